@@ -12,8 +12,8 @@ from statistics import median, quantiles
 import numpy as np
 import reports
 
-from trueweave.protocols import Vectors
-from trueweave.types import Document, Metric, Prompt, Purpose, Reply, TextRole
+from trueweave.core.protocols import Vectors
+from trueweave.core.types import Document, Metric, Prompt, Purpose, Reply, TextRole
 
 _QUESTION = re.compile(r"How does (.+?) relate to (.+?)(?:, as to (.+))?\?")
 _WORD = re.compile(r"[a-z]{5,}")

@@ -34,10 +34,10 @@ from parts import Figures
 from stopwatch import Stages
 
 from trueweave import AsyncTrueweave
-from trueweave.config import Settings
-from trueweave.extract import preannotated
+from trueweave.core.settings import Settings
+from trueweave.core.types import Source
+from trueweave.ingest.extract import preannotated
 from trueweave.store.postgres.db import Database
-from trueweave.types import Source
 
 KEPT = Path(__file__).parent / ".bulk"
 RESULTS = Path(__file__).parent / "results" / "bulk.json"

@@ -34,11 +34,11 @@ from trueweave.answering.check import conclude
 from trueweave.answering.citation_parser import parse
 from trueweave.answering.cite import read
 from trueweave.answering.verify import EntailmentVerifier, JudgeVerifier, RulesVerifier
-from trueweave.evidence import Passage, Sentence
+from trueweave.core.evidence import Passage, Sentence
+from trueweave.core.protocols import Verifier
 from trueweave.models.entailment import OnnxEntailment
 from trueweave.models.names import endpoint
 from trueweave.models.opening import open_chat
-from trueweave.protocols import Verifier
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "citations.json"

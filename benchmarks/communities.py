@@ -33,12 +33,12 @@ import parts
 from counting import Counting
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
-from trueweave.communities.reports import Reporting, write_reports
-from trueweave.communities.writer import ReportWriter
+from trueweave.core.types import Hierarchy
 from trueweave.graph.communities import LeidenSettings
+from trueweave.index.communities.reports import Reporting, write_reports
+from trueweave.index.communities.writer import ReportWriter
 from trueweave.store.postgres import communities as store
 from trueweave.store.postgres.db import Database
-from trueweave.types import Hierarchy
 
 Figures = dict[str, Any]
 HERE = Path(__file__).parent

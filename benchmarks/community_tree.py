@@ -13,8 +13,8 @@ import parted
 from packing import Circle, pack, place
 
 from trueweave import AsyncTrueweave
+from trueweave.core.types import Community
 from trueweave.graph.communities import LeidenSettings
-from trueweave.types import Community
 
 Figures = dict[str, Any]
 _ALL = 1_000_000

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from trueweave import Chunk, Document, Link, Mention
-from trueweave.extract import preannotated
+from trueweave.ingest.extract import preannotated
 
 BENCH = Path(os.environ.get("TRUEWEAVE_BENCH_DATA", Path(__file__).parents[2] / "shared" / "bench"))
 

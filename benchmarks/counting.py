@@ -6,8 +6,8 @@ import hashlib
 import json
 from collections.abc import Iterable
 
+from trueweave.core.types import Prompt, Purpose, Reply
 from trueweave.text import tokens
-from trueweave.types import Prompt, Purpose, Reply
 
 _FINDINGS = 5
 

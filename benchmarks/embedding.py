@@ -29,15 +29,15 @@ from minilm import minilm
 
 from trueweave import AsyncTrueweave, Chunk, Document
 from trueweave.bench.folders import read_folder
-from trueweave.methods.naive import Naive
+from trueweave.core.protocols import Embedder, Vectors
+from trueweave.core.types import TextRole
 from trueweave.models import catalogue
 from trueweave.models.onnx import OnnxEmbedder
 from trueweave.models.prefixes import PrefixedEmbedder, Prefixes
 from trueweave.models.wrappers import EmbedderWrapper
-from trueweave.protocols import Embedder, Vectors
+from trueweave.retrieval.methods.naive import Naive
 from trueweave.store.postgres.db import Database
 from trueweave.text import tokens
-from trueweave.types import TextRole
 
 Figures = dict[str, Any]
 RESULTS = Path(__file__).parent / "results" / "embedding.json"

@@ -46,15 +46,15 @@ from served import served
 from stopwatch import Stages
 
 from trueweave import AsyncTrueweave
-from trueweave.config import Settings
-from trueweave.evidence import Filter
-from trueweave.extract import preannotated
-from trueweave.methods import HippoRag, LinearRag, Mix, Naive, Walk, Weave
-from trueweave.query_context import Method
+from trueweave.core.evidence import Filter
+from trueweave.core.settings import Settings
+from trueweave.core.types import Document
+from trueweave.ingest.extract import preannotated
+from trueweave.retrieval.context import Method
+from trueweave.retrieval.methods import HippoRag, LinearRag, Mix, Naive, Walk, Weave
 from trueweave.store.postgres import vectors
 from trueweave.store.postgres.migrate import migrate
 from trueweave.testing import HashEmbedder
-from trueweave.types import Document
 
 Figures = dict[str, Any]
 

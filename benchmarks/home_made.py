@@ -43,12 +43,12 @@ from anyio.from_thread import start_blocking_portal
 from html_readers import CASES, LIBRARIES, hostile, read
 from served import served
 
+from trueweave.core.types import Document
+from trueweave.core.waiting import LoopThread, WaitingCalls
 from trueweave.graph import communities as grouping
 from trueweave.graph.communities import NONE, LeidenSettings, Tree
 from trueweave.graph.louvain import Graph, merged
 from trueweave.store.postgres.migrate import migrate
-from trueweave.types import Document
-from trueweave.waiting import LoopThread, WaitingCalls
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "home_made.json"

@@ -16,7 +16,7 @@ from typing import Any
 
 from peak import peak_mb
 
-from trueweave.text.loading.web import _closed, _Token, _Writer, write
+from trueweave.ingest.loading.web import _closed, _Token, _Writer, write
 from trueweave.text.text_builder import TextBuilder
 
 Figures = dict[str, Any]

@@ -31,15 +31,15 @@ import corpora
 import numpy as np
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
-from trueweave.config import Settings
-from trueweave.events import Event, Extracted
+from trueweave.core.events import Event, Extracted
+from trueweave.core.settings import Settings
+from trueweave.core.types import Resolution, Source
 from trueweave.graph.contribution import contribution
 from trueweave.store.embedded import EmbeddedServer
 from trueweave.store.postgres import record, resolution, vectors
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.migrate import migrate
 from trueweave.testing import HashEmbedder
-from trueweave.types import Resolution, Source
 
 Figures = dict[str, Any]
 RESULTS = Path(__file__).parent / "results" / "index.json"

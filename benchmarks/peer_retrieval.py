@@ -29,11 +29,11 @@ from trueweave.bench.datasets import limited
 from trueweave.bench.loading import documents, sources
 from trueweave.bench.types import Dataset, Question
 from trueweave.bench.vectors import KeptEmbedder, kept
-from trueweave.evidence import Keywords, Query
-from trueweave.extract.capitals import CapitalsExtractor
-from trueweave.methods.keywords import keywords
-from trueweave.query_context import QueryContext
-from trueweave.types import Chunk, Link
+from trueweave.core.evidence import Keywords, Query
+from trueweave.core.types import Chunk, Link
+from trueweave.ingest.extract.capitals import CapitalsExtractor
+from trueweave.retrieval.context import QueryContext
+from trueweave.retrieval.methods.keywords import keywords
 
 Found = Literal["capitals", "given"]
 Ranked = dict[str, dict[str, list[str]]]

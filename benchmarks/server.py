@@ -36,8 +36,8 @@ from asking import Target, listed, p50
 from served import served
 
 from trueweave import AsyncTrueweave, Chunk, Document
-from trueweave.config import Settings
-from trueweave.factory import ModelFactory
+from trueweave.core.settings import Settings
+from trueweave.engine.factory import ModelFactory
 from trueweave.server.workspaces import OpenWorkspaces
 from trueweave.store.postgres import api_keys
 from trueweave.store.postgres.db import Database

@@ -27,14 +27,14 @@ import corpora
 from served import served
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
+from trueweave.core.protocols import Vectors
+from trueweave.core.types import Metric, TextRole
 from trueweave.graph.contribution import contribution
-from trueweave.protocols import Vectors
+from trueweave.index.settle import settle
 from trueweave.store.postgres import record
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.migrate import migrate
 from trueweave.testing import HashEmbedder
-from trueweave.types import Metric, TextRole
-from trueweave.view.settle import settle
 
 RESULTS = Path(__file__).parent / "results" / "settling.json"
 Figures = dict[str, Any]

@@ -37,9 +37,9 @@ sys.path.append(str(Path(__file__).parents[1]))
 
 from tests.replication import Server, both, no_standby, replicated
 from trueweave import AsyncTrueweave, Document
-from trueweave.config import Settings
+from trueweave.core.errors import DatabaseError
+from trueweave.core.settings import Settings
 from trueweave.engine import opened_database
-from trueweave.errors import DatabaseError
 from trueweave.store.postgres.standbys import StandbyState
 from trueweave.testing import HashEmbedder
 

@@ -40,9 +40,9 @@ from served import served
 from watch import Server
 
 from trueweave import AsyncTrueweave, Chunk, Document
-from trueweave.config import Settings
-from trueweave.evidence import Filter
-from trueweave.protocols import Embedder, Readers
+from trueweave.core.evidence import Filter
+from trueweave.core.protocols import Embedder, Readers
+from trueweave.core.settings import Settings
 from trueweave.store.chroma.target import collection_name
 from trueweave.store.others import StoreClients
 from trueweave.store.postgres import own_tables, projections, search, vectors

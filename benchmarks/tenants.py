@@ -27,10 +27,10 @@ from typing import Any
 from served import served
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, WorkspaceMoving
-from trueweave.config import Settings
+from trueweave.core.errors import TrueweaveError
+from trueweave.core.settings import Settings
 from trueweave.engine import opened_database
-from trueweave.errors import TrueweaveError
-from trueweave.factory import ModelFactory
+from trueweave.engine.factory import ModelFactory
 from trueweave.store.postgres.joining import list_servers, migrate_servers
 from trueweave.store.postgres.moving import OwnerAddress, move_workspace
 from trueweave.testing import HashEmbedder

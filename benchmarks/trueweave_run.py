@@ -24,10 +24,10 @@ from minilm import minilm
 from stopwatch import Stopwatch
 
 from trueweave import AsyncTrueweave
-from trueweave.config import Settings
-from trueweave.protocols import Embedder
+from trueweave.core.protocols import Embedder
+from trueweave.core.settings import Settings
+from trueweave.core.types import Source
 from trueweave.text import tokens
-from trueweave.types import Source
 
 Figures = dict[str, Any]
 
@@ -40,16 +40,16 @@ STAGES = {
     "trueweave.store.postgres.sources:submit": "submit",
     "trueweave.store.postgres.sources:begin": "take from the queue",
     "trueweave.text.chunking:StructureChunker.chunk": "chunking",
-    "trueweave.extract.llm:LLMExtractor._extract": "extraction",
-    "trueweave.extract.llm:read": "extraction: reading replies",
-    "trueweave.extract.findings:ExtractionBuilder.add": "extraction: findings",
-    "trueweave.extract.findings:ExtractionBuilder.extraction": "extraction: findings",
-    "trueweave.extract.findings:ExtractionBuilder.as_json": "extraction: findings",
-    "trueweave.extract.capitals:CapitalsExtractor.extract": "extraction",
-    "trueweave.extract.nlp:NlpExtractor._extract": "extraction: spaCy",
-    "trueweave.extract.nlp:_Pipeline.__init__": "loading spaCy",
-    "trueweave.extract.nlp:_Pipeline._seen": "extraction: findings",
-    "trueweave.extract.nlp:_extraction": "extraction: findings",
+    "trueweave.ingest.extract.llm:LLMExtractor._extract": "extraction",
+    "trueweave.ingest.extract.llm:read": "extraction: reading replies",
+    "trueweave.ingest.extract.findings:ExtractionBuilder.add": "extraction: findings",
+    "trueweave.ingest.extract.findings:ExtractionBuilder.extraction": "extraction: findings",
+    "trueweave.ingest.extract.findings:ExtractionBuilder.as_json": "extraction: findings",
+    "trueweave.ingest.extract.capitals:CapitalsExtractor.extract": "extraction",
+    "trueweave.ingest.extract.nlp:NlpExtractor._extract": "extraction: spaCy",
+    "trueweave.ingest.extract.nlp:_Pipeline.__init__": "loading spaCy",
+    "trueweave.ingest.extract.nlp:_Pipeline._seen": "extraction: findings",
+    "trueweave.ingest.extract.nlp:_extraction": "extraction: findings",
     "trueweave.models.cache:CachedLLM.complete": "model calls",
     "trueweave.store.postgres.replies:PostgresReplies._ask_all": "model calls: cache",
     "trueweave.store.postgres.replies:PostgresReplies._keep_all": "model calls: cache",
@@ -62,7 +62,7 @@ STAGES = {
     "trueweave.store.postgres.record:store": "record",
     "trueweave.store.postgres.resolution:find_alike": "names alike",
     "trueweave.ingest.jobs:settle": "settle",
-    "trueweave.view.planning:Planner.plan": "settle: plan",
+    "trueweave.index.planning:Planner.plan": "settle: plan",
     "trueweave.store.postgres.view:write": "settle: write",
     "trueweave.store.postgres.vectors:write": "settle: vectors",
     "trueweave.store.postgres.vectors:move_to_own_table": "settle: vectors",

@@ -25,8 +25,8 @@ import psycopg
 from served import served
 
 from trueweave import AsyncTrueweave
-from trueweave.config import Settings
-from trueweave.factory import ModelFactory
+from trueweave.core.settings import Settings
+from trueweave.engine.factory import ModelFactory
 from trueweave.models import onnx
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.migrate import migrate

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from written import write_or_check
 
-from trueweave.config import OF_THE_PROCESS, PREFIX, Settings
-from trueweave.methods import registry
-from trueweave.methods.registry import Description
+from trueweave.core.settings import OF_THE_PROCESS, PREFIX, Settings
+from trueweave.retrieval.methods import registry
+from trueweave.retrieval.methods.registry import Description
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 
@@ -29,8 +29,9 @@ page is written by `make reference`.
 
 _METHODS = """# Methods
 
-Each is one file in [`src/trueweave/methods`](../../src/trueweave/methods), over the same index. On the command line:
-`--method NAME --set parameter=value`; in Python: the class, with its parameters. [Asking](../asking.md) tells more.
+Each method is one file in [`retrieval/methods`](../../src/trueweave/retrieval/methods), over the same index. On the
+command line: `--method NAME --set parameter=value`; in Python: the class, with its parameters.
+[Asking](../asking.md) covers the details.
 This page is written by `make reference`.
 """
 

@@ -1,5 +1,5 @@
-"""Writes the class Trueweave and its groups in src/trueweave/sync.py from AsyncTrueweave and its groups in
-src/trueweave/engine, and Client with its groups in src/trueweave/sync_client.py from AsyncClient in
+"""Writes the class Trueweave and its groups in src/trueweave/engine/sync.py from AsyncTrueweave and its groups in
+src/trueweave/engine, and Client with its groups in src/trueweave/client/sync.py from AsyncClient in
 src/trueweave/client. `make docs` fails while they are out of date.
 
 What is above these classes is written by hand, imports included.

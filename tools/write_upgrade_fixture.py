@@ -13,15 +13,15 @@ from pathlib import Path
 from migrated import migrated_database
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
-from trueweave.config import Settings
-from trueweave.events import ignore
-from trueweave.factory import recipe
+from trueweave.core.events import ignore
+from trueweave.core.settings import Settings
+from trueweave.core.types import Source
+from trueweave.engine.factory import recipe
 from trueweave.ingest.intake import take_in
 from trueweave.store.postgres import vectors
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
 from trueweave.testing.schema import dump
-from trueweave.types import Source
 
 FIXTURE = Path(__file__).parents[1] / "tests" / "integration" / "upgrade.sql"
 FOLK = ("miller", "smith", "reeve", "priest", "widow")

@@ -238,6 +238,7 @@ __all__ = [
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # a program that sets logging up gets our lines
 
 if typing.TYPE_CHECKING:
+    from trueweave.answering.conversations import AsyncConversation, Conversation
     from trueweave.client import AsyncClient
     from trueweave.client.budget import AsyncClientBudget
     from trueweave.client.communities import AsyncClientCommunities
@@ -245,17 +246,16 @@ if typing.TYPE_CHECKING:
     from trueweave.client.jobs import AsyncClientJobs
     from trueweave.client.maintenance import AsyncClientMaintenance
     from trueweave.client.rules import AsyncClientRules
-    from trueweave.config import Settings
-    from trueweave.conversations import AsyncConversation, Conversation
-    from trueweave.engine import AsyncTrueweave
-    from trueweave.engine.budget import AsyncBudgetGroup
-    from trueweave.engine.communities import AsyncCommunitiesGroup
-    from trueweave.engine.graph import AsyncGraphGroup
-    from trueweave.engine.jobs import AsyncJobsGroup
-    from trueweave.engine.maintenance import AsyncMaintenanceGroup
-    from trueweave.engine.projections import AsyncProjectionsGroup
-    from trueweave.engine.rules import AsyncRulesGroup
-    from trueweave.errors import (
+    from trueweave.client.sync import (
+        Client,
+        ClientBudget,
+        ClientCommunities,
+        ClientGraph,
+        ClientJobs,
+        ClientMaintenance,
+        ClientRules,
+    )
+    from trueweave.core.errors import (
         AccessDenied,
         AmbiguousName,
         BadReply,
@@ -307,7 +307,7 @@ if typing.TYPE_CHECKING:
         WorkspaceMoving,
         WorkspaceReplaced,
     )
-    from trueweave.events import (
+    from trueweave.core.events import (
         Added,
         Event,
         Extracted,
@@ -331,7 +331,7 @@ if typing.TYPE_CHECKING:
         WorkFailed,
         Working,
     )
-    from trueweave.evidence import (
+    from trueweave.core.evidence import (
         Answer,
         AnswerOptions,
         Check,
@@ -359,11 +359,7 @@ if typing.TYPE_CHECKING:
         Trace,
         Usage,
     )
-    from trueweave.factory import ModelFactory
-    from trueweave.ingest.own import IngestContext, MakeChunker, MakeExtractor
-    from trueweave.opening import connect, connect_async
-    from trueweave.pictures import GraphPicture
-    from trueweave.protocols import (
+    from trueweave.core.protocols import (
         ChangeReaders,
         Chunker,
         ChunkMention,
@@ -381,32 +377,10 @@ if typing.TYPE_CHECKING:
         Verifier,
         WalkReader,
     )
-    from trueweave.query_context import Method, QueryContext
-    from trueweave.ranges import Range
-    from trueweave.store.postgres.db import Database, Workspace
-    from trueweave.store.postgres.ingest_progress import IngestProgress
-    from trueweave.store.postgres.projecting import ProjectionSource
-    from trueweave.streams import Stream
-    from trueweave.sync import (
-        BudgetGroup,
-        CommunitiesGroup,
-        GraphGroup,
-        JobsGroup,
-        MaintenanceGroup,
-        ProjectionsGroup,
-        RulesGroup,
-        Trueweave,
-    )
-    from trueweave.sync_client import (
-        Client,
-        ClientBudget,
-        ClientCommunities,
-        ClientGraph,
-        ClientJobs,
-        ClientMaintenance,
-        ClientRules,
-    )
-    from trueweave.types import (
+    from trueweave.core.ranges import Range
+    from trueweave.core.settings import Settings
+    from trueweave.core.streams import Stream
+    from trueweave.core.types import (
         Budget,
         BulkReport,
         Change,
@@ -471,8 +445,43 @@ if typing.TYPE_CHECKING:
         VectorKind,
         Verdict,
     )
+    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.budget import AsyncBudgetGroup
+    from trueweave.engine.communities import AsyncCommunitiesGroup
+    from trueweave.engine.factory import ModelFactory
+    from trueweave.engine.graph import AsyncGraphGroup
+    from trueweave.engine.jobs import AsyncJobsGroup
+    from trueweave.engine.maintenance import AsyncMaintenanceGroup
+    from trueweave.engine.opening import connect, connect_async
+    from trueweave.engine.projections import AsyncProjectionsGroup
+    from trueweave.engine.rules import AsyncRulesGroup
+    from trueweave.engine.sync import (
+        BudgetGroup,
+        CommunitiesGroup,
+        GraphGroup,
+        JobsGroup,
+        MaintenanceGroup,
+        ProjectionsGroup,
+        RulesGroup,
+        Trueweave,
+    )
+    from trueweave.formats.pictures import GraphPicture
+    from trueweave.ingest.own import IngestContext, MakeChunker, MakeExtractor
+    from trueweave.retrieval.context import Method, QueryContext
+    from trueweave.store.postgres.db import Database, Workspace
+    from trueweave.store.postgres.ingest_progress import IngestProgress
+    from trueweave.store.postgres.projecting import ProjectionSource
 else:
-    _LIGHT = ("errors", "types", "ranges", "evidence", "events", "streams", "protocols", "query_context")
+    _LIGHT = (
+        "core.errors",
+        "core.types",
+        "core.ranges",
+        "core.evidence",
+        "core.events",
+        "core.streams",
+        "core.protocols",
+        "retrieval.context",
+    )
     _HEAVY = {
         "AsyncBudgetGroup": "engine.budget",
         "AsyncClient": "client",
@@ -483,41 +492,41 @@ else:
         "AsyncClientMaintenance": "client.maintenance",
         "AsyncClientRules": "client.rules",
         "AsyncCommunitiesGroup": "engine.communities",
-        "AsyncConversation": "conversations",
+        "AsyncConversation": "answering.conversations",
         "AsyncGraphGroup": "engine.graph",
         "AsyncJobsGroup": "engine.jobs",
         "AsyncMaintenanceGroup": "engine.maintenance",
         "AsyncProjectionsGroup": "engine.projections",
         "AsyncRulesGroup": "engine.rules",
         "AsyncTrueweave": "engine",
-        "BudgetGroup": "sync",
-        "Client": "sync_client",
-        "ClientBudget": "sync_client",
-        "ClientCommunities": "sync_client",
-        "ClientGraph": "sync_client",
-        "ClientJobs": "sync_client",
-        "ClientMaintenance": "sync_client",
-        "ClientRules": "sync_client",
-        "CommunitiesGroup": "sync",
-        "Conversation": "conversations",
+        "BudgetGroup": "engine.sync",
+        "Client": "client.sync",
+        "ClientBudget": "client.sync",
+        "ClientCommunities": "client.sync",
+        "ClientGraph": "client.sync",
+        "ClientJobs": "client.sync",
+        "ClientMaintenance": "client.sync",
+        "ClientRules": "client.sync",
+        "CommunitiesGroup": "engine.sync",
+        "Conversation": "answering.conversations",
         "Database": "store.postgres.db",
-        "GraphGroup": "sync",
-        "GraphPicture": "pictures",
+        "GraphGroup": "engine.sync",
+        "GraphPicture": "formats.pictures",
         "IngestContext": "ingest.own",
         "IngestProgress": "store.postgres.ingest_progress",
-        "JobsGroup": "sync",
-        "MaintenanceGroup": "sync",
+        "JobsGroup": "engine.sync",
+        "MaintenanceGroup": "engine.sync",
         "MakeChunker": "ingest.own",
         "MakeExtractor": "ingest.own",
-        "ModelFactory": "factory",
+        "ModelFactory": "engine.factory",
         "ProjectionSource": "store.postgres.projecting",
-        "ProjectionsGroup": "sync",
-        "RulesGroup": "sync",
-        "Settings": "config",
-        "Trueweave": "sync",
+        "ProjectionsGroup": "engine.sync",
+        "RulesGroup": "engine.sync",
+        "Settings": "core.settings",
+        "Trueweave": "engine.sync",
         "Workspace": "store.postgres.db",
-        "connect": "opening",
-        "connect_async": "opening",
+        "connect": "engine.opening",
+        "connect_async": "engine.opening",
     }
 
     def __getattr__(name: str) -> object:

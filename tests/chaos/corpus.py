@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from random import Random
 
+from trueweave.core.types import Source
 from trueweave.testing.model_server import Asked
-from trueweave.types import Source
 
 MIN_CHUNK, MAX_CHUNK = 30, 70  # tokens: a paragraph is a chunk
 MOST_CHUNKS = 40

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from trueweave import AsyncTrueweave
-from trueweave.config import Settings
-from trueweave.projection import copying, projector
+from trueweave.core.settings import Settings
+from trueweave.core.types import StoreName
 from trueweave.store.chroma.target import ChromaTarget
 from trueweave.store.neo4j.target import Neo4jTarget
 from trueweave.store.postgres import projections
+from trueweave.store.projection import copying, projector
 from trueweave.testing import HashEmbedder
-from trueweave.types import StoreName
 
 WORKSPACE = "chaos"
 

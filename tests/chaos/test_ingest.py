@@ -16,13 +16,14 @@ from tests.chaos.calls import Kind, hash_of
 from tests.chaos.corpus import documents, reply
 from tests.chaos.scene import Scene, scene
 from tests.chaos.worker import WORKSPACE, settings
-from trueweave import AsyncTrueweave, factory
-from trueweave.events import ignore
+from trueweave import AsyncTrueweave
+from trueweave.core.events import ignore
+from trueweave.core.types import Source
+from trueweave.engine import factory
 from trueweave.ingest.intake import take_in
 from trueweave.store.embedded import EmbeddedServer
 from trueweave.store.postgres.migrate import migrate
 from trueweave.testing import ModelServer
-from trueweave.types import Source
 
 pytestmark = pytest.mark.serial  # what is killed must be under way, which takes a machine that is not busy
 

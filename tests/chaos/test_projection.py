@@ -22,16 +22,16 @@ import pytest
 from tests.chaos.projector import WORKSPACE, settings, start
 from tests.servers import ChromaServer, Neo4jServer, no_neo4j
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
-from trueweave.config import Settings
-from trueweave.errors import StoreUnavailable
-from trueweave.projection import compare
+from trueweave.core.errors import StoreUnavailable
+from trueweave.core.settings import Settings
+from trueweave.core.types import ProjectionDifference, StoreName
 from trueweave.store.chroma.target import KINDS, collection_name
 from trueweave.store.others import StoreClients
 from trueweave.store.postgres import projections
 from trueweave.store.postgres.projecting import ProjectionSource
 from trueweave.store.postgres.projections import Projection
+from trueweave.store.projection import compare
 from trueweave.testing import HashEmbedder
-from trueweave.types import ProjectionDifference, StoreName
 
 Victim = Literal["projector", "server"]
 Later = Mapping[str, Collection[UUID]]  # the ids of each kind that changes after a position name

@@ -15,8 +15,8 @@ from psycopg import InterfaceError, OperationalError
 
 from tests.chaos.corpus import MAX_CHUNK, MIN_CHUNK
 from trueweave import AsyncTrueweave
-from trueweave.config import Settings
-from trueweave.errors import DatabaseError, ModelUnavailable
+from trueweave.core.errors import DatabaseError, ModelUnavailable
+from trueweave.core.settings import Settings
 
 WORKSPACE = "chaos"
 

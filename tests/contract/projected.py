@@ -3,10 +3,10 @@
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from trueweave.projection.projector import Projector, remove
-from trueweave.protocols import ProjectionTarget
+from trueweave.core.protocols import ProjectionTarget
 from trueweave.store.postgres import projections
 from trueweave.store.postgres.db import Workspace
+from trueweave.store.projection.projector import Projector, remove
 
 
 @asynccontextmanager

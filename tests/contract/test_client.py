@@ -36,12 +36,12 @@ from trueweave import (
     ResolutionSettings,
     Source,
     Stream,
-    errors,
 )
-from trueweave.config import Settings
-from trueweave.events import Extracted, Found, Refused, Retrieved, Skipped, Unreadable
-from trueweave.evidence import Trace
-from trueweave.methods import Fuse, Keyword, Naive
+from trueweave.core import errors
+from trueweave.core.events import Extracted, Found, Refused, Retrieved, Skipped, Unreadable
+from trueweave.core.evidence import Trace
+from trueweave.core.settings import Settings
+from trueweave.retrieval.methods import Fuse, Keyword, Naive
 from trueweave.store.postgres import api_keys
 from trueweave.testing.model_server import ModelServer
 

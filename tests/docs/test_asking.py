@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import ROOT, blocks, commands, run
-from trueweave.methods import registry
+from trueweave.retrieval.methods import registry
 from trueweave.testing.model_server import Asked
 
 PAGE = (ROOT / "docs" / "asking.md").read_text("utf-8")

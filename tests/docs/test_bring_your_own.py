@@ -10,7 +10,7 @@ import pytest
 
 from tests.docs.pages import ROOT, blocks
 from trueweave import AsyncTrueweave, Chunk, Source
-from trueweave.config import Settings
+from trueweave.core.settings import Settings
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder, ModelServer
 from trueweave.testing.model_server import Asked

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.docs.pages import ROOT, blocks
 from trueweave import AsyncTrueweave, Chunk, Document, Source
-from trueweave.text.loading import Files
+from trueweave.ingest.loading import Files
 from trueweave.text.uris import Naming
 
 

@@ -13,7 +13,7 @@ import typer
 import yaml  # type: ignore[import-untyped]
 
 from trueweave.cli import app
-from trueweave.config import PREFIX, Settings
+from trueweave.core.settings import PREFIX, Settings
 from trueweave.server.app import create_app
 
 ROOT = Path(__file__).parents[2]

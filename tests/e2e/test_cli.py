@@ -14,8 +14,8 @@ import pytest
 
 from tests.e2e.conftest import PROGRAM, ROOT, Trueweave, answer, model_server, typed
 from trueweave import AsyncTrueweave
-from trueweave.extract import preannotated
-from trueweave.methods import registry
+from trueweave.ingest.extract import preannotated
+from trueweave.retrieval.methods import registry
 
 LINES = (
     {

@@ -19,8 +19,8 @@ import pytest
 
 from tests.e2e.conftest import PROGRAM, Trueweave, model_server
 from trueweave import AsyncTrueweave
-from trueweave.config import Settings
-from trueweave.extract import preannotated
+from trueweave.core.settings import Settings
+from trueweave.ingest.extract import preannotated
 from trueweave.testing import Databases
 from trueweave.testing.model_server import Asked
 

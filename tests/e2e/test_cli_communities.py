@@ -13,7 +13,7 @@ import pytest
 
 from tests.e2e.conftest import Trueweave, answer, model_server, typed
 from trueweave import AsyncTrueweave
-from trueweave.config import Settings
+from trueweave.core.settings import Settings
 from trueweave.testing import Databases
 from trueweave.testing.model_server import Asked
 

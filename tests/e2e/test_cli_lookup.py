@@ -9,9 +9,9 @@ import pytest
 
 from tests.e2e.conftest import Trueweave, answer, typed
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
-from trueweave.config import Settings
+from trueweave.core.settings import Settings
+from trueweave.core.types import Json
 from trueweave.testing import Databases
-from trueweave.types import Json
 
 LONG = "a person of whom a great deal is told, again and again, in words that no line of a terminal has room for " * 3
 CHUNK = Chunk(

@@ -18,19 +18,19 @@ import pytest
 from trueweave import Answer, AsyncTrueweave, Chunk, Document, Link
 from trueweave.answering.check import verify
 from trueweave.answering.verify import JudgeVerifier
-from trueweave.config import Settings
-from trueweave.errors import BadReply
-from trueweave.events import Event, Extracted, Failed
-from trueweave.evidence import Basis, Claim
-from trueweave.extract.findings import NOTHING_FOUND
-from trueweave.methods import Community, Drift, Fuse
+from trueweave.core.errors import BadReply
+from trueweave.core.events import Event, Extracted, Failed
+from trueweave.core.evidence import Basis, Claim
+from trueweave.core.settings import Settings
+from trueweave.core.types import Message, Prompt, Purpose, Source
+from trueweave.ingest.extract.findings import NOTHING_FOUND
 from trueweave.models.checks import check_chat
 from trueweave.models.names import endpoint
 from trueweave.models.opening import open_chat
 from trueweave.models.wrappers import ReplyStream
+from trueweave.retrieval.methods import Community, Drift, Fuse
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
-from trueweave.types import Message, Prompt, Purpose, Source
 
 MODEL = "llamacpp/smollm2"
 CONTEXT = 2048

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 
 from tests.servers import free_port
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
-from trueweave.config import Settings
+from trueweave.core.settings import Settings
 from trueweave.server.app import create_app
 from trueweave.server.connections import protocol_for
 from trueweave.server.middleware import Limits

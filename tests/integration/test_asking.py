@@ -13,17 +13,17 @@ import pytest
 from psycopg import Error
 
 from trueweave import Answer, AsyncTrueweave, Chunk, Document, Evidence, Filter, Link, Mention, Passage
-from trueweave.config import Settings
-from trueweave.errors import BadReply, BudgetReached, ConfigError, SpaceMismatch
-from trueweave.evidence import Usage
-from trueweave.methods import Global, Guess, Hybrid, Keyword, Local, Naive, Subgraph
-from trueweave.query_context import Method
+from trueweave.core.errors import BadReply, BudgetReached, ConfigError, SpaceMismatch
+from trueweave.core.evidence import Usage
+from trueweave.core.settings import Settings
+from trueweave.core.types import Message
+from trueweave.retrieval.context import Method
+from trueweave.retrieval.methods import Global, Guess, Hybrid, Keyword, Local, Naive, Subgraph
 from trueweave.store.postgres import vectors
 from trueweave.store.postgres.connections import PostgresConnection
 from trueweave.store.postgres.db import Database
 from trueweave.testing import Fault, HashEmbedder, ModelServer, Trouble
 from trueweave.testing.model_server import Asked
-from trueweave.types import Message
 
 MODEL = "vllm/any"
 QUESTION = "When was the Ambrel Bridge opened?"

@@ -16,14 +16,14 @@ from trueweave.bench.measures import usual
 from trueweave.bench.results import results
 from trueweave.bench.types import Dataset, DatasetPassage, Question
 from trueweave.bench.verdict import verdict
-from trueweave.errors import ConfigError
-from trueweave.evidence import Evidence, Query
-from trueweave.methods import Guess, Keyword, Naive
-from trueweave.protocols import Vectors
-from trueweave.query_context import Method, QueryContext
+from trueweave.core.errors import ConfigError
+from trueweave.core.evidence import Evidence, Query
+from trueweave.core.protocols import Vectors
+from trueweave.core.types import Prompt, Purpose, Reply, TextRole
+from trueweave.retrieval.context import Method, QueryContext
+from trueweave.retrieval.methods import Guess, Keyword, Naive
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
-from trueweave.types import Prompt, Purpose, Reply, TextRole
 
 PASSAGES = (
     DatasetPassage("p1", "Acme was founded by Ada Lund in Oslo.", "Acme"),

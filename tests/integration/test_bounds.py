@@ -6,14 +6,14 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from trueweave.errors import ModelError
+from trueweave.core.errors import ModelError
+from trueweave.core.types import Message, Prompt, Purpose
 from trueweave.models.names import endpoint
 from trueweave.models.openai import OpenAIEmbedder
 from trueweave.models.opening import open_chat
 from trueweave.models.rerank import RerankServer
 from trueweave.models.wrappers import ReplyStream
 from trueweave.testing.model_server import Fault, ModelServer, Trouble
-from trueweave.types import Message, Prompt, Purpose
 
 PROMPT = Prompt((Message("user", "Who?"),), max_tokens=100)
 MOST = 12 << 20  # bytes; what the SDK itself takes is in it, and the megabyte that the server sends

@@ -23,16 +23,16 @@ from trueweave import (
     Mention,
     Source,
     UnreadableFile,
-    plugins,
 )
-from trueweave.config import Settings
-from trueweave.events import ignore
-from trueweave.prompts import load
+from trueweave.core import plugins
+from trueweave.core.events import ignore
+from trueweave.core.settings import Settings
+from trueweave.core.types import Message, OutOfDate, Prompt, Purpose
+from trueweave.models.prompts import load
 from trueweave.store.postgres import sources
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder, ModelServer
 from trueweave.testing.model_server import Asked
-from trueweave.types import Message, OutOfDate, Prompt, Purpose
 
 NOTE = Source("note", "Ada Lovelace met Charles Babbage in London.")
 

@@ -9,7 +9,8 @@ from decimal import Decimal
 import psycopg
 import pytest
 
-from trueweave.errors import BudgetReached, ConfigError, ModelUnavailable, PriceUnknown
+from trueweave.core.errors import BudgetReached, ConfigError, ModelUnavailable, PriceUnknown
+from trueweave.core.types import Budget, Call, Message, Price, Prompt, Purpose, Reply, Spent
 from trueweave.models.budget import BudgetedLLM, most_tokens
 from trueweave.models.limits import BoundedLLM, LimitedLLM
 from trueweave.models.names import endpoint
@@ -21,7 +22,6 @@ from trueweave.store.postgres.ledger import PostgresLedger
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.testing import ModelServer
 from trueweave.text import tokens
-from trueweave.types import Budget, Call, Message, Price, Prompt, Purpose, Reply, Spent
 
 PRICE = Price(Decimal("0.15"), Decimal("0.60"))
 TOKENS_IN, TOKENS_OUT = 40, 25

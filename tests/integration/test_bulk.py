@@ -19,24 +19,24 @@ from trueweave.bulk import process, shards
 from trueweave.bulk.flows import LocalFlow
 from trueweave.bulk.pipeline import Told
 from trueweave.bulk.run import bulk_load, untold
-from trueweave.config import Settings
-from trueweave.errors import ConfigError, DatabaseUnavailable, UnknownWorkspace, WorkspaceReplaced
-from trueweave.extract import preannotated
-from trueweave.factory import recipe
+from trueweave.core.errors import ConfigError, DatabaseUnavailable, UnknownWorkspace, WorkspaceReplaced
+from trueweave.core.protocols import Embedder
+from trueweave.core.settings import Settings
+from trueweave.core.types import BulkReport, NameKey, Source
+from trueweave.engine.factory import models_of_load, recipe
 from trueweave.graph.aggregate import EMPTY, NameRow
 from trueweave.graph.contribution import Contribution
+from trueweave.index.linking import link
+from trueweave.index.settle import settle
 from trueweave.ingest import stages
+from trueweave.ingest.extract import preannotated
+from trueweave.ingest.loading.rows import row_source
 from trueweave.ingest.own import Given
-from trueweave.protocols import Embedder
 from trueweave.store.postgres import api_keys, outbox, vectors
 from trueweave.store.postgres.bulk import load_names
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.digest import differences
 from trueweave.testing import HashEmbedder
-from trueweave.text.loading.rows import row_source
-from trueweave.types import BulkReport, NameKey, Source
-from trueweave.view.linking import link
-from trueweave.view.settle import settle
 
 WORDS = ["river", "bridge", "built", "old", "stone", "engineer", "flood", "school", "market", "harbour", "winter"]
 NAMES = ["Ada Lovelace", "ada lovelace", "Charles Babbage", "London", "Analytical Engine", "Grace Hopper", "Cobol"]
@@ -94,6 +94,7 @@ async def load(
         settings=trueweave.settings,
         recipe=recipe(trueweave.settings),
         embedder=given.embedder,
+        open_models=models_of_load,
         given=given,
         told=told,
     )

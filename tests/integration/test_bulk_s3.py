@@ -11,10 +11,10 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from trueweave.bulk import shards
-from trueweave.errors import ConfigError
-from trueweave.text.loading import Files
+from trueweave.core.errors import ConfigError
+from trueweave.core.types import Source
+from trueweave.ingest.loading import Files
 from trueweave.text.uris import Naming
-from trueweave.types import Source
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from tests.integration.test_bulk_writes import ACCEPTED, LOCKED, NEW, OLD, STEPS
 from trueweave import AsyncTrueweave, NameKey, ResolutionSettings
 from trueweave.bulk.pipeline import Told
 from trueweave.bulk.run import untold
-from trueweave.errors import DatabaseError, SpaceMismatch, UnknownWorkspace, WorkspaceLoading, WorkspaceMoving
+from trueweave.core.errors import DatabaseError, SpaceMismatch, UnknownWorkspace, WorkspaceLoading, WorkspaceMoving
 from trueweave.graph.contribution import contribution
 from trueweave.ingest.own import Given
 from trueweave.store.postgres import bulk, record

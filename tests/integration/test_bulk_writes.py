@@ -15,15 +15,15 @@ import pytest
 from tests.integration.test_bulk import load, opened, rows, written
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, ResolutionSettings, Source
 from trueweave.bulk.pipeline import Told
-from trueweave.config import Settings
-from trueweave.errors import DatabaseError, TrueweaveError, WorkspaceLoading
+from trueweave.core.errors import DatabaseError, TrueweaveError, WorkspaceLoading
+from trueweave.core.settings import Settings
+from trueweave.core.types import Verdict
 from trueweave.graph.contribution import contribution
 from trueweave.ingest.own import Given
 from trueweave.store.postgres import api_keys, record
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.moving import OwnerAddress, move_workspace
 from trueweave.testing import Databases, HashEmbedder
-from trueweave.types import Verdict
 
 Step = tuple[str, int]  # what a load tells: a stage, and how many of its units are done
 

@@ -23,7 +23,8 @@ from tests.provider_servers import (
     BedrockServer,
     ProviderServer,
 )
-from trueweave.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
+from trueweave.core.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
+from trueweave.core.types import Message, Prompt, Purpose, Reply
 from trueweave.models.anthropic import AnthropicChat
 from trueweave.models.bedrock import BedrockChat
 from trueweave.models.checks import check_chat
@@ -32,7 +33,6 @@ from trueweave.models.names import endpoint
 from trueweave.models.openai import OpenAIEmbedder
 from trueweave.models.opening import ChatModel, open_chat, open_embedder
 from trueweave.models.wrappers import ReplyStream
-from trueweave.types import Message, Prompt, Purpose, Reply
 
 SERVERS: dict[str, type[ProviderServer]] = {
     "anthropic": AnthropicServer,

@@ -15,21 +15,11 @@ import pytest
 
 from tests.integration.serving import fill, serving
 from tests.integration.test_server_questions import asked, notes, until
-from trueweave import (
-    Answer,
-    AsyncClient,
-    AsyncTrueweave,
-    Client,
-    Event,
-    NameKey,
-    Source,
-    connect,
-    connect_async,
-    errors,
-)
+from trueweave import Answer, AsyncClient, AsyncTrueweave, Client, Event, NameKey, Source, connect, connect_async
 from trueweave.client import connection as connecting
 from trueweave.client import following, uploads
-from trueweave.events import Settled, Skipped, Unreadable, Waiting
+from trueweave.core import errors
+from trueweave.core.events import Settled, Skipped, Unreadable, Waiting
 from trueweave.server.middleware import Limits
 from trueweave.testing.model_server import Fault, Trouble
 

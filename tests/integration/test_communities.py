@@ -15,17 +15,17 @@ from xml.etree import ElementTree
 import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Filter, Link, Mention
-from trueweave.communities.reports import Reporting, write_reports
-from trueweave.communities.writer import ReportWriter
-from trueweave.config import Settings
-from trueweave.errors import BudgetReached, ConfigError, ModelUnavailable, NoReports, UnknownCommunity
+from trueweave.core.errors import BudgetReached, ConfigError, ModelUnavailable, NoReports, UnknownCommunity
+from trueweave.core.settings import Settings
+from trueweave.core.types import Prompt, Purpose, Reply
 from trueweave.graph.community_ids import LEAST_SHARED
-from trueweave.methods import Community, Drift, Keyword, Naive
+from trueweave.index.communities.reports import Reporting, write_reports
+from trueweave.index.communities.writer import ReportWriter
+from trueweave.retrieval.methods import Community, Drift, Keyword, Naive
 from trueweave.store.postgres import communities as store
 from trueweave.store.postgres.communities import LEAST_MEMBERS
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
-from trueweave.types import Prompt, Purpose, Reply
 
 TOWNS = ("Aldar", "Berth", "Corin", "Dunmere", "Eskel", "Farrow")
 FOLK = ("miller", "smith", "reeve", "priest", "ferryman", "innkeeper", "widow")

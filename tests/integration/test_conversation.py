@@ -6,10 +6,11 @@ from decimal import Decimal
 import pytest
 
 from tests.integration.test_asking import QUESTION, Scripted, asking
-from trueweave import Answer, AsyncTrueweave, Chunk, Document, Event, Filter, Retrieved, Rewritten, conversations
-from trueweave.config import Settings
-from trueweave.errors import ModelUnavailable
-from trueweave.methods import Keyword
+from trueweave import Answer, AsyncTrueweave, Chunk, Document, Event, Filter, Retrieved, Rewritten
+from trueweave.answering import conversations
+from trueweave.core.errors import ModelUnavailable
+from trueweave.core.settings import Settings
+from trueweave.retrieval.methods import Keyword
 from trueweave.store.postgres.db import Database
 from trueweave.testing import Fault, Trouble
 

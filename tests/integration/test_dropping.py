@@ -7,12 +7,12 @@ import pytest
 from psycopg import sql
 
 from trueweave import AsyncTrueweave
-from trueweave.config import Settings
-from trueweave.errors import UnknownWorkspace
+from trueweave.core.errors import UnknownWorkspace
+from trueweave.core.settings import Settings
+from trueweave.core.types import Chunk, Document, Mention, Source
 from trueweave.store.postgres import read
 from trueweave.store.postgres.db import Database, Transaction, Workspace
 from trueweave.testing import HashEmbedder
-from trueweave.types import Chunk, Document, Mention, Source
 
 MARKER = "Quixelbrand"
 

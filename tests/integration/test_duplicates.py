@@ -3,16 +3,16 @@
 import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Filter, Link, Mention
-from trueweave.methods.combine import Fuse
-from trueweave.methods.global_ import Global
-from trueweave.methods.hybrid import Hybrid
-from trueweave.methods.keyword import Keyword
-from trueweave.methods.local import Local
-from trueweave.methods.naive import Naive
-from trueweave.methods.subgraph import Subgraph
-from trueweave.methods.walk import Walk
-from trueweave.methods.weave import Weave
-from trueweave.query_context import Method
+from trueweave.retrieval.context import Method
+from trueweave.retrieval.methods.combine import Fuse
+from trueweave.retrieval.methods.global_ import Global
+from trueweave.retrieval.methods.hybrid import Hybrid
+from trueweave.retrieval.methods.keyword import Keyword
+from trueweave.retrieval.methods.local import Local
+from trueweave.retrieval.methods.naive import Naive
+from trueweave.retrieval.methods.subgraph import Subgraph
+from trueweave.retrieval.methods.walk import Walk
+from trueweave.retrieval.methods.weave import Weave
 
 SAID = "Ada Lovelace wrote the first program for the Analytical Engine."
 OTHERS = {

@@ -9,16 +9,16 @@ import psycopg
 import pytest
 
 from trueweave import AsyncTrueweave
-from trueweave.config import Settings
-from trueweave.errors import ChangesGone
-from trueweave.events import ignore
+from trueweave.core.errors import ChangesGone
+from trueweave.core.events import ignore
+from trueweave.core.settings import Settings
+from trueweave.core.types import Source, Spent, Swept
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.recipe import Recipe
 from trueweave.store.postgres import record
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder, ModelServer, tables
 from trueweave.testing.model_server import Asked
-from trueweave.types import Source, Spent, Swept
 
 MARKER = "Zyxomarque"
 MODEL = "vllm/any"

@@ -29,8 +29,7 @@ from tests.oracle import assert_view_is_right
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, ResolutionSettings, Rule
 from trueweave.bulk.flows import LocalFlow
 from trueweave.bulk.run import bulk_load
-from trueweave.config import Settings
-from trueweave.errors import (
+from trueweave.core.errors import (
     ConfigError,
     DatabaseError,
     DatabaseUnavailable,
@@ -38,9 +37,10 @@ from trueweave.errors import (
     UnknownWorkspace,
     WorkspaceLoading,
 )
-from trueweave.extract import preannotated
-from trueweave.factory import recipe
+from trueweave.core.settings import Settings
+from trueweave.engine.factory import models_of_load, recipe
 from trueweave.graph.contribution import contribution
+from trueweave.ingest.extract import preannotated
 from trueweave.ingest.own import Given
 from trueweave.store.postgres import bulk, digest, leases, moving, record, resolution, suggestions
 from trueweave.store.postgres.db import Database
@@ -286,6 +286,7 @@ class Writer:
                 settings=settings,
                 recipe=recipe(settings),
                 embedder=self.embedder,
+                open_models=models_of_load,
                 given=Given(self.embedder),
             )
             self.documents |= {one.uri: contribution(one).document.id for one in preannotated.read(file)}

@@ -14,8 +14,8 @@ import rdflib
 
 from tests.unit.test_exporting import HOSTILE, kept
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
-from trueweave.errors import ConfigError, DatabaseError
-from trueweave.exporting.rdf import VOCABULARY
+from trueweave.core.errors import ConfigError, DatabaseError
+from trueweave.formats.exporting.rdf import VOCABULARY
 
 TW = rdflib.Namespace(VOCABULARY)
 NAMES = [name for name in HOSTILE if re.sub(r"[\x00-\x1f\ud800-\udfff]", "", name)]

@@ -12,9 +12,10 @@ import psycopg
 import pytest
 
 from trueweave import AsyncTrueweave
-from trueweave.config import Settings
-from trueweave.errors import ModelError, ModelRefused, ModelUnavailable
-from trueweave.events import Added, Event, Extracted, Failed
+from trueweave.core.errors import ModelError, ModelRefused, ModelUnavailable
+from trueweave.core.events import Added, Event, Extracted, Failed
+from trueweave.core.settings import Settings
+from trueweave.core.types import Source
 from trueweave.ingest import jobs
 from trueweave.store.postgres import sources
 from trueweave.store.postgres.db import Database, Workspace
@@ -22,7 +23,6 @@ from trueweave.store.postgres.sources import Job
 from trueweave.testing import HashEmbedder
 from trueweave.testing.model_server import Asked, Fault, ModelServer, Script, Trouble, smallest
 from trueweave.text import tokens
-from trueweave.types import Source
 
 SECRET = "sk-do-not-show-me"
 TRIES = 2  # of a document, and of a call to a model that does not answer

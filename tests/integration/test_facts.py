@@ -6,12 +6,12 @@ import pytest
 
 from tests.oracle import assert_view_is_right
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
-from trueweave.config import Settings
-from trueweave.errors import RuleError, UnknownEntity
-from trueweave.evidence import Filter
-from trueweave.methods import Global, Local, Subgraph
+from trueweave.core.errors import RuleError, UnknownEntity
+from trueweave.core.evidence import Filter
+from trueweave.core.settings import Settings
+from trueweave.core.types import Entity, Relation
+from trueweave.retrieval.methods import Global, Local, Subgraph
 from trueweave.testing import HashEmbedder
-from trueweave.types import Entity, Relation
 
 ADA, BABBAGE, BYRON = NameKey("Ada Lovelace"), NameKey("Charles Babbage"), NameKey("Lord Byron")
 

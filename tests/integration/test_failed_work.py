@@ -9,22 +9,22 @@ from tests.integration.test_settle import document
 from tests.integration.test_summaries import described
 from tests.integration.test_worker import CAPITALS, QUICK, Mill, Scripted
 from trueweave import AsyncTrueweave
-from trueweave.communities import extractive
-from trueweave.config import Settings
-from trueweave.errors import ConfigError, Defect, ModelRefused
-from trueweave.events import Failed, WorkFailed
+from trueweave.core.errors import ConfigError, Defect, ModelRefused
+from trueweave.core.events import Failed, WorkFailed
+from trueweave.core.protocols import Extractor
+from trueweave.core.settings import Settings
+from trueweave.core.types import CommunityReport, Source
 from trueweave.graph.plan import Plan
 from trueweave.graph.report_facts import Facts
+from trueweave.index import linking
+from trueweave.index.communities import extractive
+from trueweave.index.planning import Planner
 from trueweave.ingest.jobs import WorkerDependencies
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.summaries import summarise_some
 from trueweave.ingest.worker import Worker, worker_of
-from trueweave.protocols import Extractor
 from trueweave.store.postgres.view import LONG_DESCRIPTION
 from trueweave.testing import HashEmbedder
-from trueweave.types import CommunityReport, Source
-from trueweave.view import linking
-from trueweave.view.planning import Planner
 
 
 @pytest.fixture

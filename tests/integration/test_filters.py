@@ -9,15 +9,15 @@ import psycopg
 import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Filter, Link, Mention, NameKey, Range
-from trueweave.evidence import Scalar
-from trueweave.methods import Fuse, Global, Keyword, Local, Naive, Subgraph
-from trueweave.query_context import Method
+from trueweave.core.evidence import Scalar
+from trueweave.core.types import Json
+from trueweave.retrieval.context import Method
+from trueweave.retrieval.methods import Fuse, Global, Keyword, Local, Naive, Subgraph
 from trueweave.store.postgres import search, vectors
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.document_filter import ConditionShape, FilterShape, scope
 from trueweave.store.postgres.search import VectorLayout
 from trueweave.testing import HashEmbedder
-from trueweave.types import Json
 
 METADATA: dict[str, dict[str, Json]] = {
     "a": {"year": 1843, "lang": "en", "tags": ["math", "engine"], "author": {"name": "Ada", "age": 27}, "draft": True},

@@ -32,7 +32,7 @@ from trueweave import (
 )
 from trueweave.integrations import haystack, langchain, llama_index
 from trueweave.integrations.passages import metadata
-from trueweave.methods import Cutoff, Fuse, Keyword, Naive
+from trueweave.retrieval.methods import Cutoff, Fuse, Keyword, Naive
 from trueweave.testing.small_graph import FIRST_HALF, SAID, SECOND_HALF, Angles, document
 
 QUESTION = "Who tells of something?"

@@ -13,15 +13,15 @@ import psycopg
 import pytest
 
 from trueweave import AsyncTrueweave
-from trueweave.config import Settings
-from trueweave.errors import DatabaseError, DiskFull
+from trueweave.core.errors import DatabaseError, DiskFull
+from trueweave.core.settings import Settings
+from trueweave.core.types import Source
 from trueweave.store import embedded
 from trueweave.store.embedded import EmbeddedServer
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.migrate import migrate
 from trueweave.store.server_user import server_user
 from trueweave.testing import HashEmbedder
-from trueweave.types import Source
 
 SMALL = {"fsync": "off", "shared_buffers": "16MB"}
 

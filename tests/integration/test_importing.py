@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 
 from tests.unit.test_importing import write_graphrag
-from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, Place, importing
-from trueweave.extract import preannotated
+from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, Place
+from trueweave.formats import importing
+from trueweave.ingest.extract import preannotated
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
 

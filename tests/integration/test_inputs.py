@@ -6,16 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from trueweave import AsyncTrueweave, Chunk, Document, Mention, factory
-from trueweave.config import Settings
-from trueweave.errors import ConfigError, InvalidDocument, ModelRefused
-from trueweave.events import Event, Extracted, Refused, Removed, Skipped, ignore
-from trueweave.extract import preannotated
+from trueweave import AsyncTrueweave, Chunk, Document, Mention
+from trueweave.core.errors import ConfigError, InvalidDocument, ModelRefused
+from trueweave.core.events import Event, Extracted, Refused, Removed, Skipped, ignore
+from trueweave.core.settings import Settings
+from trueweave.core.types import Source
+from trueweave.engine import factory
+from trueweave.ingest.extract import preannotated
 from trueweave.ingest.intake import take_in
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
 from trueweave.testing.model_server import Fault, ModelServer, Trouble
-from trueweave.types import Source
 
 
 @pytest.fixture

@@ -8,14 +8,14 @@ import pytest
 
 from tests.integration.test_worker import CAPITALS, QUICK, Scripted
 from trueweave import AsyncTrueweave
+from trueweave.core.protocols import Vectors
+from trueweave.core.types import Metric, ResolutionSettings, Source, TextRole
+from trueweave.index import settle
 from trueweave.ingest import jobs
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.jobs import WorkerDependencies
 from trueweave.ingest.worker import worker_of
-from trueweave.protocols import Vectors
 from trueweave.testing import HashEmbedder
-from trueweave.types import Metric, ResolutionSettings, Source, TextRole
-from trueweave.view import settle
 
 
 @dataclass

@@ -12,8 +12,8 @@ import psycopg
 import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Mention, Trueweave
-from trueweave.config import Settings
-from trueweave.errors import DatabaseError
+from trueweave.core.errors import DatabaseError
+from trueweave.core.settings import Settings
 from trueweave.store.postgres.db import Database
 from trueweave.testing import Fault, ModelServer, Trouble
 

@@ -13,14 +13,16 @@ import pytest
 
 from tests.integration.test_worker import CAPITALS, QUICK, Mill
 from trueweave import AsyncTrueweave
-from trueweave.config import Settings
-from trueweave.errors import Defect
+from trueweave.core.errors import Defect
+from trueweave.core.protocols import Vectors
+from trueweave.core.settings import Settings
+from trueweave.core.types import Chunk, Document, Link, Mention, Purpose, Source, TextRole
 from trueweave.graph.contribution import contribution
+from trueweave.index.settle import SettleResult, settle
 from trueweave.ingest import jobs
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.jobs import Postponed, WorkerControls, WorkerDependencies, WorkspaceJobs
 from trueweave.ingest.worker import worker_of
-from trueweave.protocols import Vectors
 from trueweave.store.postgres import leases
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.leases import LeaseKind
@@ -28,8 +30,6 @@ from trueweave.store.postgres.liveness import LEASE, Liveness
 from trueweave.store.postgres.queue import Kind, enqueue, forget_jobs
 from trueweave.store.postgres.replies import PostgresReplies
 from trueweave.testing import Faults, HashEmbedder, ModelServer
-from trueweave.types import Chunk, Document, Link, Mention, Purpose, Source, TextRole
-from trueweave.view.settle import SettleResult, settle
 
 DUE = "SELECT 1 FROM trueweave.document WHERE current <> visible FOR UPDATE"
 
@@ -146,7 +146,7 @@ async def test_settling_asks_again_for_what_another_holds_whatever_else_it_settl
 async def test_a_large_document_of_a_dead_settler_is_asked_for_again(
     mill: Mill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("trueweave.ingest.jobs", "trueweave.view.settle"):
+    for module in ("trueweave.ingest.jobs", "trueweave.index.settle"):
         monkeypatch.setattr(f"{module}.ROWS_AT_ONCE", 1)
     mentions = tuple(map(Mention, ("Ada", "Bob", "Carol")))
     await mill.trueweave._store([contribution(Document("a", (Chunk("Ada Bob Carol", mentions=mentions),)))])

@@ -11,15 +11,15 @@ import pytest
 from psycopg import errors
 
 from tests.integration.proxies import Proxy
-from trueweave import supervising
-from trueweave.errors import BudgetReached
+from trueweave.core import supervising
+from trueweave.core.errors import BudgetReached
+from trueweave.core.types import Call, Purpose
 from trueweave.store.postgres.connections import Timeouts
 from trueweave.store.postgres.db import Database, Transaction, Workspace
 from trueweave.store.postgres.ledger import PostgresLedger
 from trueweave.store.postgres.liveness import LEASE, Liveness
 from trueweave.store.postgres.rate_limit import RateLimits, SharedRateLimiter
 from trueweave.store.postgres.replies import PostgresReplies
-from trueweave.types import Call, Purpose
 
 SHORT = 1.5  # seconds
 PATIENCE = 30.0  # for a busy machine

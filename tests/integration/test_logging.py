@@ -9,14 +9,14 @@ import psycopg
 import pytest
 
 from tests.integration.test_worker import CAPITALS, Scripted
-from trueweave.errors import BadReply
-from trueweave.events import ignore
+from trueweave.core.errors import BadReply
+from trueweave.core.events import ignore
+from trueweave.core.types import Source
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
 from trueweave.ingest.worker import worker_of
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.migrate import migrate
-from trueweave.types import Source
 
 DOCS = Path(__file__).parents[2] / "docs" / "logging.md"
 SECRET = "Zanzibarine"

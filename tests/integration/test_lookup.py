@@ -18,7 +18,7 @@ from trueweave import (
     UnknownDocument,
     UnknownEntity,
 )
-from trueweave.config import Settings
+from trueweave.core.settings import Settings
 from trueweave.store.postgres import lookup
 from trueweave.store.postgres.db import Database
 

@@ -13,7 +13,7 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link
-from trueweave.errors import UnknownWorkspace
+from trueweave.core.errors import UnknownWorkspace
 from trueweave.mcp import Opening, make_server
 from trueweave.mcp.bounds import MOST_CHARACTERS
 from trueweave.store.postgres.db import Database

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 import pytest
 
 from trueweave import AsyncTrueweave
-from trueweave.evidence import Evidence, Filter
-from trueweave.methods import (
+from trueweave.core.evidence import Evidence, Filter
+from trueweave.core.types import Prompt, Purpose, Reply
+from trueweave.retrieval.context import Method
+from trueweave.retrieval.methods import (
     Fuse,
     Global,
     Guess,
@@ -22,10 +24,8 @@ from trueweave.methods import (
     Naive,
     Subgraph,
 )
-from trueweave.query_context import Method
 from trueweave.store.postgres.db import Database
 from trueweave.testing.small_graph import SAID, Angles, document
-from trueweave.types import Prompt, Purpose, Reply
 
 
 @dataclass

@@ -22,13 +22,13 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.integration.serving import ANSWER, Served, fill, serving
 from tests.servers import free_port
-from trueweave import supervising
-from trueweave.errors import ConfigError
+from trueweave.core import supervising
+from trueweave.core.errors import ConfigError
+from trueweave.core.supervising import running
 from trueweave.server.metrics import Metrics
 from trueweave.server.metrics_port import metrics_at
 from trueweave.store.postgres import queue
 from trueweave.store.postgres.db import Database
-from trueweave.supervising import running
 from trueweave.testing.model_server import ModelServer
 
 QUESTION = {"question": "Whom did Ada work with?", "method": "keyword"}

@@ -10,15 +10,15 @@ from tests.integration.test_communities import Model, towns
 from tests.integration.test_settle import document
 from tests.integration.test_summaries import described
 from trueweave import AsyncTrueweave, Link
-from trueweave.communities.reports import Reporting, write_reports
-from trueweave.communities.writer import ReportWriter
-from trueweave.config import Settings
+from trueweave.core.protocols import Vectors
+from trueweave.core.settings import Settings
+from trueweave.core.types import Metric, Prompt, Purpose, Reply, Source, TextRole
+from trueweave.index.communities.reports import Reporting, write_reports
+from trueweave.index.communities.writer import ReportWriter
 from trueweave.ingest.summaries import summarise_some
-from trueweave.protocols import Vectors
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.view import LONG_DESCRIPTION
 from trueweave.testing import HashEmbedder
-from trueweave.types import Metric, Prompt, Purpose, Reply, Source, TextRole
 
 _HELD = """
 SELECT DISTINCT a.pid, a.xact_start,

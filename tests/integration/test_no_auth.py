@@ -13,8 +13,8 @@ import pytest
 from tests.integration.proxies import Proxy
 from tests.integration.serving import fill, serving
 from tests.servers import NginxServer, no_nginx
-from trueweave.config import Settings
-from trueweave.errors import ConfigError
+from trueweave.core.errors import ConfigError
+from trueweave.core.settings import Settings
 from trueweave.server.run import check_no_auth
 from trueweave.store.postgres import api_keys
 from trueweave.store.postgres.db import Database

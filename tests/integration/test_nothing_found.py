@@ -8,15 +8,15 @@ import pytest
 
 from trueweave import AsyncTrueweave
 from trueweave.cli.render.comparison import comparison_lines
-from trueweave.config import Settings
-from trueweave.errors import BadReply, BudgetReached
-from trueweave.evidence import Filter
-from trueweave.json_forms import answer_json
-from trueweave.methods import Cutoff, Fuse, Keyword, Subgraph
+from trueweave.core.errors import BadReply, BudgetReached
+from trueweave.core.evidence import Filter
+from trueweave.core.json_forms import answer_json
+from trueweave.core.settings import Settings
+from trueweave.core.types import Chunk, Document, Mention
+from trueweave.retrieval.methods import Cutoff, Fuse, Keyword, Subgraph
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
 from trueweave.testing.model_server import Asked, ModelServer
-from trueweave.types import Chunk, Document, Mention
 
 MODEL = "openai/any"
 STRICT = Subgraph(similarity_threshold=0.99)

@@ -5,13 +5,13 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from trueweave.errors import ModelRefused
+from trueweave.core.errors import ModelRefused
+from trueweave.core.types import Message, Prompt, Purpose, Reply
 from trueweave.models.failures import UselessReply
 from trueweave.models.names import endpoint
 from trueweave.models.ollama import OllamaChat
 from trueweave.models.opening import open_chat
 from trueweave.testing.model_server import Asked, Fault, ModelServer, Trouble
-from trueweave.types import Message, Prompt, Purpose, Reply
 
 PURPOSE = Purpose("test")
 SHORT = Prompt((Message("user", "Who was Ada?"),), max_tokens=50)

@@ -12,19 +12,19 @@ from psycopg.errors import QueryCanceled, UndefinedTable
 
 from tests.integration.serving import serving
 from trueweave import AsyncTrueweave, Chunk, Document, Mention, Source
-from trueweave.config import Settings
-from trueweave.errors import DatabaseError, StoreError, TrueweaveError
-from trueweave.events import Listener
+from trueweave.core.errors import DatabaseError, StoreError, TrueweaveError
+from trueweave.core.events import Listener
+from trueweave.core.protocols import NameLookup
+from trueweave.core.settings import Settings
+from trueweave.core.types import ProjectedBatch, ProjectedKind, ProjectionCopy, VectorKind
+from trueweave.engine.worker import Serving, work_for_all
 from trueweave.ingest.jobs import WorkerDependencies
 from trueweave.ingest.worker import Worker
-from trueweave.projection import projector
-from trueweave.projection.projector import Projector
-from trueweave.protocols import NameLookup
 from trueweave.server import services
-from trueweave.serving import Serving, work_for_all
 from trueweave.store.postgres import projections
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.types import ProjectedBatch, ProjectedKind, ProjectionCopy, VectorKind
+from trueweave.store.projection import projector
+from trueweave.store.projection.projector import Projector
 
 SETTINGS = Settings(extractor="capitals")
 TIMED_OUT = QueryCanceled("canceling statement due to statement timeout")

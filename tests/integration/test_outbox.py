@@ -6,13 +6,13 @@ from uuid import UUID
 import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
-from trueweave.errors import ChangesGone
+from trueweave.core.errors import ChangesGone
+from trueweave.core.types import ProjectedKind
 from trueweave.store.postgres import outbox
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.erasing import Retention, forget_old
 from trueweave.store.postgres.projecting import ProjectionSource
 from trueweave.testing import HashEmbedder
-from trueweave.types import ProjectedKind
 
 LONG = timedelta(days=30)
 

@@ -7,12 +7,12 @@ from contextlib import aclosing
 import pytest
 
 from trueweave import AsyncTrueweave
-from trueweave.config import Settings
-from trueweave.extract import capitals, llm
+from trueweave.core.settings import Settings
+from trueweave.core.types import OutOfDate, Source
+from trueweave.ingest.extract import capitals, llm
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder, ModelServer
 from trueweave.testing.model_server import Asked
-from trueweave.types import OutOfDate, Source
 
 SOURCES = [Source(f"doc/{n}", f"Ada Lovelace met Charles Babbage {n} times.") for n in range(3)]
 

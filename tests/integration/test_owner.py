@@ -10,11 +10,11 @@ from psycopg.errors import InsufficientPrivilege
 
 from tests.integration.test_settle import document
 from trueweave import AsyncTrueweave
-from trueweave.config import Settings
-from trueweave.errors import DatabaseError, SchemaOutdated
+from trueweave.core.errors import DatabaseError, SchemaOutdated
+from trueweave.core.settings import Settings
+from trueweave.core.types import Source
 from trueweave.store.postgres import vectors
 from trueweave.testing import HashEmbedder
-from trueweave.types import Source
 
 PASSWORD = "for-this-test-only"
 

@@ -13,12 +13,12 @@ import openpyxl
 import pptx
 import pytest
 
-from trueweave.errors import UnreadableFile
-from trueweave.text.loading import documents
-from trueweave.text.loading.documents import Parsed
-from trueweave.text.parsing import ParserLimits, parse
-from trueweave.text.reading_limits import ReadingLimits, limited
-from trueweave.types import Place, Source
+from trueweave.core.errors import UnreadableFile
+from trueweave.core.types import Place, Source
+from trueweave.ingest.loading import documents
+from trueweave.ingest.loading.documents import Parsed
+from trueweave.ingest.parsing import ParserLimits, parse
+from trueweave.ingest.reading_limits import ReadingLimits, limited
 
 ALL = [documents.pdf, documents.word, documents.slides, documents.sheets, documents.book]
 QUICK = ParserLimits(cpu_seconds=8)

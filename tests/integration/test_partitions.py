@@ -14,10 +14,10 @@ import pytest
 from trueweave import AsyncTrueweave, Chunk, Document, Mention
 from trueweave.bulk.flows import LocalFlow
 from trueweave.bulk.run import bulk_load
-from trueweave.config import Settings
+from trueweave.core.settings import Settings
 from trueweave.engine import opened_database
-from trueweave.factory import recipe
-from trueweave.methods.naive import Naive
+from trueweave.engine.factory import models_of_load, recipe
+from trueweave.retrieval.methods.naive import Naive
 from trueweave.store.postgres import own_tables, search, vectors
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.document_filter import ConditionShape, FilterShape
@@ -339,6 +339,7 @@ async def test_a_bulk_load_is_indexed_in_as_many_partitions_as_it_takes(
                 settings=settings,
                 recipe=recipe(settings),
                 embedder=await trueweave._core.embedding(),
+                open_models=models_of_load,
             )
         current = [one for one in tables(url) if one[-1] == "current"]
         assert [one[1:] for one in current] == [(8, True, "current")]

@@ -13,6 +13,7 @@ import pytest
 
 from tests.integration.test_settle import document, store
 from trueweave import AsyncTrueweave, Chunk, Document, Link
+from trueweave.core.types import Source
 from trueweave.store.postgres import search, vectors
 from trueweave.store.postgres.binary_params import Numbers, array
 from trueweave.store.postgres.db import Database, Transaction
@@ -20,7 +21,6 @@ from trueweave.store.postgres.document_filter import ConditionShape, FilterShape
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.sources import submit
 from trueweave.testing import HashEmbedder
-from trueweave.types import Source
 
 LOOK_UPS = {
     "settle.pending_matches": ("documents", "dirty_names"),

@@ -13,16 +13,16 @@ import pytest
 
 from tests.integration.conftest import SESSIONS
 from trueweave import AsyncTrueweave
-from trueweave.config import Settings
-from trueweave.errors import ConfigError
-from trueweave.evidence import Evidence
-from trueweave.methods import Hybrid, Keyword, Local, Naive, Subgraph
+from trueweave.core.errors import ConfigError
+from trueweave.core.evidence import Evidence
+from trueweave.core.settings import Settings
+from trueweave.core.types import Chunk, Document, Link, Mention, Source
+from trueweave.retrieval.methods import Hybrid, Keyword, Local, Naive, Subgraph
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.migrate import migrate
 from trueweave.store.postgres.replies import PostgresReplies
 from trueweave.testing import HashEmbedder
-from trueweave.types import Chunk, Document, Link, Mention, Source
 
 WORDS = ("alpha", "omega")
 

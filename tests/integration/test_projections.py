@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
-from trueweave.config import Settings
-from trueweave.errors import ConfigError, ProjectionBehind, ProjectionMissing, StoreUnavailable
-from trueweave.projection.projector import Projector
+from trueweave.core.errors import ConfigError, ProjectionBehind, ProjectionMissing, StoreUnavailable
+from trueweave.core.settings import Settings
+from trueweave.core.types import StoreName
 from trueweave.store.others import StoreClients
 from trueweave.store.postgres import projections
 from trueweave.store.postgres.db import Database
+from trueweave.store.projection.projector import Projector
 from trueweave.testing import HashEmbedder
-from trueweave.types import StoreName
 
 NAMES = ["Ada", "Ben", "Cas", "Dan", "Eve", "Fay", "Gus", "Hal"]
 STORES: list[StoreName] = ["neo4j", "chroma"]

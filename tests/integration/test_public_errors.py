@@ -16,8 +16,8 @@ from openai import OpenAIError
 
 from tests.integration.test_database_away import Failing, opened
 from trueweave import AsyncTrueweave, Chunk, Document, Mention, NameKey, ResolutionSettings, Source, TrueweaveError
-from trueweave.config import Settings
-from trueweave.errors import DatabaseError, DatabaseUnavailable, ModelUnavailable
+from trueweave.core.errors import DatabaseError, DatabaseUnavailable, ModelUnavailable
+from trueweave.core.settings import Settings
 from trueweave.store.postgres.connections import Timeouts
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder

@@ -12,20 +12,20 @@ import pytest
 
 from tests.integration.test_worker import CAPITALS, QUICK, Scripted
 from trueweave import AsyncTrueweave
-from trueweave.config import Settings
-from trueweave.errors import ModelRefused, UnknownWorkspace
-from trueweave.events import ignore
+from trueweave.core.errors import ModelRefused, UnknownWorkspace
+from trueweave.core.events import ignore
+from trueweave.core.settings import Settings
+from trueweave.core.types import Chunk, Extraction, Source
+from trueweave.engine.worker import work_for_all
 from trueweave.ingest import worker as workers
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.jobs import WorkerDependencies
 from trueweave.ingest.worker import Worker, worker_of
-from trueweave.serving import work_for_all
 from trueweave.store.postgres import queue, record, sources
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.queue import Queue
 from trueweave.testing import HashEmbedder
-from trueweave.types import Chunk, Extraction, Source
 
 PATIENCE = 60
 

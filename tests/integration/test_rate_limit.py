@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from trueweave.errors import DatabaseError
+from trueweave.core.errors import DatabaseError
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.rate_limit import RateLimits, SharedRateLimiter

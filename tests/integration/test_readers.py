@@ -9,7 +9,7 @@ from psycopg import sql
 from psycopg.sql import Identifier as Id
 
 from tests.integration.test_tenants import _tables, _tenant
-from trueweave.errors import DatabaseError, UnknownWorkspace
+from trueweave.core.errors import DatabaseError, UnknownWorkspace
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.readers import Reader, drop_reader, make_reader
 

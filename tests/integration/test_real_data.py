@@ -4,7 +4,7 @@ from itertools import islice
 from pathlib import Path
 
 from trueweave import AsyncTrueweave, NameKey, ResolutionSettings
-from trueweave.extract import preannotated
+from trueweave.ingest.extract import preannotated
 
 
 async def test_real_triples_come_and_go_exactly(trueweave: AsyncTrueweave, bench: Path) -> None:

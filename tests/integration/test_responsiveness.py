@@ -15,11 +15,11 @@ import pytest
 
 from tests.integration.test_settle import document
 from trueweave import AsyncTrueweave
-from trueweave.config import Settings
+from trueweave.core.settings import Settings
+from trueweave.core.types import Source
 from trueweave.store.postgres.db import Database, Transaction, Workspace
 from trueweave.store.postgres.offloop import off_loop
 from trueweave.testing import HashEmbedder
-from trueweave.types import Source
 
 LONGEST = 0.05  # seconds
 
@@ -98,7 +98,7 @@ async def test_the_index_is_the_same_worked_aside_or_not(
     await trueweave.add_documents(documents)
     await trueweave.remove([f"{n}" for n in range(0, 150, 2)])
     assert (await trueweave.maintenance.verify()).exact
-    for module in ("trueweave.view.settle", "trueweave.store.postgres.record", "trueweave.store.postgres.resolution"):
+    for module in ("trueweave.index.settle", "trueweave.store.postgres.record", "trueweave.store.postgres.resolution"):
         monkeypatch.setattr(f"{module}.MUCH", 0)
     assert (await trueweave.maintenance.verify()).exact
 

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
-from trueweave.config import Settings
-from trueweave.errors import ConfigError, SpaceMismatch
+from trueweave.core.errors import ConfigError, SpaceMismatch
+from trueweave.core.protocols import Embedder, Vectors
+from trueweave.core.settings import Settings
+from trueweave.core.types import TextRole
 from trueweave.models.cache import CachedEmbedder, StoringEmbedder
 from trueweave.models.prefixes import PrefixedEmbedder, Prefixes
-from trueweave.protocols import Embedder, Vectors
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.replies import PostgresReplies
 from trueweave.testing import HashEmbedder, ModelServer
-from trueweave.types import TextRole
 
 TEXT = "Ada Lovelace worked with Charles Babbage."
 QUESTION = "Whom did Ada Lovelace work with?"

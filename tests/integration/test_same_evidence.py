@@ -18,10 +18,11 @@ import pytest
 from tests.contract.projected import copied
 from trueweave import AsyncTrueweave, Filter, Readers
 from trueweave.bench import datasets
-from trueweave.evidence import Scored
-from trueweave.extract import preannotated
-from trueweave.methods import Subgraph, registry
-from trueweave.protocols import ChangeReaders, Embedder, Vectors, VectorSearch
+from trueweave.core.evidence import Scored
+from trueweave.core.protocols import ChangeReaders, Embedder, Vectors, VectorSearch
+from trueweave.core.types import Metric, Prompt, Purpose, Reply, TextRole, VectorKind
+from trueweave.ingest.extract import preannotated
+from trueweave.retrieval.methods import Subgraph, registry
 from trueweave.store.chroma.client import ChromaClient
 from trueweave.store.chroma.target import ChromaTarget
 from trueweave.store.chroma.vectors import ChromaVectors
@@ -31,7 +32,6 @@ from trueweave.store.neo4j.target import Neo4jTarget
 from trueweave.store.postgres import vectors
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
-from trueweave.types import Metric, Prompt, Purpose, Reply, TextRole, VectorKind
 
 EXACT = 50_000  # vectors; there are fewer of each kind
 Lists = list[list[Scored[UUID]]]

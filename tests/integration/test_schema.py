@@ -7,8 +7,8 @@ import psycopg
 import pytest
 
 from trueweave import AsyncTrueweave
-from trueweave.config import Settings
-from trueweave.errors import DatabaseError, SchemaNewer, SchemaOutdated, UnknownWorkspace
+from trueweave.core.errors import DatabaseError, SchemaNewer, SchemaOutdated, UnknownWorkspace
+from trueweave.core.settings import Settings
 from trueweave.store.postgres import schema
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.migrate import migrate, missing

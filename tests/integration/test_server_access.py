@@ -14,9 +14,9 @@ import pytest
 
 from tests.integration.proxies import Proxy
 from tests.integration.serving import fill, serving
-from trueweave import errors
-from trueweave.config import Settings
-from trueweave.errors import ConfigError, TrueweaveError
+from trueweave.core import errors
+from trueweave.core.errors import ConfigError, TrueweaveError
+from trueweave.core.settings import Settings
 from trueweave.server import problems
 from trueweave.store.postgres import api_keys, audit
 from trueweave.store.postgres.audit import AuditEntry

@@ -17,8 +17,9 @@ from tests.identity import AUDIENCE, issuing
 from tests.integration.serving import ANSWER, Served, fill, serving
 from tests.integration.test_server_questions import ASK, QUESTION, asked, notes, until
 from trueweave import AsyncTrueweave, Chunk, Document, Source, StorageFull
-from trueweave.config import Settings
-from trueweave.errors import QuestionTooLong
+from trueweave.core.errors import QuestionTooLong
+from trueweave.core.settings import Settings
+from trueweave.core.types import Message, Prompt, Purpose
 from trueweave.models.names import endpoint
 from trueweave.models.opening import open_chat
 from trueweave.models.prompt_limit import PromptLimitLLM
@@ -27,7 +28,6 @@ from trueweave.store.postgres.api_keys import KeyLimits
 from trueweave.store.postgres.db import Database
 from trueweave.testing.model_server import Asked, Fault, ModelServer, Trouble
 from trueweave.text import tokens
-from trueweave.types import Message, Prompt, Purpose
 
 CHAT, ASKED = "trueweave/mine/keyword", {"role": "user", "content": "Whom did Ada work with?"}
 PRICED: dict[str, Any] = {"prices": {"vllm/any": (Decimal(1000), Decimal(1000))}}

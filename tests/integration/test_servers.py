@@ -16,10 +16,10 @@ import pytest
 from tests.conftest import QUICK
 from tests.integration.test_owner import owned_url  # noqa: F401 (a fixture)
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, Source
-from trueweave.config import Settings
+from trueweave.core.errors import ConfigError, DatabaseError, UnknownWorkspace, WorkspaceMoving
+from trueweave.core.settings import Settings
 from trueweave.engine import opened_database
-from trueweave.errors import ConfigError, DatabaseError, UnknownWorkspace, WorkspaceMoving
-from trueweave.serving import work_for_all
+from trueweave.engine.worker import work_for_all
 from trueweave.store.embedded import EmbeddedServer
 from trueweave.store.postgres import moving, own_tables, servers, vectors
 from trueweave.store.postgres.db import Database, Workspace

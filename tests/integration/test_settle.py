@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, ResolutionSettings
-from trueweave.errors import DatabaseUnavailable, SpaceMismatch
+from trueweave.core.errors import DatabaseUnavailable, SpaceMismatch
+from trueweave.core.protocols import Vectors
+from trueweave.core.types import Metric, TextRole
 from trueweave.graph.contribution import contribution
-from trueweave.protocols import Vectors
+from trueweave.index import settle as view_settle
+from trueweave.index.settle import settle
 from trueweave.store.postgres import record
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.locks import lock_view
 from trueweave.testing import Faults, HashEmbedder
-from trueweave.types import Metric, TextRole
-from trueweave.view import settle as view_settle
-from trueweave.view.settle import settle
 
 
 def document(uri: str, *names: str, text: str = "some text", links: Sequence[Link] = ()) -> Document:

@@ -11,13 +11,13 @@ import psycopg
 import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Mention
-from trueweave.config import Settings
-from trueweave.errors import BudgetReached, ConfigError, SpaceMismatch
-from trueweave.protocols import Vectors
+from trueweave.core.errors import BudgetReached, ConfigError, SpaceMismatch
+from trueweave.core.protocols import Vectors
+from trueweave.core.settings import Settings
+from trueweave.core.types import Hit, Metric, TextRole
 from trueweave.store.postgres import vectors
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder, ModelServer
-from trueweave.types import Hit, Metric, TextRole
 
 WORDS = ("anchor", "barrel", "candle", "dragon", "engine", "feather", "garden", "harbour", "island", "jungle")
 

@@ -14,18 +14,18 @@ from tests.integration.serving import serving
 from tests.replication import Server, both, no_standby, replicated
 from trueweave import AsyncTrueweave
 from trueweave.cli import doctor
-from trueweave.config import Settings
+from trueweave.core.errors import DatabaseError
+from trueweave.core.evidence import Evidence, Filter
+from trueweave.core.settings import Settings
+from trueweave.core.types import Chunk, Document, Link, Mention
 from trueweave.engine import opened_database
-from trueweave.errors import DatabaseError
-from trueweave.evidence import Evidence, Filter
-from trueweave.methods import registry
+from trueweave.retrieval.methods import registry
 from trueweave.server.metrics import Metrics
 from trueweave.store.postgres.joining import join_servers, weigh_server
 from trueweave.store.postgres.moving import OwnerAddress
 from trueweave.store.postgres.reading.question_server import QuestionServer
 from trueweave.store.postgres.standbys import StandbyState
 from trueweave.testing import Databases, HashEmbedder
-from trueweave.types import Chunk, Document, Link, Mention
 
 # Servers are killed here, machines are not.
 QUICK = {"fsync": "off", "max_connections": "100", "autovacuum": "off", "max_standby_streaming_delay": "0"}

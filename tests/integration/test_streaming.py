@@ -11,9 +11,11 @@ from typing import NamedTuple
 import pytest
 
 from tests.clocks import FastClock
-from trueweave.config import Settings
-from trueweave.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
-from trueweave.factory import ModelFactory, WorkspaceModels
+from trueweave.core.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
+from trueweave.core.protocols import StreamingLLM
+from trueweave.core.settings import Settings
+from trueweave.core.types import Message, Price, Prompt, Purpose, Reply, Spent
+from trueweave.engine.factory import ModelFactory, WorkspaceModels
 from trueweave.models.budget import most_tokens
 from trueweave.models.cache import CachedLLM, prompt_key
 from trueweave.models.failures import UselessReply
@@ -22,14 +24,12 @@ from trueweave.models.opening import open_chat
 from trueweave.models.retry import Patience, Retrying
 from trueweave.models.usage import prompt_tokens
 from trueweave.models.wrappers import ReplyStream
-from trueweave.protocols import StreamingLLM
 from trueweave.store.postgres import ledger
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.replies import PostgresReplies
 from trueweave.testing.model_server import Fault, ModelServer, Trouble
 from trueweave.text import tokens
-from trueweave.types import Message, Price, Prompt, Purpose, Reply, Spent
 
 SECRET = "sk-do-not-show-me"
 TEXT = "Ada met Babbage in London,\nand wrote the first program for his engine."

@@ -32,13 +32,13 @@ from trueweave import (
     ResolutionSettings,
     Trueweave,
     TrueweaveError,
-    sync,
 )
-from trueweave.config import Settings
-from trueweave.errors import ConfigError, ProjectionMissing, UnknownWorkspace
-from trueweave.events import Event
+from trueweave.core.errors import ConfigError, ProjectionMissing, UnknownWorkspace
+from trueweave.core.events import Event
+from trueweave.core.settings import Settings
+from trueweave.core.types import Prompt, Purpose, Reply, Source
+from trueweave.engine import sync
 from trueweave.testing import HashEmbedder
-from trueweave.types import Prompt, Purpose, Reply, Source
 
 TEXT = "Ada Lovelace worked with Charles Babbage in London."
 ANSWER = 'Ada worked with Charles Babbage [1 "worked with Charles Babbage"].'

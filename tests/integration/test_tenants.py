@@ -10,10 +10,10 @@ from psycopg import errors, sql
 from psycopg.sql import Identifier as Id
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
+from trueweave.core.types import VECTOR_KINDS
 from trueweave.store.postgres import own_tables, vectors
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
-from trueweave.types import VECTOR_KINDS
 
 # Tables that belong to no workspace: which migrations ran, which servers and embedding models there are, how fast
 # models are called, the numbers of workspaces that are gone, and the keys, what they have used, and the audit log.

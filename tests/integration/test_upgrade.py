@@ -13,9 +13,9 @@ from psycopg.sql import SQL, Identifier
 
 from tests.integration.test_schema import with_more
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
-from trueweave.config import Settings
-from trueweave.errors import SchemaOutdated
-from trueweave.methods import Keyword, Naive
+from trueweave.core.errors import SchemaOutdated
+from trueweave.core.settings import Settings
+from trueweave.retrieval.methods import Keyword, Naive
 from trueweave.store.postgres import upgrades
 from trueweave.store.postgres.connections import PostgresConnection
 from trueweave.store.postgres.db import Database

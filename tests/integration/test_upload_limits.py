@@ -12,10 +12,10 @@ import pytest
 
 from tests.integration.serving import fill, serving
 from tests.integration.test_server_questions import until
-from trueweave.errors import UnreadableFile
-from trueweave.text import json_lines, reading_limits
-from trueweave.text.parsing import ParserLimits, parse
-from trueweave.text.reading_limits import ReadingLimits, limited
+from trueweave.core.errors import UnreadableFile
+from trueweave.ingest import json_lines, reading_limits
+from trueweave.ingest.parsing import ParserLimits, parse
+from trueweave.ingest.reading_limits import ReadingLimits, limited
 
 FILES = "/v1/workspaces/mine/documents/files"
 ESTIMATE = "/v1/workspaces/mine/estimate/files"
@@ -70,7 +70,7 @@ async def test_the_reading_of_an_upload_stops_when_its_caller_leaves(url: str, m
         finally:
             ended.set()
 
-    monkeypatch.setattr("trueweave.text.loading.rows.lines", endless)
+    monkeypatch.setattr("trueweave.ingest.loading.rows.lines", endless)
     async with serving(url) as server:
         await fill(server.database, "mine")
         async with server.client(await server.key("write", "mine")) as client:
@@ -92,7 +92,7 @@ async def test_one_callers_uploads_leave_places_to_others(url: str, monkeypatch:
         go.wait(30)
         yield from json_lines.lines(path)
 
-    monkeypatch.setattr("trueweave.text.loading.rows.lines", held)
+    monkeypatch.setattr("trueweave.ingest.loading.rows.lines", held)
     async with serving(url) as server:
         await fill(server.database, "mine")
         await fill(server.database, "theirs")
@@ -115,4 +115,4 @@ def test_a_zip_archive_counts_with_what_it_unpacks_to(tmp_path: Path) -> None:
         archive.writestr("x", bytes(12 << 20))
     (tmp_path / "a.epub").write_bytes(data.getvalue())
     with limited(ReadingLimits(10 << 20, 60)), pytest.raises(UnreadableFile, match="would unpack to 12 MiB"):
-        parse(tmp_path / "a.epub", "a", "trueweave.text.parsers.book:read", ParserLimits())
+        parse(tmp_path / "a.epub", "a", "trueweave.ingest.parsers.book:read", ParserLimits())

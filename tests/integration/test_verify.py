@@ -9,14 +9,14 @@ import psycopg
 import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, Rule
-from trueweave.config import Settings
+from trueweave.core.settings import Settings
+from trueweave.core.types import Verdict
 from trueweave.engine import maintenance
 from trueweave.graph.contribution import contribution
+from trueweave.index.verify import Moment, compare_with
 from trueweave.store.postgres import record, resolution, temporary_workspaces
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.testing import ModelServer, tables
-from trueweave.types import Verdict
-from trueweave.view.verify import Moment, compare_with
 
 FOLK = ("miller", "smith", "reeve", "priest")
 

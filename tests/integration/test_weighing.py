@@ -7,10 +7,10 @@ from uuid import UUID
 import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Mention
-from trueweave.evidence import Evidence, Query
-from trueweave.methods import Auto, Fuse, Keyword, Weave
-from trueweave.protocols import RerankFeatures
-from trueweave.query_context import QueryContext
+from trueweave.core.evidence import Evidence, Query
+from trueweave.core.protocols import RerankFeatures
+from trueweave.retrieval.context import QueryContext
+from trueweave.retrieval.methods import Auto, Fuse, Keyword, Weave
 from trueweave.testing import HashEmbedder
 from trueweave.text import phrases
 

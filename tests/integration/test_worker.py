@@ -9,19 +9,19 @@ from pathlib import Path
 import pytest
 
 from trueweave import AsyncTrueweave
-from trueweave.config import Settings
-from trueweave.errors import BadReply, BudgetReached, InvalidDocument, ModelRefused
-from trueweave.events import Event, Extracted, Failed, Unreadable
+from trueweave.core.errors import BadReply, BudgetReached, InvalidDocument, ModelRefused
+from trueweave.core.events import Event, Extracted, Failed, Unreadable
+from trueweave.core.protocols import Extractor
+from trueweave.core.settings import Settings
+from trueweave.core.types import Chunk, Document, Extraction, Link, Mention, Source
 from trueweave.graph.contribution import Contribution, contribution
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.worker import Worker, run_until, worker_of
-from trueweave.protocols import Extractor
 from trueweave.store.postgres import record
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
-from trueweave.types import Chunk, Document, Extraction, Link, Mention, Source
 
 CAPITALS = Recipe(extractor="capitals")
 QUICK = WorkerSettings(try_again_after=0.05, gather=0.01)

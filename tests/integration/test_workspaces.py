@@ -6,9 +6,9 @@ from contextlib import aclosing
 import pytest
 
 from trueweave import AsyncTrueweave
-from trueweave.config import Settings, workspace_settings
-from trueweave.errors import ConfigError, ModelUnavailable
-from trueweave.factory import ModelFactory, chat_endpoint
+from trueweave.core.errors import ConfigError, ModelUnavailable
+from trueweave.core.settings import Settings, workspace_settings
+from trueweave.engine.factory import ModelFactory, chat_endpoint
 from trueweave.models.names import Endpoint, provider_of
 from trueweave.store.postgres.connections import PostgresConnection
 from trueweave.store.postgres.db import Database

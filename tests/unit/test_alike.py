@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
 from tests.conftest import FULL
+from trueweave.core.types import ResolutionSettings, Sameness
 from trueweave.graph.alike import LONGEST_FUZZY, alike, keys, mask, most_changes, probes
-from trueweave.types import ResolutionSettings, Sameness
 
 # Few letters make pairs with many ways to line up; many letters make pairs that share nothing by chance.
 ALPHABETS = ("ab", "abc 12", "".join(c for c in map(chr, range(256)) if c.islower()), "ab東京")

@@ -11,10 +11,10 @@ import pytest
 
 from trueweave.answering import Answering, standalone
 from trueweave.answering.ask import NOTHING_FOUND
-from trueweave.errors import BadReply, ConfigError
-from trueweave.evidence import Answer, AnswerOptions, Evidence, Passage, Trace, Usage
+from trueweave.core.errors import BadReply, ConfigError
+from trueweave.core.evidence import Answer, AnswerOptions, Evidence, Passage, Trace, Usage
+from trueweave.core.types import Finish, Message, Prompt, Purpose, Reply
 from trueweave.text import tokens
-from trueweave.types import Finish, Message, Prompt, Purpose, Reply
 
 BRIDGE = Passage(
     UUID(int=1),

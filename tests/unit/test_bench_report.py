@@ -19,10 +19,10 @@ from trueweave.bench.outcomes import Answered, Outcome, OutcomeFile
 from trueweave.bench.results import Results, results
 from trueweave.bench.types import Dataset, DatasetPassage, Question
 from trueweave.bench.verdict import verdict
-from trueweave.errors import ConfigError
-from trueweave.evidence import Usage
-from trueweave.methods import Fuse, Hybrid, Keyword, Local, Naive
-from trueweave.query_context import Method
+from trueweave.core.errors import ConfigError
+from trueweave.core.evidence import Usage
+from trueweave.retrieval.context import Method
+from trueweave.retrieval.methods import Fuse, Hybrid, Keyword, Local, Naive
 
 HOSTILE = '<script>alert("x")</script>&'
 

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from trueweave.extract.capitals import CapitalsExtractor
-from trueweave.types import Chunk, Extraction, Place, Source
+from trueweave.core.types import Chunk, Extraction, Place, Source
+from trueweave.ingest.extract.capitals import CapitalsExtractor
 
 
 async def extract(text: str, title: str = "", places: tuple[Place, ...] = (), size: int = 0) -> list[Extraction]:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trueweave.errors import ConfigError
+from trueweave.core.errors import ConfigError
+from trueweave.core.types import Chunk, ChunkSizes, Place, Source
 from trueweave.text import chunking, tokens
 from trueweave.text.chunking import chunk
-from trueweave.types import Chunk, ChunkSizes, Place, Source
 
 SMALL = ChunkSizes(min_chunk_size=20, max_chunk_size=40)
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trueweave.core.types import Message, Prompt
 from trueweave.models.clean import Cleaning, Unfencing, cleaned
-from trueweave.prompts import fence, fence_marks
-from trueweave.types import Message, Prompt
+from trueweave.models.prompts import fence, fence_marks
 
 ODD = st.text(st.sampled_from("a é😀\0\ud800\udfff\ud83d\ude00\ufeff"), max_size=12)
 

@@ -15,8 +15,8 @@ from trueweave.cli.render.comparison import comparison_lines
 from trueweave.cli.render.evidence import excerpt, passage_lines
 from trueweave.cli.render.lines import one_line
 from trueweave.cli.render.writer import Writer
-from trueweave.errors import ConfigError, UnreadableFile
-from trueweave.evidence import (
+from trueweave.core.errors import ConfigError, UnreadableFile
+from trueweave.core.evidence import (
     Answer,
     Check,
     CheckStatus,

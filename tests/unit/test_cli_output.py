@@ -12,10 +12,10 @@ from trueweave.cli.render.estimates import document_estimate
 from trueweave.cli.render.money import budget_rows, receipt_table
 from trueweave.cli.render.run_progress import IngestWatch
 from trueweave.cli.render.run_summary import IngestTally
-from trueweave.errors import ConfigError
-from trueweave.events import Found, Skipped, Unreadable
+from trueweave.core.errors import ConfigError
+from trueweave.core.events import Found, Skipped, Unreadable
+from trueweave.core.types import Budget, Estimate, Spent
 from trueweave.store.postgres.ingest_progress import IngestProgress
-from trueweave.types import Budget, Estimate, Spent
 
 NOTHING = Budget(None, None, Decimal(0), 0, Decimal(0), 0)
 

@@ -7,16 +7,17 @@ from typing import Any
 import httpx2
 import pytest
 
-from trueweave import Client, Filter, Range, Trueweave, connect, errors
+from trueweave import Client, Filter, Range, Trueweave, connect
 from trueweave.client import connection as connecting
 from trueweave.client.address import checked_address, found_key
 from trueweave.client.connection import Repeats, ServerConnection
 from trueweave.client.forms import entity_name, filter_body, method_body, read, verifier_names
 from trueweave.client.problems import error_of
-from trueweave.methods import Cutoff, Fuse, Keyword, Naive
-from trueweave.methods.registry import make
+from trueweave.core import errors
+from trueweave.core.types import Entity, NameKey
+from trueweave.retrieval.methods import Cutoff, Fuse, Keyword, Naive
+from trueweave.retrieval.methods.registry import make
 from trueweave.testing import HashEmbedder
-from trueweave.types import Entity, NameKey
 
 Reply = httpx2.Response | Exception
 ALWAYS, REFUSED, UNBEGUN = Repeats.ALWAYS, Repeats.REFUSED, Repeats.UNBEGUN

@@ -17,18 +17,30 @@ from typer.testing import CliRunner
 from trueweave import AsyncTrueweave
 from trueweave.cli import app
 from trueweave.cli.bench import _chosen
-from trueweave.config import Settings
-from trueweave.errors import BadReply, ConfigError, UnknownMethod
-from trueweave.evidence import Evidence, Keywords, Passage, Query, Report, Scored
+from trueweave.core.errors import BadReply, ConfigError, UnknownMethod
+from trueweave.core.evidence import Evidence, Keywords, Passage, Query, Report, Scored
+from trueweave.core.protocols import LLM, Reranker
+from trueweave.core.settings import Settings
+from trueweave.core.types import Entity, Prompt, Purpose, Relation, Reply
 from trueweave.graph.paths import shortest
-from trueweave.methods import Cutoff, Fuse, Global, Guess, Hybrid, Keyword, Local, Naive, Rerank, Subgraph, registry
-from trueweave.methods.combine import reranked
-from trueweave.methods.keywords import keywords
-from trueweave.prompts import BUILT_IN, PromptSet
-from trueweave.protocols import LLM, Reranker
-from trueweave.query_context import QueryContext
+from trueweave.models.prompts import BUILT_IN, PromptSet
+from trueweave.retrieval.context import QueryContext
+from trueweave.retrieval.methods import (
+    Cutoff,
+    Fuse,
+    Global,
+    Guess,
+    Hybrid,
+    Keyword,
+    Local,
+    Naive,
+    Rerank,
+    Subgraph,
+    registry,
+)
+from trueweave.retrieval.methods.combine import reranked
+from trueweave.retrieval.methods.keywords import keywords
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.types import Entity, Prompt, Purpose, Relation, Reply
 
 T = TypeVar("T")
 QUESTION = Query("question")

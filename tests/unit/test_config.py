@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from trueweave.config import Settings, change_file, find_file, workspace_name, write_file
-from trueweave.errors import ConfigError
+from trueweave.core.errors import ConfigError
+from trueweave.core.settings import Settings, change_file, find_file, workspace_name, write_file
 
 URL = "postgresql://ada:secret@db.example:5432/trueweave"
 

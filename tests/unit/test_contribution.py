@@ -4,10 +4,10 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from trueweave.errors import InvalidDocument
+from trueweave.core.errors import InvalidDocument
+from trueweave.core.types import Chunk, Document, Link, Mention
 from trueweave.graph.contribution import Contribution, contribution
 from trueweave.text.names import key, name_id
-from trueweave.types import Chunk, Document, Link, Mention
 
 ADA = Mention("Ada Lovelace", "person", "wrote programs", 7, ((0, 3),))
 LETTERS = Link("Ada Lovelace", "Charles Babbage", "wrote to", ("letters",), 8, 6, ((0, 3),), "person", "person")

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trueweave.exporting import cypher
-from trueweave.exporting.files import Pieces, folder, replacing, write_text
-from trueweave.extract import preannotated
-from trueweave.extract.preannotated import written as line
-from trueweave.types import Chunk, Document, Link, Mention, Place
+from trueweave.core.types import Chunk, Document, Link, Mention, Place
+from trueweave.formats.exporting import cypher
+from trueweave.formats.exporting.files import Pieces, folder, replacing, write_text
+from trueweave.ingest.extract import preannotated
+from trueweave.ingest.extract.preannotated import written as line
 
 HOSTILE = [
     "O'Neill",

@@ -19,16 +19,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.documents import Document as LangChainDocument
 
-from trueweave import importing
 from trueweave.cli.import_ import FormatName
-from trueweave.errors import ConfigError, UnreadableFile
-from trueweave.events import Event, Noted, Refused
-from trueweave.importing import json_object
-from trueweave.importing.annotations import Annotations, GivenRelation, strengths
-from trueweave.importing.assembling import TextUnit, assembled, chunks
-from trueweave.importing.json_object import members
-from trueweave.importing.statements import Statement, documents
-from trueweave.types import Chunk, Document, Link, Mention
+from trueweave.core.errors import ConfigError, UnreadableFile
+from trueweave.core.events import Event, Noted, Refused
+from trueweave.core.types import Chunk, Document, Link, Mention
+from trueweave.formats import importing
+from trueweave.formats.importing import json_object
+from trueweave.formats.importing.annotations import Annotations, GivenRelation, strengths
+from trueweave.formats.importing.assembling import TextUnit, assembled, chunks
+from trueweave.formats.importing.json_object import members
+from trueweave.formats.importing.statements import Statement, documents
 
 # --- what they share ----------------------------------------------------------------------------------
 

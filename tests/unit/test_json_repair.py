@@ -1,6 +1,6 @@
 import pytest
 
-from trueweave.extract.json_repair import loads
+from trueweave.models.json_repair import loads
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from uuid import UUID
 
 import pytest
 
-from trueweave import prompts
 from trueweave.answering import quotes
 from trueweave.answering.check import check
 from trueweave.answering.citation_parser import CitationParser
@@ -25,20 +24,21 @@ from trueweave.answering.numbers import amount, numbers, values
 from trueweave.answering.reasoning_parser import ReasoningParser
 from trueweave.answering.verify import RulesVerifier
 from trueweave.answering.verify.normalise import normalised
-from trueweave.evidence import Passage
-from trueweave.extract.capitals import CapitalsExtractor
-from trueweave.extract.cooccurrence import topics
-from trueweave.extract.findings import ExtractionBuilder
-from trueweave.extract.graph_schema import GraphSchema
-from trueweave.extract.json_reply import Unusable, read
-from trueweave.extract.schema import Findings
-from trueweave.extract.spans import Finder
+from trueweave.core.evidence import Passage
+from trueweave.core.types import ChunkSizes, Message, Source
+from trueweave.ingest.extract.capitals import CapitalsExtractor
+from trueweave.ingest.extract.cooccurrence import topics
+from trueweave.ingest.extract.findings import ExtractionBuilder
+from trueweave.ingest.extract.graph_schema import GraphSchema
+from trueweave.ingest.extract.schema import Findings
+from trueweave.ingest.extract.spans import Finder
+from trueweave.ingest.loading import web
+from trueweave.ingest.loading.markdown import headings
+from trueweave.models import prompts
+from trueweave.models.json_reply import Unusable, read
 from trueweave.text import names, phrases, rows, sentences, tokens, words
 from trueweave.text.chunking import chunk
-from trueweave.text.loading import web
-from trueweave.text.loading.markdown import headings
 from trueweave.text.text_builder import TextBuilder
-from trueweave.types import ChunkSizes, Message, Source
 
 Read = Callable[[str], object]
 

@@ -6,14 +6,14 @@ from typing import Any, cast
 
 import pytest
 
-from trueweave import prompts
-from trueweave.errors import BadReply, ConfigError, ModelUnavailable
-from trueweave.extract.findings import EXAMPLE_WORDS, NOTHING_FOUND
-from trueweave.extract.graph_schema import GraphSchema
-from trueweave.extract.json_reply import CUT_OFF, MENDED
-from trueweave.extract.llm import LLMExtractor
+from trueweave.core.errors import BadReply, ConfigError, ModelUnavailable
+from trueweave.core.types import Chunk, DroppedFinding, Extraction, Link, Mention, Prompt, Purpose, Reply, Source
+from trueweave.ingest.extract.findings import EXAMPLE_WORDS, NOTHING_FOUND
+from trueweave.ingest.extract.graph_schema import GraphSchema
+from trueweave.ingest.extract.llm import LLMExtractor
+from trueweave.models import prompts
+from trueweave.models.json_reply import CUT_OFF, MENDED
 from trueweave.text.names import key
-from trueweave.types import Chunk, DroppedFinding, Extraction, Link, Mention, Prompt, Purpose, Reply, Source
 
 TEXT = "Ada Lovelace wrote notes on the Engine. Charles Babbage built it; ada lovelace praised it."
 TYPES = {"person": "a human being", "work": ""}

@@ -10,18 +10,18 @@ from uuid import UUID
 
 import pytest
 
-from trueweave.errors import UnreadableFile
-from trueweave.events import Refused, Skipped, Unreadable
-from trueweave.pictures.picture import GraphPicture
-from trueweave.protocols import Loader
-from trueweave.text.loading import Files, Loaded, broken_loaders, from_stream, installed, loaders
-from trueweave.text.loading.markdown import Markdown
-from trueweave.text.loading.own_files import OwnFolders
-from trueweave.text.loading.plain import Plain
-from trueweave.text.loading.rows import JsonLines
-from trueweave.text.loading.web import Web
+from trueweave.core.errors import UnreadableFile
+from trueweave.core.events import Refused, Skipped, Unreadable
+from trueweave.core.protocols import Loader
+from trueweave.core.types import Entity, Source
+from trueweave.formats.pictures.picture import GraphPicture
+from trueweave.ingest.loading import Files, Loaded, broken_loaders, from_stream, installed, loaders
+from trueweave.ingest.loading.markdown import Markdown
+from trueweave.ingest.loading.own_files import OwnFolders
+from trueweave.ingest.loading.plain import Plain
+from trueweave.ingest.loading.rows import JsonLines
+from trueweave.ingest.loading.web import Web
 from trueweave.text.uris import Naming
-from trueweave.types import Entity, Source
 
 BY_SUFFIX: dict[str, Loader] = {
     suffix: loader for loader in (Plain(), Markdown(), JsonLines()) for suffix in loader.suffixes

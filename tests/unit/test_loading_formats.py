@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from trueweave.errors import UnreadableFile
-from trueweave.protocols import Loader
-from trueweave.text import json_lines
-from trueweave.text.loading.markdown import Markdown
-from trueweave.text.loading.rows import JsonLines, Table
-from trueweave.text.loading.web import Web
-from trueweave.types import Place, Source
+from trueweave.core.errors import UnreadableFile
+from trueweave.core.protocols import Loader
+from trueweave.core.types import Place, Source
+from trueweave.ingest import json_lines
+from trueweave.ingest.loading.markdown import Markdown
+from trueweave.ingest.loading.rows import JsonLines, Table
+from trueweave.ingest.loading.web import Web
 
 Load = Callable[[Loader, str, str | bytes], list[Any]]
 

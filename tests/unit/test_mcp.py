@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from trueweave.errors import ConfigError
+from trueweave.core.errors import ConfigError
 from trueweave.mcp.arguments import ASK_METHODS, SEARCH_METHODS, cursor_after, uri_before
 from trueweave.mcp.bounds import Room
 from trueweave.mcp.clients import CLIENT_NAMES, ClientName, ServerLaunch, snippet
 from trueweave.mcp.guide import INSTRUCTIONS, research
 from trueweave.mcp.marking import NOTICE, marked
 from trueweave.mcp.tools import TOOLS, AgentTool
-from trueweave.methods import registry
+from trueweave.retrieval.methods import registry
 
 LAUNCH = ServerLaunch.of("/venv/bin/python", Path("/project/trueweave.toml"), "notes")
 KEYS: dict[ClientName, str] = {

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from trueweave.memo import Memo
+from trueweave.core.memo import Memo
 
 
 class Work:

@@ -3,12 +3,20 @@
 import asyncio
 from decimal import Decimal
 
-from trueweave.errors import ModelUnavailable
-from trueweave.events import Extracted, Failed, WorkFailed
-from trueweave.evidence import Step, Trace
-from trueweave.measuring import CacheLookup, Charged, ModelCalled, QuestionAnswered, Searched, measure, measured_by
+from trueweave.core.errors import ModelUnavailable
+from trueweave.core.events import Extracted, Failed, WorkFailed
+from trueweave.core.evidence import Step, Trace
+from trueweave.core.telemetry.measuring import (
+    CacheLookup,
+    Charged,
+    ModelCalled,
+    QuestionAnswered,
+    Searched,
+    measure,
+    measured_by,
+)
+from trueweave.core.telemetry.spans import failure_name
 from trueweave.server.metrics import Metrics
-from trueweave.spans import failure_name
 
 
 def value(metrics: Metrics, name: str, **labels: str) -> float | None:

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from trueweave.core.types import Message
 from trueweave.testing import HashEmbedder
 from trueweave.testing.model_server import Asked, Fault, ModelServer, Trouble, smallest, table
-from trueweave.types import Message
 
 CHAT = {"model": "any", "messages": [{"role": "user", "content": "Who was Ada?"}], "max_tokens": 50}
 

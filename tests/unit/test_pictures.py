@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from trueweave import ConfigError, Entity, GraphPicture, Passage, Relation
-from trueweave.pictures.colours import OTHER, PALETTE, colours
-from trueweave.pictures.layout import Box, labelled, placed
-from trueweave.pictures.picture import excerpt
+from trueweave.formats.pictures.colours import OTHER, PALETTE, colours
+from trueweave.formats.pictures.layout import Box, labelled, placed
+from trueweave.formats.pictures.picture import excerpt
 
 NASTY = (
     "</script><script>alert(1)</script>",

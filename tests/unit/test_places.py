@@ -4,8 +4,8 @@ from uuid import UUID
 
 import pytest
 
-from trueweave.evidence import Citation, Passage, place_at
-from trueweave.types import Place
+from trueweave.core.evidence import Citation, Passage, place_at
+from trueweave.core.types import Place
 
 PAGES = (Place(0, "page", "1"), Place(10, "page", "2"), Place(20, "page", "3"))
 SECTIONS = (

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from trueweave.errors import InvalidDocument
-from trueweave.events import Refused
-from trueweave.extract.preannotated import read
-from trueweave.types import Chunk, Document, Link, Mention
+from trueweave.core.errors import InvalidDocument
+from trueweave.core.events import Refused
+from trueweave.core.types import Chunk, Document, Link, Mention
+from trueweave.ingest.extract.preannotated import read
 
 FULL_RELATION = {
     "source": "Ada",

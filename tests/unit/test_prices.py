@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from trueweave import factory
-from trueweave.config import Settings
+from trueweave.core.settings import Settings
+from trueweave.core.types import Price
+from trueweave.engine import factory
 from trueweave.models.names import PROVIDERS
 from trueweave.models.prices import listed, price_list
-from trueweave.types import Price
 
 KNOWN = "openai/text-embedding-3-small"
 TODAY = datetime(2026, 11, 16, 12, tzinfo=UTC)

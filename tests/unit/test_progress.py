@@ -7,13 +7,13 @@ import pytest
 
 from trueweave.cli.render.run_progress import IngestWatch
 from trueweave.cli.render.run_summary import IngestTally
-from trueweave.events import Event, Extracted, Waiting, Working, in_run
-from trueweave.extract.capitals import CapitalsExtractor
+from trueweave.core.events import Event, Extracted, Waiting, Working, in_run
+from trueweave.core.types import Budget, Source
+from trueweave.ingest.extract.capitals import CapitalsExtractor
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.stages import work
 from trueweave.store.postgres.ingest_progress import IngestProgress
 from trueweave.text.names import key
-from trueweave.types import Budget, Source
 
 RECIPE = Recipe(extractor="capitals", min_chunk_size=50, max_chunk_size=100)
 

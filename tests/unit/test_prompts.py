@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from trueweave import prompts
-from trueweave.errors import ConfigError
-from trueweave.prompts import PromptSet, Template, fence, load
+from trueweave.core.errors import ConfigError
+from trueweave.models import prompts
+from trueweave.models.prompts import PromptSet, Template, fence, load
 
 
 @pytest.mark.parametrize("file", [f for f in files(prompts).iterdir() if f.name.endswith(".md")], ids=lambda f: f.name)

@@ -27,11 +27,11 @@ from trueweave import (
     TextSearch,
     Trueweave,
     VectorSearch,
-    errors,
-    sync,
-    sync_client,
 )
-from trueweave.factory import ModelFactory
+from trueweave.client import sync as sync_client
+from trueweave.core import errors
+from trueweave.engine import sync
+from trueweave.engine.factory import ModelFactory
 
 CLIENT_GROUPS = [kind for name, kind in typing.get_type_hints(AsyncClient).items() if not name.startswith("_")]
 GROUPS = [kind for name, kind in typing.get_type_hints(AsyncTrueweave).items() if not name.startswith("_")]

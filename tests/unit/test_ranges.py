@@ -7,7 +7,7 @@ import pytest
 
 from trueweave import ConfigError, Range
 from trueweave.cli.conditions import read_conditions
-from trueweave.ranges import Bound, RangeBounds
+from trueweave.core.ranges import Bound, RangeBounds
 
 ENDLESS = Decimal("Infinity")
 

@@ -4,10 +4,10 @@ from uuid import UUID
 
 import pytest
 
-from trueweave.evidence import Scored
+from trueweave.core.evidence import Scored
 from trueweave.graph.pagerank import personalised_pagerank
-from trueweave.methods.picking import best_of
-from trueweave.methods.ranks import together
+from trueweave.retrieval.methods.picking import best_of
+from trueweave.retrieval.methods.ranks import together
 
 A, B, C, D = (UUID(int=n) for n in range(1, 5))
 

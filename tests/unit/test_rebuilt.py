@@ -11,11 +11,11 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from trueweave.errors import ConfigError
-from trueweave.evidence import Evidence, Filter, Passage, Query, Scored
-from trueweave.protocols import Vectors
-from trueweave.query_context import Method, QueryContext
-from trueweave.types import TextRole
+from trueweave.core.errors import ConfigError
+from trueweave.core.evidence import Evidence, Filter, Passage, Query, Scored
+from trueweave.core.protocols import Vectors
+from trueweave.core.types import TextRole
+from trueweave.retrieval.context import Method, QueryContext
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 

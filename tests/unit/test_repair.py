@@ -8,9 +8,9 @@ import pytest
 
 from trueweave.answering import Answering
 from trueweave.answering.ask import NOTHING_FOUND
-from trueweave.errors import BudgetReached, ConfigError
-from trueweave.evidence import Answer, Evidence, Passage
-from trueweave.types import Prompt, Purpose, Reply
+from trueweave.core.errors import BudgetReached, ConfigError
+from trueweave.core.evidence import Answer, Evidence, Passage
+from trueweave.core.types import Prompt, Purpose, Reply
 
 BRIDGE = Passage(
     UUID(int=1),

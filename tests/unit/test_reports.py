@@ -8,12 +8,12 @@ from uuid import UUID
 
 import pytest
 
-from trueweave.communities import extractive
-from trueweave.communities.writer import ReportWriter, shown
-from trueweave.errors import BadReply
+from trueweave.core.errors import BadReply
+from trueweave.core.types import CommunityReport, Finding, Prompt, Purpose, Reply
 from trueweave.graph.report_facts import EntityFact, Facts, RelationFact
+from trueweave.index.communities import extractive
+from trueweave.index.communities.writer import ReportWriter, shown
 from trueweave.text import tokens
-from trueweave.types import CommunityReport, Finding, Prompt, Purpose, Reply
 
 CHUNK, OTHER = UUID(int=900), UUID(int=901)
 NAMES = ("Ada Lovelace", "Charles Babbage", "Analytical Engine", "London")

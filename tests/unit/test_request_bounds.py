@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trueweave.config import Settings
+from trueweave.core.settings import Settings
+from trueweave.core.types import is_storable
 from trueweave.server.app import create_app
 from trueweave.server.json_values import JsonValues
 from trueweave.text import tokens
 from trueweave.text.sentences import cut
-from trueweave.types import is_storable
 
 FIXED = {"uuid", "date-time", "binary"}  # formats of bounded length, and files, which the size of an upload bounds
 WHOLE_BODIES = {"post /v1/workspaces/{workspace}/documents/annotated"}  # lines, which the size of an upload bounds

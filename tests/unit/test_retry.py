@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator, Sequence
 import numpy as np
 import pytest
 
-from trueweave.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
-from trueweave.events import in_run
+from trueweave.core.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
+from trueweave.core.events import in_run
+from trueweave.core.protocols import Vectors
+from trueweave.core.types import Message, Prompt, Purpose, Reply, TextRole
 from trueweave.models.failures import asked_wait
 from trueweave.models.retry import Clock, Patience, Retrying, RetryingEmbedder
-from trueweave.protocols import Vectors
 from trueweave.testing import HashEmbedder
-from trueweave.types import Message, Prompt, Purpose, Reply, TextRole
 
 PROMPT = Prompt((Message("user", "?"),), max_tokens=10)
 PURPOSE = Purpose("test")

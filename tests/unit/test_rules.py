@@ -10,7 +10,7 @@ from trueweave.answering.check import check
 from trueweave.answering.citation_parser import parse
 from trueweave.answering.verify import RulesVerifier
 from trueweave.answering.verify.normalise import normalised
-from trueweave.evidence import Passage, Sentence
+from trueweave.core.evidence import Passage, Sentence
 
 DIARY = (
     "On 14 June Halvorsen reached the glacier with eleven dogs. "

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trueweave.protocols import Embedder, Vectors
+from trueweave.core.protocols import Embedder, Vectors
+from trueweave.core.types import Chunk, ChunkSizes, Source, TextRole
 from trueweave.testing import HashEmbedder
 from trueweave.text import semantic, tokens
 from trueweave.text.semantic import SemanticChunker
-from trueweave.types import Chunk, ChunkSizes, Source, TextRole
 
 SMALL = ChunkSizes(20, 60)
 

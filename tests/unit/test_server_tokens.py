@@ -15,8 +15,8 @@ import pytest
 from pydantic import ValidationError
 
 from tests.identity import AUDIENCE, Issuer, SigningKey, issuing
-from trueweave.config import Settings
-from trueweave.errors import ConfigError
+from trueweave.core.errors import ConfigError
+from trueweave.core.settings import Settings
 from trueweave.server.problems import Refusal, response_of
 from trueweave.server.tokens import Tokens, ValidToken, check_provider
 from trueweave.store.postgres.db import Database

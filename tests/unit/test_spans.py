@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trueweave.extract.spans import MOST, Finder
+from trueweave.ingest.extract.spans import MOST, Finder
 
 
 def found(text: str, name: str) -> list[str]:

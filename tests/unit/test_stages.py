@@ -2,11 +2,11 @@
 
 import pytest
 
-from trueweave.extract.capitals import CapitalsExtractor
+from trueweave.core.types import Chunk, Extraction, Mention, Place, Source
+from trueweave.ingest.extract.capitals import CapitalsExtractor
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.stages import assemble, summed_up, work
 from trueweave.text.names import key
-from trueweave.types import Chunk, Extraction, Mention, Place, Source
 
 
 def test_notes_are_summed_up() -> None:

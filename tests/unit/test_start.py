@@ -8,7 +8,7 @@ import pytest
 SLOW = ("openai", "anthropic", "boto3", "httpx2", "huggingface_hub", "onnxruntime", "spacy", "fastapi", "mcp", "neo4j")
 
 
-@pytest.mark.parametrize("module", ["trueweave", "trueweave.cli", "trueweave.engine", "trueweave.asking"])
+@pytest.mark.parametrize("module", ["trueweave", "trueweave.cli", "trueweave.engine", "trueweave.engine.asking"])
 def test_importing_brings_no_client_of_models_along(module: str) -> None:
     code = f"import sys, {module}; print([one for one in {SLOW!r} if one in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

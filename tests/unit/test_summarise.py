@@ -2,9 +2,9 @@
 
 import pytest
 
-from trueweave.errors import BadReply
-from trueweave.extract.summarise import Summariser
-from trueweave.types import Finish, Prompt, Purpose, Reply
+from trueweave.core.errors import BadReply
+from trueweave.core.types import Finish, Prompt, Purpose, Reply
+from trueweave.ingest.extract.summarise import Summariser
 
 
 class Model:

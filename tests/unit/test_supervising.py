@@ -5,9 +5,9 @@ import logging
 
 import pytest
 
-from trueweave import supervising
-from trueweave.errors import DatabaseError
-from trueweave.supervising import Delays, background, down, running
+from trueweave.core import supervising
+from trueweave.core.errors import DatabaseError
+from trueweave.core.supervising import Delays, background, down, running
 
 
 async def first_down() -> list[str]:

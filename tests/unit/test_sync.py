@@ -16,8 +16,9 @@ from typing import get_type_hints
 
 import pytest
 
-from trueweave import AsyncConversation, AsyncTrueweave, Conversation, Trueweave, TrueweaveError, sync
-from trueweave.waiting import LoopThread
+from trueweave import AsyncConversation, AsyncTrueweave, Conversation, Trueweave, TrueweaveError
+from trueweave.core.waiting import LoopThread
+from trueweave.engine import sync
 
 # The constructor, what is of the event loop's own database or for its workers, and `close`.
 LEFT_OUT = {
@@ -234,7 +235,7 @@ def test_what_was_opened_is_let_go_even_where_that_fails() -> None:
 def test_a_program_that_never_closes_ends(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(
-        "from trueweave.waiting import WaitingCalls\n"
+        "from trueweave.core.waiting import WaitingCalls\n"
         "from contextlib import asynccontextmanager\n"
         "@asynccontextmanager\n"
         "async def opening():\n"

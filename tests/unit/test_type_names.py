@@ -5,7 +5,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import trueweave
-from trueweave.methods import registry
+from trueweave.retrieval.methods import registry
 
 SOURCE = Path(trueweave.__file__).parent
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from trueweave.errors import InvalidDocument
-from trueweave.types import Chunk, Document, Link, Mention, ResolutionSettings
+from trueweave.core.errors import InvalidDocument
+from trueweave.core.types import Chunk, Document, Link, Mention, ResolutionSettings
 
 
 def emphasised(emphasis: int) -> Mention:

@@ -16,15 +16,15 @@ from trueweave.answering.numbers import amount, only_number
 from trueweave.answering.reasoning_parser import ReasoningParser
 from trueweave.answering.repair import repair
 from trueweave.answering.verify.rules import RulesVerifier
-from trueweave.errors import BadReply, InvalidArgument, QuestionTooLong
-from trueweave.evidence import Answer, AnswerOptions, Evidence, Repair, Sentence
+from trueweave.core.errors import BadReply, InvalidArgument, QuestionTooLong
+from trueweave.core.evidence import Answer, AnswerOptions, Evidence, Repair, Sentence
+from trueweave.core.protocols import StreamingLLM, Verifier, forget_reply
+from trueweave.core.types import Message, Prompt, Purpose, Reply
 from trueweave.models.prompt_limit import prompt_tokens
-from trueweave.prompts import BUILT_IN, PromptSet
-from trueweave.protocols import StreamingLLM, Verifier, forget_reply
+from trueweave.models.prompts import BUILT_IN, PromptSet
 from trueweave.text import tokens
 from trueweave.text.names import storable, tidy
 from trueweave.text.words import language
-from trueweave.types import Message, Prompt, Purpose, Reply
 
 NOTHING_FOUND = "The documents do not say."
 LEAST_CONTEXT = 256

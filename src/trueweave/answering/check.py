@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from trueweave.answering import cite
 from trueweave.answering.citation_parser import Mark
 from trueweave.answering.cite import Cited
-from trueweave.errors import BadReply, TrueweaveError
-from trueweave.evidence import Check, Citation, Claim, Judgement, Passage, Sentence, Usage
-from trueweave.protocols import Verifier
+from trueweave.core.errors import BadReply, TrueweaveError
+from trueweave.core.evidence import Check, Citation, Claim, Judgement, Passage, Sentence, Usage
+from trueweave.core.protocols import Verifier
 
 _NOBODY_ASKED = Judgement("not checked", "no verifier is set")
 

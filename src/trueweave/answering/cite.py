@@ -26,9 +26,9 @@ from trueweave.answering.citation_parser import Mark
 from trueweave.answering.numbers import Number, numbers, values
 from trueweave.answering.verify import clauses
 from trueweave.answering.verify.roles import is_verb
-from trueweave.evidence import Basis, Citation, Claim, Passage, Sentence
+from trueweave.core.evidence import Basis, Citation, Claim, Passage, Sentence
+from trueweave.core.types import Span
 from trueweave.text import sentences, words
-from trueweave.types import Span
 
 _OF_THE_ANSWER = words.content(
     "summary overview following follow list table point details information answer question context documents passages "

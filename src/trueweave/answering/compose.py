@@ -17,12 +17,12 @@ from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import TypeVar
 
-from trueweave import prompts
-from trueweave.evidence import Evidence, Passage, Path, Report
+from trueweave.core.evidence import Evidence, Passage, Path, Report
+from trueweave.core.types import Entity, Relation
+from trueweave.models import prompts
 from trueweave.text import tokens
 from trueweave.text.rows import LONGEST_CELL, line, row
 from trueweave.text.sentences import cut
-from trueweave.types import Entity, Relation
 
 T = TypeVar("T")
 

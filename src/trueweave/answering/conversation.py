@@ -6,14 +6,14 @@ import re
 from collections.abc import Sequence
 
 from trueweave.answering.reasoning_parser import without_reasoning
-from trueweave.errors import BadReply
-from trueweave.evidence import Usage
-from trueweave.prompts import BUILT_IN, PromptSet, fence
-from trueweave.protocols import LLM, forget_reply
+from trueweave.core.errors import BadReply
+from trueweave.core.evidence import Usage
+from trueweave.core.protocols import LLM, forget_reply
+from trueweave.core.types import Message, Prompt, Purpose, Reply
+from trueweave.models.prompts import BUILT_IN, PromptSet, fence
 from trueweave.text import tokens
 from trueweave.text.names import storable, tidy
 from trueweave.text.sentences import cut
-from trueweave.types import Message, Prompt, Purpose, Reply
 
 MAX_TOKENS = 1000  # that a model may write for a question, its reasoning included
 HISTORY_TOKENS = 1500

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from trueweave.core.types import Span
 from trueweave.text.folding import PROSE, end_after, is_apart, is_unspaced
-from trueweave.types import Span
 
 LEAST_WORDS = 2
 LEAST_LETTERS = 4  # letters and digits of a quote; with fewer it shows nothing

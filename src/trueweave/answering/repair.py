@@ -17,11 +17,11 @@ from trueweave.answering.citation_parser import CitationParser, parse
 from trueweave.answering.compose import Context
 from trueweave.answering.conversation import usage_of
 from trueweave.answering.reasoning_parser import without_reasoning
-from trueweave.errors import TrueweaveError
-from trueweave.evidence import Check, Citation, Repair, Sentence, Usage
-from trueweave.prompts import BUILT_IN, PromptSet, fence
-from trueweave.protocols import LLM, Verifier
-from trueweave.types import Message, Prompt, Purpose
+from trueweave.core.errors import TrueweaveError
+from trueweave.core.evidence import Check, Citation, Repair, Sentence, Usage
+from trueweave.core.protocols import LLM, Verifier
+from trueweave.core.types import Message, Prompt, Purpose
+from trueweave.models.prompts import BUILT_IN, PromptSet, fence
 
 NAME = "repair"  # under which its cost is listed among the checks
 MOST_SENTENCES = 30  # that are given to the model at once

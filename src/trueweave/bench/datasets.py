@@ -10,7 +10,7 @@ from trueweave.bench.folders import is_beir, is_folder_of_questions, question, r
 from trueweave.bench.publishers import has_marked, has_named, read, read_popqa
 from trueweave.bench.reading import Row, rows
 from trueweave.bench.types import Dataset, DatasetPassage, Question
-from trueweave.errors import ConfigError, UnreadableFile
+from trueweave.core.errors import ConfigError, UnreadableFile
 
 __all__ = ["Dataset", "DatasetPassage", "Question", "find", "limited", "names"]
 

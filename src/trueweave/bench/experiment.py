@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from trueweave.bench.measures import Measure, evidence_found
 from trueweave.bench.outcomes import Answered, Outcome, OutcomeFile
 from trueweave.bench.types import Dataset, Question
-from trueweave.errors import ConfigError
+from trueweave.core.errors import ConfigError
 from trueweave.text.names import key
 
 if TYPE_CHECKING:
+    from trueweave.core.evidence import Answer, Evidence, Usage
     from trueweave.engine import AsyncTrueweave
-    from trueweave.evidence import Answer, Evidence, Usage
-    from trueweave.query_context import Method
+    from trueweave.retrieval.context import Method
 
 Progress = Callable[[int], None]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from trueweave.bench.reading import Row, first_of, rows
 from trueweave.bench.types import Dataset, DatasetPassage, Question
-from trueweave.errors import ConfigError, UnreadableFile
+from trueweave.core.errors import ConfigError, UnreadableFile
 
 _KINDS = ("kind", "type", "question_type")
 _CORPUS = ("corpus.jsonl", "corpus_gold_only.jsonl", "chunks.jsonl")

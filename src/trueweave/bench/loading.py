@@ -8,11 +8,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from trueweave.bench.types import Dataset, DatasetPassage, Question
-from trueweave.errors import ConfigError
-from trueweave.events import Event, Extracted, Failed, Found
-from trueweave.extract import preannotated
-from trueweave.text.json_lines import name_of, rows
-from trueweave.types import Document, Source
+from trueweave.core.errors import ConfigError
+from trueweave.core.events import Event, Extracted, Failed, Found
+from trueweave.core.types import Document, Source
+from trueweave.ingest.extract import preannotated
+from trueweave.ingest.json_lines import name_of, rows
 
 if TYPE_CHECKING:
     from trueweave.engine import AsyncTrueweave

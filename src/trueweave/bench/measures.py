@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
 
-from trueweave.errors import ConfigError
+from trueweave.core.errors import ConfigError
 
 Gold = Mapping[str, int]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from trueweave.errors import ConfigError
-from trueweave.evidence import Usage
+from trueweave.core.errors import ConfigError
+from trueweave.core.evidence import Usage
 
 
 @dataclass(frozen=True, slots=True)

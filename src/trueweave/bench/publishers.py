@@ -16,7 +16,7 @@ from pathlib import Path
 from trueweave.bench.folders import kind
 from trueweave.bench.reading import Row, rows
 from trueweave.bench.types import Dataset, DatasetPassage, Question
-from trueweave.errors import UnreadableFile
+from trueweave.core.errors import UnreadableFile
 from trueweave.text.names import key
 
 _HOPS = re.compile(r"(\d)hop")

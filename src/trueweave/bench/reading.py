@@ -12,8 +12,8 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import IO, Any
 
-from trueweave.errors import UnreadableFile
-from trueweave.text.json_lines import MOST_LINE, lines
+from trueweave.core.errors import UnreadableFile
+from trueweave.ingest.json_lines import MOST_LINE, lines
 
 _BLOCK = 2**20  # characters
 _BETWEEN = " \t\r\n,"

@@ -18,9 +18,9 @@ from trueweave.bench import plots
 from trueweave.bench.measures import EVIDENCE_WITHIN
 from trueweave.bench.results import MethodResult, Results, Telling, answer
 from trueweave.bench.verdict import verdict
-from trueweave.errors import ConfigError
-from trueweave.text.loading.own_files import GENERATOR
-from trueweave.types import money
+from trueweave.core.errors import ConfigError
+from trueweave.core.types import money
+from trueweave.ingest.loading.own_files import GENERATOR
 
 _HELP = {
     "recall": "which share of the supporting passages is among the first k",

@@ -15,7 +15,7 @@ import numpy as np
 from trueweave.bench.bootstrap import Interval, difference, interval
 from trueweave.bench.measures import Measure, exact_match, token_f1
 from trueweave.bench.types import Dataset, Question
-from trueweave.evidence import Usage
+from trueweave.core.evidence import Usage
 
 if TYPE_CHECKING:
     from trueweave.bench.experiment import Experiment, Ran

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from trueweave.errors import ConfigError
+from trueweave.core.errors import ConfigError
+from trueweave.core.protocols import Embedder, Vectors
+from trueweave.core.types import TextRole
 from trueweave.models.wrappers import EmbedderWrapper
-from trueweave.protocols import Embedder, Vectors
 from trueweave.text.names import key
-from trueweave.types import TextRole
 
 _AT_ONCE = 500  # keys in one look
 

@@ -15,8 +15,8 @@ from trueweave.bulk.shards import RecordShard, Shard
 from trueweave.bulk.spool import Worked
 from trueweave.bulk.stages import Steps, WorkShards
 from trueweave.bulk.sums import EntityOf, Pair
+from trueweave.core.types import ResolutionSettings
 from trueweave.graph.components import components, inherit
-from trueweave.types import ResolutionSettings
 
 _MENTIONS_IN_A_PART = 200_000
 _MOST_TASKS = 1000  # of a step over shards: a shuffle has one value for each of them and each part

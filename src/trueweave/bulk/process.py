@@ -4,35 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
 from pgvector import HalfVector
 
 from trueweave.bulk.shards import RecordShard, Shard, read
 from trueweave.bulk.spool import Spool, Worked
-from trueweave.config import Settings
-from trueweave.errors import BadReply, InvalidDocument, PluginFailed
-from trueweave.events import Refused, Unreadable
-from trueweave.factory import ModelFactory, WorkspaceModels
+from trueweave.core.errors import BadReply, InvalidDocument, PluginFailed
+from trueweave.core.events import Refused, Unreadable
+from trueweave.core.protocols import Chunker, Embedder, Extractor
+from trueweave.core.settings import Settings
+from trueweave.core.types import Source
 from trueweave.graph.contribution import ChunkRow, Contribution, contribution
 from trueweave.graph.plan import ChangedText
 from trueweave.ingest.jobs import WorkerSettings
+from trueweave.ingest.loading import Files
 from trueweave.ingest.own import Given
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.stages import work
-from trueweave.prompts import BUILT_IN, PromptSet
-from trueweave.protocols import Embedder
 from trueweave.store.postgres import bulk, vectors
 from trueweave.store.postgres.connections import Timeouts
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.sources import source_id
 from trueweave.store.postgres.vectors import Space, Vector, half
-from trueweave.text.loading import Files
-from trueweave.types import Source
 
 T = TypeVar("T")
 
@@ -43,10 +42,29 @@ _process: Process | None = None
 _lock = threading.Lock()
 
 
+class LoadModels(Protocol):
+    """What a load asks of the models of a workspace."""
+
+    def extractor(self, recipe: Recipe) -> Extractor:
+        """The extractor of a recipe."""
+        ...
+
+    def chunker(self, recipe: Recipe) -> Chunker:
+        """The chunker of a recipe."""
+        ...
+
+    async def embedder_of_documents(self) -> Embedder | None:
+        """The embedding model, if the workspace has one."""
+        ...
+
+
+OpenModels = Callable[[Workspace, Settings, Given], AbstractAsyncContextManager[LoadModels]]
+
+
 @dataclass(frozen=True)
 class Load:
     """A bulk load, as every process of the cluster knows it. It is built in the workspace `made`; models are paid from
-    the budget of `target`, which also keeps their replies."""
+    the budget of `target`, which also keeps their replies. `open_models` is sent to each process by pickle."""
 
     settings: Settings
     given: Given
@@ -56,6 +74,7 @@ class Load:
     recipe: str
     spool: Path
     space: Space | None
+    open_models: OpenModels
 
     def is_same(self, other: Load) -> bool:
         """Whether the other is this load. What was given may come as another object each time."""
@@ -83,8 +102,8 @@ class Process:
         self._thread = threading.Thread(target=self._loop.run_forever, name="bulk", daemon=True)
         self._thread.start()
         self._database: Database | None = None
-        self._factory: ModelFactory | None = None
-        self._models: WorkspaceModels | None = None
+        self._models: LoadModels | None = None
+        self._open = AsyncExitStack()
         self._opening = asyncio.Lock()
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
@@ -93,18 +112,10 @@ class Process:
 
     def close(self) -> None:
         """Let go of the database and of models."""
-        self.run(self._close())
+        self.run(self._open.aclose())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
-
-    async def _close(self) -> None:
-        if self._models:
-            await self._models.aclose()
-        if self._factory:
-            await self._factory.aclose()
-        if self._database:
-            await self._database.close()
 
     async def database(self) -> Database:
         """The database, opened when it is first needed."""
@@ -112,30 +123,28 @@ class Process:
             if self._database is None:
                 settings = self.load.settings
                 timeouts = Timeouts(settings.statement_timeout, settings.lock_timeout, settings.idle_timeout)
-                self._database = await Database(
-                    self.load.database_url,
-                    direct_url=settings.direct_database_url,
-                    timeouts=timeouts,
-                    connections=_CONNECTIONS,
-                ).open()
+                self._database = await self._open.enter_async_context(
+                    Database(
+                        self.load.database_url,
+                        direct_url=settings.direct_database_url,
+                        timeouts=timeouts,
+                        connections=_CONNECTIONS,
+                    )
+                )
         return self._database
 
     async def made(self) -> Workspace:
         """The workspace that the load is built in."""
         return Workspace(await self.database(), self.load.made)
 
-    async def models(self) -> WorkspaceModels:
+    async def models(self) -> LoadModels:
         """The models of the workspace that the load is for."""
         database = await self.database()
         async with self._opening:
             if self._models is None:
-                settings = self.load.settings
-                self._factory = ModelFactory(database, settings.lease)
-                folder = settings.prompt_folder
-                prompts = await asyncio.to_thread(PromptSet.from_folder, folder) if folder else BUILT_IN
-                self._models = await self._factory.models(
-                    Workspace(database, self.load.target), settings, prompts, self.load.given
-                )
+                target = Workspace(database, self.load.target)
+                opening = self.load.open_models(target, self.load.settings, self.load.given)
+                self._models = await self._open.enter_async_context(opening)
         return self._models
 
     async def work(self, shard: Shard) -> Worked:

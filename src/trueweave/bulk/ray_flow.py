@@ -13,7 +13,7 @@ from pyarrow import Table
 from ray.exceptions import RayTaskError
 
 from trueweave.bulk.flows import Shared, Step, unpacked
-from trueweave.errors import TrueweaveError
+from trueweave.core.errors import TrueweaveError
 
 T = TypeVar("T")
 Refs = Sequence[Any]  # to tables in Ray's object store

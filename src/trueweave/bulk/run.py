@@ -12,29 +12,29 @@ from uuid import UUID, uuid4
 
 from trueweave.bulk.flows import Flow
 from trueweave.bulk.pipeline import Pipeline, Told
-from trueweave.bulk.process import Load
+from trueweave.bulk.process import Load, OpenModels
 from trueweave.bulk.shards import RecordShard, Shard, shards_of
 from trueweave.bulk.spool import Worked
-from trueweave.communities.find import regroup
-from trueweave.config import Settings
-from trueweave.errors import ConfigError, DatabaseError, UnknownWorkspace, WorkspaceLoading
-from trueweave.events import Skipped, Unreadable
+from trueweave.core.errors import ConfigError, DatabaseError, UnknownWorkspace, WorkspaceLoading
+from trueweave.core.events import Skipped, Unreadable
+from trueweave.core.protocols import Embedder
+from trueweave.core.settings import Settings
+from trueweave.core.types import BulkReport, Hierarchy, ResolutionSettings, Rule, VectorKind
 from trueweave.graph.communities import LeidenSettings
 from trueweave.graph.contribution import Contribution
+from trueweave.index.communities.find import regroup
+from trueweave.index.linking import link
+from trueweave.index.settle import settle
+from trueweave.ingest.loading import Files
 from trueweave.ingest.own import Given
 from trueweave.ingest.recipe import Recipe
-from trueweave.protocols import Embedder
 from trueweave.store.postgres import bulk, communities, record, resolution, vectors
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.queue import ask_for
 from trueweave.store.postgres.servers import HOME
 from trueweave.store.postgres.temporary_workspaces import release_replaced_by, temporary_workspace
 from trueweave.store.postgres.vectors import Space
-from trueweave.text.loading import Files
 from trueweave.text.names import key
-from trueweave.types import BulkReport, Hierarchy, ResolutionSettings, Rule, VectorKind
-from trueweave.view.linking import link
-from trueweave.view.settle import settle
 
 _DOCUMENTS_IN_A_SHARD = 500
 _ROUNDS = 5  # of catching up while others write; in the last one they wait
@@ -66,6 +66,7 @@ async def bulk_load(
     settings: Settings,
     recipe: Recipe,
     embedder: Embedder | None,
+    open_models: OpenModels,
     given: Given = Given(),  # noqa: B008 (immutable)
     told: Told = untold,
     gpus: float = 0,
@@ -78,7 +79,7 @@ async def bulk_load(
     in it afterwards, or is refused meanwhile: see docs/adr/0038-bulk-loading.md. WorkspaceLoading where another load
     runs. The former index is deleted five minutes after the new one was first read. `told` is called in a thread.
     """
-    return await _BulkLoad(target, spool, flow, settings, recipe, embedder, given, told, gpus).run(paths)
+    return await _BulkLoad(target, spool, flow, settings, recipe, embedder, open_models, given, told, gpus).run(paths)
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,7 @@ class _BulkLoad:
     settings: Settings
     recipe: Recipe
     embedder: Embedder | None
+    open_models: OpenModels
     given: Given
     told: Told
     gpus: float
@@ -179,7 +181,17 @@ class _BulkLoad:
             assert space, "it was just made"
         recipe = self.recipe.packed()
         folder = self.spool / key("load", recipe, space.model if space else "", str(space and space.dimensions)).hex
-        return Load(self.settings, self.given, self.target.database.url, self.target.id, made.id, recipe, folder, space)
+        return Load(
+            self.settings,
+            self.given,
+            self.target.database.url,
+            self.target.id,
+            made.id,
+            recipe,
+            folder,
+            space,
+            self.open_models,
+        )
 
     async def _built(
         self, pipeline: Pipeline, made: Workspace, shards: Sequence[Shard | RecordShard], worked: dict[str, Worked]

@@ -17,13 +17,13 @@ from uuid import UUID
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from trueweave.errors import ConfigError, InvalidDocument
-from trueweave.events import Refused, Skipped, Unreadable
-from trueweave.extract import preannotated
-from trueweave.text.json_lines import broken, parsed, place, row_uri
-from trueweave.text.loading import Files
-from trueweave.text.loading.rows import row_source
-from trueweave.types import Document, NamedFile, Source
+from trueweave.core.errors import ConfigError, InvalidDocument
+from trueweave.core.events import Refused, Skipped, Unreadable
+from trueweave.core.types import Document, NamedFile, Source
+from trueweave.ingest.extract import preannotated
+from trueweave.ingest.json_lines import broken, parsed, place, row_uri
+from trueweave.ingest.loading import Files
+from trueweave.ingest.loading.rows import row_source
 
 LINES_AT_ONCE = 500
 BYTES_AT_ONCE = 4 * 2**20

@@ -29,14 +29,14 @@ from trueweave.bulk.sums import (
     sum_links,
     sum_mentions,
 )
+from trueweave.core.types import ResolutionSettings, VectorKind
 from trueweave.graph.aggregate import entity_text, name_pair_id, relation_id, relation_text
 from trueweave.graph.contribution import ChunkRow, DocumentRow, LinkRow, MentionRow
 from trueweave.graph.plan import ChangedText
+from trueweave.index.linking import link_new
 from trueweave.store.postgres import bulk
 from trueweave.store.postgres.vectors import Vector
 from trueweave.text.names import key
-from trueweave.types import ResolutionSettings, VectorKind
-from trueweave.view.linking import link_new
 
 _LINKED_AT_ONCE = 1500  # chunks; many have the same words, each of which is looked up once
 

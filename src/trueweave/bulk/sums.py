@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from uuid import UUID
 
+from trueweave.core.types import ResolutionSettings
 from trueweave.graph.aggregate import (
     EntityRow,
     Histogram,
@@ -29,7 +30,6 @@ from trueweave.graph.alike import alike, compared, keys, mask, most_changes, pro
 from trueweave.graph.contribution import LinkRow, MentionRow
 from trueweave.graph.plan import PhraseCount
 from trueweave.text.names import key
-from trueweave.types import ResolutionSettings
 
 Pair = tuple[UUID, UUID]
 Counted = dict[tuple[str, UUID], tuple[str, int, int]]  # by kind and hash: the value, how often, with how much emphasis

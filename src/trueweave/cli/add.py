@@ -33,7 +33,7 @@ from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, load_settings
 
 if TYPE_CHECKING:
-    from trueweave.config import Settings
+    from trueweave.core.settings import Settings
 
 Prune = Annotated[
     bool, typer.Option("--prune", help="Remove documents whose files are gone from the folders that are added.")

@@ -31,14 +31,14 @@ from trueweave.cli.render.evidence import evidence_lines
 from trueweave.cli.render.writer import Writer
 from trueweave.cli.reply import INTERRUPTED, CommandReply, replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
-from trueweave.json_forms import answer_json
+from trueweave.core.json_forms import answer_json
 
 if TYPE_CHECKING:
-    from trueweave.config import Settings
+    from trueweave.core.evidence import Answer, AnswerOptions, Filter
+    from trueweave.core.settings import Settings
+    from trueweave.core.types import Message
     from trueweave.engine import AsyncTrueweave
-    from trueweave.evidence import Answer, AnswerOptions, Filter
-    from trueweave.query_context import Method
-    from trueweave.types import Message
+    from trueweave.retrieval.context import Method
 
 MethodName = Annotated[
     str | None,
@@ -114,7 +114,7 @@ def ask(
     The answer is shown while it is written. The passages that it cites follow, and each sentence that the check does
     not confirm. Without a language model, the passages that were found are shown.
     """
-    from trueweave.evidence import AnswerOptions
+    from trueweave.core.evidence import AnswerOptions
 
     with replying(json) as reply:
         settings = in_force(load_settings(database_url, workspace, model=model))
@@ -170,7 +170,7 @@ class Inquiry:
 
 def _chosen(name: str | None, parameters: Sequence[str] | None) -> Method | None:
     """The named method. A wrong name or parameter is reported before anything is opened."""
-    from trueweave.methods import registry
+    from trueweave.retrieval.methods import registry
 
     return registry.make(name, read_parameters(parameters)) if name else None
 
@@ -199,8 +199,8 @@ async def _timed(trueweave: AsyncTrueweave, asked: Inquiry, write: Callable[[str
 
 
 async def _stream(trueweave: AsyncTrueweave, asked: Inquiry, write: Callable[[str], None]) -> Answer:
-    from trueweave.evidence import Answer
-    from trueweave.methods import registry
+    from trueweave.core.evidence import Answer
+    from trueweave.retrieval.methods import registry
 
     method = asked.method or registry.make(trueweave.method, asked.parameters)
     if not asked.is_answered:
@@ -246,7 +246,7 @@ def _unseen(_: str) -> None:
 
 
 def _said(asked: Inquiry, answer: Answer) -> list[Message]:
-    from trueweave.types import Message
+    from trueweave.core.types import Message
 
     return [Message("user", asked.question), Message("assistant", answer.text)]
 

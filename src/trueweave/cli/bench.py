@@ -21,15 +21,15 @@ from trueweave.cli.render.lines import count, next_step, warning
 from trueweave.cli.render.scores import score_table
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_workspace, load_settings
-from trueweave.errors import ConfigError
+from trueweave.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from trueweave.bench.experiment import Ran
     from trueweave.bench.results import Results
     from trueweave.bench.types import Dataset
-    from trueweave.config import Settings
+    from trueweave.core.settings import Settings
     from trueweave.engine import AsyncTrueweave
-    from trueweave.query_context import Method
+    from trueweave.retrieval.context import Method
 
 DatasetOption = Annotated[
     str,
@@ -81,7 +81,7 @@ def bench(
         from trueweave.bench import datasets, report
         from trueweave.bench.results import answer
         from trueweave.bench.verdict import verdict
-        from trueweave.text.loading.own_files import BENCH
+        from trueweave.ingest.loading.own_files import BENCH
 
         settings = load_settings(database_url, workspace)
         fetch_model(settings)
@@ -123,7 +123,7 @@ class _Run:
     @property
     def under(self) -> dict[str, str]:
         """What the outcomes depend on besides documents and methods, by name."""
-        from trueweave import factory
+        from trueweave.engine import factory
 
         extractor = "given with the set" if self.is_said else factory.recipe(self.settings).extractor
         return {
@@ -157,10 +157,9 @@ class _Run:
     async def _load(self, trueweave: AsyncTrueweave) -> list[str]:
         """Add the passages. Vectors of a model on this machine are cached beside the report, as embedding is most of
         the work."""
-        from trueweave import factory
         from trueweave.bench import loading, vectors
         from trueweave.cli.render.progress_bar import progress
-        from trueweave.engine import AsyncTrueweave
+        from trueweave.engine import AsyncTrueweave, factory
 
         passages = sum(1 for _ in self.dataset.passages or ())
         with progress("Adding", passages) as done:
@@ -179,8 +178,8 @@ class _Run:
 
 def _agreed(run: _Run, yes: bool) -> bool:
     """Show the calls to models that cost something; whether to continue."""
-    from trueweave import factory
     from trueweave.bench import loading
+    from trueweave.engine import factory
 
     model = run.settings.model_for("answer")
     if run.answers and not model:
@@ -205,7 +204,7 @@ def _agreed(run: _Run, yes: bool) -> bool:
 def _chosen(names: str | None, given: Sequence[str] | None, deepest: int) -> dict[str, Method]:
     """The methods by their names, with the parameters that were given for them."""
     from trueweave.bench.experiment import HOW_MANY, deep_enough
-    from trueweave.methods import registry
+    from trueweave.retrieval.methods import registry
 
     wanted = [name.strip() for name in names.split(",") if name.strip()] if names else registry.names()
     for one in [] if names else registry.broken():

@@ -16,8 +16,8 @@ from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
 
 if TYPE_CHECKING:
+    from trueweave.core.types import Budget
     from trueweave.engine import AsyncTrueweave
-    from trueweave.types import Budget
 
 
 def budget(

@@ -17,14 +17,14 @@ from trueweave.cli.render.run_summary import NAMED, Reason, grouped_lines
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
 from trueweave.cli.stopping import budgeted
-from trueweave.errors import ConfigError
+from trueweave.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from trueweave.config import Settings
+    from trueweave.core.settings import Settings
+    from trueweave.core.types import BulkReport
     from trueweave.engine import AsyncTrueweave
-    from trueweave.types import BulkReport
 
 Sources = Annotated[
     list[str],

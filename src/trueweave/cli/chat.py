@@ -33,13 +33,13 @@ from trueweave.cli.render.tables import table
 from trueweave.cli.render.writer import Writer
 from trueweave.cli.reply import CommandReply, replying
 from trueweave.cli.session import database, in_force, load_settings
-from trueweave.errors import TrueweaveError
-from trueweave.json_forms import answer_json
+from trueweave.core.errors import TrueweaveError
+from trueweave.core.json_forms import answer_json
 
 if TYPE_CHECKING:
-    from trueweave.conversations import Conversation
-    from trueweave.events import Event
-    from trueweave.evidence import Answer
+    from trueweave.answering.conversations import Conversation
+    from trueweave.core.events import Event
+    from trueweave.core.evidence import Answer
 
 _HELP = {
     "/method NAME": "look by another method from now on; without a name, shows which there are",
@@ -70,8 +70,8 @@ def chat(
     found are shown.
     """
     with replying(json) as reply:
-        from trueweave.methods import registry
-        from trueweave.sync import Trueweave
+        from trueweave.engine.sync import Trueweave
+        from trueweave.retrieval.methods import registry
 
         settings = in_force(load_settings(database_url, workspace, model=model))
         chosen = registry.make(method, read_parameters(parameters)) if method else None
@@ -98,7 +98,7 @@ class _ChatNotes(QuestionNotes):
     """A listener that also prints how a question is understood."""
 
     def __call__(self, event: Event) -> None:
-        from trueweave.events import Rewritten
+        from trueweave.core.events import Rewritten
 
         if isinstance(event, Rewritten):
             say(Text(f"Looking for: {' '.join(event.question.split())}", style="dim"))
@@ -150,7 +150,7 @@ class _Talk:
 
     def _answer(self, question: str, *, goes_on: bool) -> None:
         """Answer a question. On a terminal, Ctrl-C stops the answer alone."""
-        from trueweave.types import Message
+        from trueweave.core.types import Message
 
         begun = time.perf_counter()
         self.questions += 1
@@ -176,7 +176,7 @@ class _Talk:
             print_to(out, part)
 
     def _heard(self, question: str) -> Answer:
-        from trueweave.evidence import Answer
+        from trueweave.core.evidence import Answer
 
         writer, answer = Writer(out), None
         with ExitStack() as until_it_writes:
@@ -217,7 +217,7 @@ class _Talk:
             say(warning(f"There is no {name}. /help lists what can be typed; a question does not begin with /."))
 
     def _choose(self, name: str) -> None:
-        from trueweave.methods import registry
+        from trueweave.retrieval.methods import registry
 
         if not name:
             now = self.conversation.method

@@ -13,8 +13,8 @@ from trueweave.cli.render.comparison import comparison_lines
 from trueweave.cli.render.console import spinner
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
-from trueweave.errors import ConfigError
-from trueweave.json_forms import comparison_json
+from trueweave.core.errors import ConfigError
+from trueweave.core.json_forms import comparison_json
 
 Methods = Annotated[
     str | None, typer.Option(metavar="A,B,…", help="Which methods, with commas between; all of them without it.")

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, NamedTuple
 
-from trueweave.errors import ConfigError
+from trueweave.core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from trueweave.evidence import Scalar
-    from trueweave.ranges import Bound, Range, RangeBounds
+    from trueweave.core.evidence import Scalar
+    from trueweave.core.ranges import Bound, Range, RangeBounds
 
 _COMPARED = re.compile(r"(?P<key>[^<>=]+?)\s*(?P<operator>>=|<=|=|>|<)\s*(?P<value>.*)", re.DOTALL)
 _BETWEEN = re.compile(r"(?P<key>[^:]+?)\s*:\s*(?P<low>.*?)\s*\.\.\s*(?P<high>.*)", re.DOTALL)
@@ -57,7 +57,7 @@ def _limit(ends: dict[str, dict[str, _End]], key: str, side: str, end: _End) -> 
 
 def _ranges(key: str, limits: dict[str, _End]) -> list[Range]:
     """The ranges that are meant, of numbers and of moments: 2024 may be either."""
-    from trueweave.ranges import Range
+    from trueweave.core.ranges import Range
 
     low, high = limits.get("low"), limits.get("high")
     bounds: RangeBounds = (

@@ -17,10 +17,10 @@ from trueweave.cli.render.console import spinner
 from trueweave.cli.render.lines import count, next_step
 from trueweave.cli.reply import replying
 from trueweave.cli.session import database, load_settings, place
-from trueweave.errors import ConfigError, DatabaseError, ModelError
+from trueweave.core.errors import ConfigError, DatabaseError, ModelError
 
 if TYPE_CHECKING:
-    from trueweave.config import Settings
+    from trueweave.core.settings import Settings
     from trueweave.models.checks import HealthCheck
     from trueweave.store.postgres.vectors import Space
 
@@ -241,7 +241,7 @@ async def _workspace(settings: Settings) -> tuple[Space | None, Settings, list[H
 
 
 async def _chat(settings: Settings) -> AsyncIterator[HealthCheck]:
-    from trueweave import factory
+    from trueweave.engine import factory
     from trueweave.models.checks import HealthCheck, check_chat
     from trueweave.models.ollama import CONTEXT
     from trueweave.models.opening import open_chat
@@ -267,7 +267,7 @@ async def _chat(settings: Settings) -> AsyncIterator[HealthCheck]:
 
 
 async def _embedding(settings: Settings, space: Space | None) -> AsyncIterator[HealthCheck]:
-    from trueweave import factory
+    from trueweave.engine import factory
     from trueweave.models.checks import HealthCheck, check_embedder
     from trueweave.models.onnx import OnnxEmbedder
     from trueweave.models.openai import OpenAIEmbedder
@@ -346,11 +346,11 @@ def _extras() -> Iterator[HealthCheck]:
 
 
 def _broken() -> Iterator[HealthCheck]:
-    from trueweave import plugins
+    from trueweave.core import plugins
     from trueweave.ingest import own
-    from trueweave.methods import registry
+    from trueweave.ingest.loading import broken_loaders
     from trueweave.models.checks import HealthCheck
-    from trueweave.text.loading import broken_loaders
+    from trueweave.retrieval.methods import registry
 
     extractors = plugins.broken(own.EXTRACTORS, "extractor", own.BUILT_IN_EXTRACTORS)
     chunkers = plugins.broken(own.CHUNKERS, "chunker", own.BUILT_IN_CHUNKERS)

@@ -13,7 +13,7 @@ from trueweave.cli.reply import replying
 from trueweave.cli.session import in_workspace, load_settings
 
 if TYPE_CHECKING:
-    from trueweave.config import Settings
+    from trueweave.core.settings import Settings
 
 Chunks = Annotated[int, typer.Option(min=0, help="How many chunks to show.")]
 First = Annotated[int, typer.Option(min=0, help="The number of the first chunk to show.")]

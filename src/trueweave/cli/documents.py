@@ -13,8 +13,8 @@ from trueweave.cli.reply import replying
 from trueweave.cli.session import in_workspace, load_settings
 
 if TYPE_CHECKING:
+    from trueweave.core.types import DocumentInfo
     from trueweave.engine import AsyncTrueweave
-    from trueweave.types import DocumentInfo
 
 
 def documents(

@@ -14,7 +14,7 @@ from trueweave.cli.reply import CommandReply, replying
 from trueweave.cli.session import in_workspace, load_settings
 
 if TYPE_CHECKING:
-    from trueweave.config import Settings
+    from trueweave.core.settings import Settings
 
 
 def entities(

@@ -13,11 +13,11 @@ from trueweave.cli.render.console import spinner
 from trueweave.cli.render.lines import count
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_workspace, load_settings
-from trueweave.errors import ConfigError
+from trueweave.core.errors import ConfigError
 
 if TYPE_CHECKING:
+    from trueweave.core.types import Hierarchy, Status
     from trueweave.engine import AsyncTrueweave
-    from trueweave.types import Hierarchy, Status
 
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A file that is named as what it is to be: graph.graphml.")]

@@ -13,11 +13,11 @@ from trueweave.cli.render.lines import count, path_from_here
 from trueweave.cli.render.rules import name_key
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_workspace, load_settings
-from trueweave.errors import ConfigError
+from trueweave.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from trueweave.engine import AsyncTrueweave
-    from trueweave.pictures import GraphPicture
+    from trueweave.formats.pictures import GraphPicture
 
 app = typer.Typer(no_args_is_help=True, help="Draw parts of the graph.")
 

@@ -19,9 +19,9 @@ from trueweave.cli.session import in_workspace, load_settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from trueweave.core.events import Event
+    from trueweave.core.types import Document
     from trueweave.engine import AsyncTrueweave
-    from trueweave.events import Event
-    from trueweave.types import Document
 
 FormatName = Literal["graphrag", "lightrag", "jsonl", "graphml", "rdf", "triples"]
 What = Annotated[Path, typer.Argument(metavar="PATH", help="The folder or file that another system has written.")]
@@ -53,8 +53,8 @@ def import_(
 
     Exits with 1 when rows were refused.
     """
-    from trueweave import importing
     from trueweave.cli.render.progress_bar import progress
+    from trueweave.formats import importing
     from trueweave.text.uris import Naming
 
     with replying(json) as reply:
@@ -68,7 +68,7 @@ def import_(
             format_ = importing.FORMATS[format]
 
         def heard(event: Event) -> None:
-            from trueweave.events import Noted
+            from trueweave.core.events import Noted
 
             tally(event)
             if isinstance(event, Noted):

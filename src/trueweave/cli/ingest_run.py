@@ -32,15 +32,15 @@ from trueweave.cli.render.run_summary import NAMED, IngestTally
 from trueweave.cli.reply import CommandReply
 from trueweave.cli.session import has_vectors, in_workspace
 from trueweave.cli.stopping import budgeted, end_if_stopped
-from trueweave.errors import DatabaseError, ModelFilesMissing, TrueweaveError
-from trueweave.types import Note
+from trueweave.core.errors import DatabaseError, ModelFilesMissing, TrueweaveError
+from trueweave.core.types import Note
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from trueweave.config import Settings
+    from trueweave.core.settings import Settings
+    from trueweave.core.types import Duplicate, Estimate, SyncPlan
     from trueweave.engine import AsyncTrueweave
-    from trueweave.types import Duplicate, Estimate, SyncPlan
 
 
 class IngestRun:
@@ -110,8 +110,8 @@ class IngestRun:
     def add_given(self, said: Path | None) -> None:
         """Add what comes with its entities."""
         from trueweave.cli.render.progress_bar import progress
-        from trueweave.extract import preannotated
-        from trueweave.text.json_lines import lines
+        from trueweave.ingest.extract import preannotated
+        from trueweave.ingest.json_lines import lines
         from trueweave.text.uris import Naming
 
         self.given_read = sum(1 for path in self.inputs.given for _ in lines(path))

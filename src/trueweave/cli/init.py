@@ -14,7 +14,7 @@ from trueweave.cli.reply import replying
 from trueweave.cli.session import bundled, in_workspace, load_settings, make_workspace, place, start
 
 if TYPE_CHECKING:
-    from trueweave.config import Settings
+    from trueweave.core.settings import Settings
 
 
 def init(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
@@ -24,7 +24,7 @@ def init(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Js
     it. Where the extra `local` is installed and no embedding model is set, one is, which is downloaded when it is first
     used. A trueweave.toml that is there already is left as it is.
     """
-    from trueweave.config import FILE, find_file, workspace_name, write_file
+    from trueweave.core.settings import FILE, find_file, workspace_name, write_file
 
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
@@ -73,7 +73,7 @@ def _default_model(settings: Settings) -> str | None:
 
 
 def _in_force(settings: Settings) -> dict[str, str]:
-    from trueweave import factory
+    from trueweave.engine import factory
 
     chosen = factory.recipe(settings)
     return {

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trueweave.errors import ConfigError, UnreadableFile
+from trueweave.core.errors import ConfigError, UnreadableFile
 
 if TYPE_CHECKING:
-    from trueweave.types import Source
+    from trueweave.core.types import Source
 
 _LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 _SAID = ("entities", "triples", "relations", "chunks")
@@ -52,7 +52,7 @@ def sort_out(paths: Sequence[str], uri: str | None = None, said: Path | None = N
 
 def _has_entities(path: Path) -> bool:
     """Whether the first row of a file that can be read says what is in its text, so that no model has to be asked."""
-    from trueweave.text.json_lines import lines, parsed
+    from trueweave.ingest.json_lines import lines, parsed
 
     if not path.name.endswith(_LINES) or not path.is_file():
         return False
@@ -64,7 +64,7 @@ def _has_entities(path: Path) -> bool:
 
 
 def _stdin(uri: str | None) -> Source:
-    from trueweave.text.loading import from_stream
+    from trueweave.ingest.loading import from_stream
 
     if not uri:
         raise ConfigError("a document on stdin needs a name. Give it one: trueweave add - --uri notes/today")

@@ -73,7 +73,7 @@ def create(
 
 
 def _price(given: str | None) -> Decimal | None:
-    from trueweave.errors import ConfigError
+    from trueweave.core.errors import ConfigError
 
     try:
         price = None if given is None else Decimal(given)
@@ -110,7 +110,7 @@ def revoke(
     json: Json = False,
 ) -> None:
     """Revoke a key. Servers refuse it within seconds."""
-    from trueweave.errors import ConfigError
+    from trueweave.core.errors import ConfigError
     from trueweave.store.postgres import api_keys
 
     given = prefix.removeprefix("twk_").partition("_")[0]

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import typer
 
 from trueweave.cli.render.console import err
-from trueweave.errors import TrueweaveError
+from trueweave.core.errors import TrueweaveError
 
 if TYPE_CHECKING:
-    from trueweave.config import Settings
+    from trueweave.core.settings import Settings
 
 _log = logging.getLogger("trueweave.server.command")
 

@@ -63,7 +63,7 @@ def config(
 
     It names the trueweave.toml that is in force here. No key and no password is in it.
     """
-    from trueweave.config import find_file
+    from trueweave.core.settings import find_file
     from trueweave.mcp.clients import ServerLaunch, snippet
 
     with replying(json) as reply:

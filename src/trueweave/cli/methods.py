@@ -21,7 +21,7 @@ def methods(
 
     No database is needed. A method of your own is one more entry point, in the group trueweave.methods.
     """
-    from trueweave.methods import registry
+    from trueweave.retrieval.methods import registry
 
     with replying(json) as reply:
         found = [registry.describe(one) for one in ([name] if name else registry.names())]

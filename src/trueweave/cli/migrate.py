@@ -15,7 +15,7 @@ from trueweave.cli.reply import replying
 from trueweave.cli.session import load_settings, owners
 
 if TYPE_CHECKING:
-    from trueweave.config import Settings
+    from trueweave.core.settings import Settings
     from trueweave.store.postgres.moving import OwnerAddress
 
 OwnerUrl = Annotated[

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from trueweave.cli.render.console import say
 from trueweave.cli.render.models import download_line
-from trueweave.errors import ModelFilesMissing
+from trueweave.core.errors import ModelFilesMissing
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from trueweave.config import Settings
+    from trueweave.core.settings import Settings
     from trueweave.models.catalogue import HubModel
     from trueweave.models.hub import ModelFiles
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from trueweave.errors import PriceUnknown
+from trueweave.core.errors import PriceUnknown
 
 if TYPE_CHECKING:
-    from trueweave.config import Settings
+    from trueweave.core.settings import Settings
 
 
 def of_documents(settings: Settings) -> list[str]:
     """The models that are called when documents are worked."""
-    from trueweave import factory
+    from trueweave.engine import factory
     from trueweave.ingest.own import BUILT_IN_EXTRACTORS
 
     asked = factory.recipe(settings)
@@ -29,7 +29,7 @@ def of_reports(settings: Settings) -> list[str]:
 
 def is_priced(settings: Settings, models: Sequence[str]) -> bool:
     """Whether spending can be shown in money: the price of each model is known, and one costs something."""
-    from trueweave import factory
+    from trueweave.engine import factory
 
     prices = [factory.price(settings, name) for name in models]
     return None not in prices and any(price != factory.FREE for price in prices)
@@ -37,14 +37,14 @@ def is_priced(settings: Settings, models: Sequence[str]) -> bool:
 
 def is_paid(settings: Settings, models: Sequence[str]) -> bool:
     """Whether a model costs something, as far as is known."""
-    from trueweave import factory
+    from trueweave.engine import factory
 
     return any(factory.price(settings, name) != factory.FREE for name in models)
 
 
 def check_priced(settings: Settings, models: Sequence[str]) -> None:
     """Raise PriceUnknown if a budget in money cannot be kept, and ConfigError for a provider that is not known."""
-    from trueweave import factory
+    from trueweave.engine import factory
 
     for name in models:
         factory.check_name(settings, name)

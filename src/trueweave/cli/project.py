@@ -16,12 +16,12 @@ from trueweave.cli.render.worker_log import WorkerLog, live_line
 from trueweave.cli.reply import INTERRUPTED, replying
 from trueweave.cli.session import in_database, in_force, in_workspace, load_settings
 from trueweave.cli.signals import Work, until_stopped
-from trueweave.types import StoreName
+from trueweave.core.types import StoreName
 
 if TYPE_CHECKING:
-    from trueweave.config import Settings
+    from trueweave.core.events import Event, Listener
+    from trueweave.core.settings import Settings
     from trueweave.engine import AsyncTrueweave
-    from trueweave.events import Event, Listener
     from trueweave.store.postgres.db import Database
 
 app = typer.Typer(
@@ -131,7 +131,7 @@ class _Count:
         self._show = show
 
     def __call__(self, event: Event) -> None:
-        from trueweave.events import Projected, Waiting
+        from trueweave.core.events import Projected, Waiting
 
         if isinstance(event, Projected):
             self.things += event.things
@@ -167,6 +167,6 @@ def _run(settings: Settings, store: StoreName, log: WorkerLog, *, only: bool) ->
 
 
 def _for_all(opened: Database, settings: Settings, store: StoreName, log: Listener) -> Work:
-    from trueweave.serving import project_for_all
+    from trueweave.engine.worker import project_for_all
 
     return lambda stop: project_for_all(opened, settings, store, log, stop)

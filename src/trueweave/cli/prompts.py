@@ -13,10 +13,10 @@ from trueweave.cli.render.lines import next_step, path_from_here, warning
 from trueweave.cli.render.prompts import prompt_table
 from trueweave.cli.reply import replying
 from trueweave.cli.session import load_settings
-from trueweave.errors import ConfigError
+from trueweave.core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from trueweave.prompts import Template
+    from trueweave.models.prompts import Template
 
 app = typer.Typer(no_args_is_help=True, help="List prompts, show one, or write one to a folder to change it.")
 
@@ -29,7 +29,7 @@ def list_(json: Json = False) -> None:
 
     No database is needed. Exits with 1 when a prompt of your own cannot be used.
     """
-    from trueweave import prompts
+    from trueweave.models import prompts
 
     with replying(json) as reply:
         folder = load_settings().prompt_folder
@@ -61,7 +61,7 @@ def show(
     json: Json = False,
 ) -> None:
     """Show the text of a prompt, as it is used. No database is needed."""
-    from trueweave.prompts import BUILT_IN, PromptSet
+    from trueweave.models.prompts import BUILT_IN, PromptSet
 
     with replying(json) as reply:
         _check_name(name)
@@ -84,7 +84,7 @@ def eject(
     Without --folder it is prompt_folder of the settings, or else "prompts" beside trueweave.toml. A file that is there
     already is left alone.
     """
-    from trueweave.prompts import ENDING, load
+    from trueweave.models.prompts import ENDING, load
 
     with replying(json) as reply:
         _check_name(name)
@@ -113,14 +113,14 @@ def eject(
 
 
 def _beside_settings() -> Path:
-    from trueweave.config import find_file
+    from trueweave.core.settings import find_file
 
     file = find_file()
     return (file.parent if file else Path.cwd()) / "prompts"
 
 
 def _check_name(name: str) -> None:
-    from trueweave.prompts import names
+    from trueweave.models.prompts import names
 
     if name not in names():
         raise ConfigError(f"there is no prompt {name!r}. There are {', '.join(names())}.")

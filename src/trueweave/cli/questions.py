@@ -14,12 +14,12 @@ import typer
 
 from trueweave.cli.render.console import say
 from trueweave.cli.render.lines import warning
-from trueweave.errors import ConfigError, UnreadableFile
+from trueweave.core.errors import ConfigError, UnreadableFile
 
 if TYPE_CHECKING:
-    from trueweave.events import Event
-    from trueweave.evidence import Filter
-    from trueweave.types import Message
+    from trueweave.core.events import Event
+    from trueweave.core.evidence import Filter
+    from trueweave.core.types import Message
 
 Question = Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know; - reads it from stdin.")]
 Documents = Annotated[
@@ -51,7 +51,7 @@ class QuestionNotes:
         self._noted: set[str] = set()
 
     def __call__(self, event: Event) -> None:
-        from trueweave.events import Noted, Waiting
+        from trueweave.core.events import Noted, Waiting
 
         match event:
             case Waiting(what):
@@ -75,7 +75,7 @@ def read_filter(documents: Sequence[str] | None, where: Sequence[str] | None, fo
     `year=1843` fits the number and the text, and `year>=1843` numbers and dates: users need not know what it is.
     """
     from trueweave.cli.conditions import read_conditions
-    from trueweave.evidence import Filter
+    from trueweave.core.evidence import Filter
     from trueweave.text.uris import Naming
 
     wanted = read_conditions(where or ())
@@ -109,7 +109,7 @@ def write_history(file: Path, said: Sequence[Message]) -> None:
 
 
 def _message(file: Path, number: int, line: str) -> Message:
-    from trueweave.types import Message
+    from trueweave.core.types import Message
 
     try:
         row = json.loads(line)

@@ -22,14 +22,14 @@ from trueweave.cli.render.money import receipt_table
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
 from trueweave.cli.stopping import budgeted, end_if_stopped
-from trueweave.errors import TrueweaveError
+from trueweave.core.errors import TrueweaveError
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from trueweave.config import Settings
+    from trueweave.core.settings import Settings
+    from trueweave.core.types import EmbeddingEstimate, Spent
     from trueweave.engine import AsyncTrueweave
-    from trueweave.types import EmbeddingEstimate, Spent
 
 NewModel = Annotated[
     str,
@@ -138,7 +138,7 @@ def _agreed(wanted: EmbeddingEstimate, settings: Settings, yes: bool) -> bool:
 
 def _kept_in_settings(changes: dict[str, str]) -> list[RenderableType]:
     """Have the settings file name the new model, or say what to change where that cannot be done."""
-    from trueweave.config import FILE, change_file, find_file, line, outweighing
+    from trueweave.core.settings import FILE, change_file, find_file, line, outweighing
 
     said: list[RenderableType] = []
     file = find_file()

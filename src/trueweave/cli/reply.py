@@ -13,7 +13,7 @@ from rich.text import Text
 
 from trueweave.cli.render.console import end_unread, err, out, print_to
 from trueweave.cli.render.printable import escaped
-from trueweave.errors import TrueweaveError
+from trueweave.core.errors import TrueweaveError
 
 INTERRUPTED = 130
 

@@ -24,8 +24,8 @@ from trueweave.cli.render.rules import (
 )
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_workspace, load_settings
-from trueweave.errors import RuleError
-from trueweave.types import Link, Mention, NameKey, Rule
+from trueweave.core.errors import RuleError
+from trueweave.core.types import Link, Mention, NameKey, Rule
 
 if TYPE_CHECKING:
     from trueweave.engine import AsyncTrueweave

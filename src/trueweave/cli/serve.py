@@ -15,7 +15,7 @@ from trueweave.cli.reply import replying
 from trueweave.cli.session import in_database, load_settings
 
 if TYPE_CHECKING:
-    from trueweave.config import Settings
+    from trueweave.core.settings import Settings
 
 _log = logging.getLogger("trueweave.server.command")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from trueweave.cli.render.console import err
 
 if TYPE_CHECKING:
-    from trueweave.config import Settings
+    from trueweave.core.settings import Settings
     from trueweave.engine import AsyncTrueweave
     from trueweave.store.embedded import EmbeddedServer
     from trueweave.store.postgres.db import Database
@@ -29,7 +29,7 @@ def load_settings(
     no_ignore: bool = False,
 ) -> Settings:
     """The effective settings; what is None or not asked for is left to the environment and trueweave.toml."""
-    from trueweave.config import Settings
+    from trueweave.core.settings import Settings
 
     return Settings.load(
         database_url=database_url,

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from trueweave.cli.render.lines import next_step
 from trueweave.cli.reply import INTERRUPTED, CommandReply
-from trueweave.errors import BudgetReached, TrueweaveError
+from trueweave.core.errors import BudgetReached, TrueweaveError
 
 if TYPE_CHECKING:
     from trueweave.cli.render.amounts import Allowance

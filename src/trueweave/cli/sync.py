@@ -31,7 +31,7 @@ from trueweave.cli.render.lines import count
 from trueweave.cli.render.run_summary import IngestTally
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
-from trueweave.errors import ConfigError
+from trueweave.core.errors import ConfigError
 
 Folders = Annotated[list[str], typer.Argument(metavar="FOLDER", help="Folders whose files the index follows.")]
 

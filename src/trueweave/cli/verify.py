@@ -14,8 +14,8 @@ from trueweave.cli.reply import replying
 from trueweave.cli.session import in_workspace, load_settings
 
 if TYPE_CHECKING:
+    from trueweave.core.types import Verdict
     from trueweave.engine import AsyncTrueweave
-    from trueweave.types import Verdict
 
 
 def verify(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:

@@ -16,9 +16,9 @@ from trueweave.cli.session import in_database, in_workspace, load_settings
 from trueweave.cli.signals import until_stopped
 
 if TYPE_CHECKING:
-    from trueweave.config import Settings
+    from trueweave.core.events import Event, Listener
+    from trueweave.core.settings import Settings
     from trueweave.engine import AsyncTrueweave
-    from trueweave.events import Event, Listener
     from trueweave.store.postgres.db import Database
 
 
@@ -72,8 +72,8 @@ async def _work(trueweave: AsyncTrueweave, settings: Settings, log: WorkerLog) -
 
 async def _work_for_all(database: Database, settings: Settings, log: WorkerLog) -> bool:
     """The same in all workspaces."""
+    from trueweave.engine.worker import work_for_all
     from trueweave.server.metrics_port import measured_worker
-    from trueweave.serving import work_for_all
 
     with measured_worker(settings, database) as count:
         heard = _both(log, count)

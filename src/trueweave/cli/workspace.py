@@ -106,7 +106,7 @@ def role(
     Its password is shown once. It can be given to others: whatever it sets, it sees no other workspace, and it cannot
     write.
     """
-    from trueweave.errors import ConfigError
+    from trueweave.core.errors import ConfigError
     from trueweave.store.postgres.connections import location
     from trueweave.store.postgres.joining import drop_reader_anywhere, server_of
     from trueweave.store.postgres.readers import make_reader
@@ -174,7 +174,7 @@ def _none(workspace: str) -> Any:
 
 def _parsed(given: str) -> tuple[str, Any]:
     """The name and the value of `NAME=VALUE`. What is no value of TOML is a text."""
-    from trueweave.errors import ConfigError
+    from trueweave.core.errors import ConfigError
 
     name, equals, value = (part.strip() for part in given.partition("="))
     if not equals or not name:

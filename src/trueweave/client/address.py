@@ -6,8 +6,8 @@ import re
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from trueweave.config import secret
-from trueweave.errors import ConfigError
+from trueweave.core.errors import ConfigError
+from trueweave.core.settings import secret
 
 KEY_VARIABLE = "TRUEWEAVE_KEY"
 

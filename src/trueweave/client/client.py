@@ -18,10 +18,10 @@ from trueweave.client.maintenance import AsyncClientMaintenance
 from trueweave.client.questions import ClientQuestionCalls
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.client.rules import AsyncClientRules
-from trueweave.config import Settings
-from trueweave.errors import AccessDenied, RequestRefused, UnknownWorkspace
-from trueweave.text.loading import Files
-from trueweave.types import Status
+from trueweave.core.errors import AccessDenied, RequestRefused, UnknownWorkspace
+from trueweave.core.settings import Settings
+from trueweave.core.types import Status
+from trueweave.ingest.loading import Files
 
 
 class AsyncClient(ClientDocumentCalls, ClientQuestionCalls):

@@ -9,8 +9,8 @@ from uuid import UUID
 
 from trueweave.client.forms import moment, part, read
 from trueweave.client.requests import WorkspaceRequests
-from trueweave.errors import UnknownCommunity
-from trueweave.types import (
+from trueweave.core.errors import UnknownCommunity
+from trueweave.core.types import (
     Community,
     CommunityChanges,
     CommunityReport,

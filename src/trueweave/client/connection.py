@@ -15,8 +15,8 @@ from uuid import uuid4
 import httpx2
 
 from trueweave.client.problems import DAILY_LIMIT, LATER, MEDIA_TYPE, UNDER_WAY, error_of, error_of_status
-from trueweave.errors import RequestRefused, ServerError, ServerUnavailable, TrueweaveError
-from trueweave.streams import OpenStreams
+from trueweave.core.errors import RequestRefused, ServerError, ServerUnavailable, TrueweaveError
+from trueweave.core.streams import OpenStreams
 
 EVENTS, _JSON = "text/event-stream", "application/json"
 

@@ -14,13 +14,13 @@ from trueweave.client.following import finished, tell_of_documents
 from trueweave.client.forms import document_details, filter_text, part
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.client.uploads import Submission, estimate, lines_of
-from trueweave.counting import CountingListener
-from trueweave.errors import ConfigError
-from trueweave.events import Added, Listener, Progress, Refused, ignore, unseen
-from trueweave.evidence import DocumentDetails, Filter
-from trueweave.extract import preannotated
-from trueweave.streams import Stream
-from trueweave.types import Document, DocumentInfo, Estimate, NamedFile, Source
+from trueweave.core.errors import ConfigError
+from trueweave.core.events import Added, Listener, Progress, Refused, ignore, unseen
+from trueweave.core.evidence import DocumentDetails, Filter
+from trueweave.core.streams import Stream
+from trueweave.core.telemetry.counting import CountingListener
+from trueweave.core.types import Document, DocumentInfo, Estimate, NamedFile, Source
+from trueweave.ingest.extract import preannotated
 
 _URIS_AT_ONCE = 1000
 _CHUNKS_AT_ONCE = 200

@@ -11,8 +11,8 @@ from uuid import UUID
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
-from trueweave.errors import ConfigError, ServerError
-from trueweave.evidence import (
+from trueweave.core.errors import ConfigError, ServerError
+from trueweave.core.evidence import (
     Answer,
     Check,
     Citation,
@@ -27,10 +27,10 @@ from trueweave.evidence import (
     Sentence,
     Usage,
 )
-from trueweave.protocols import Verifier
-from trueweave.query_context import Method
-from trueweave.ranges import Range
-from trueweave.types import Entity, IngestJob, NameKey, Place, Rule, Source
+from trueweave.core.protocols import Verifier
+from trueweave.core.ranges import Range
+from trueweave.core.types import Entity, IngestJob, NameKey, Place, Rule, Source
+from trueweave.retrieval.context import Method
 
 T = TypeVar("T")
 
@@ -203,7 +203,7 @@ def method_body(method: str | Method | None) -> dict[str, Any]:
     """A method by its name, with the parameters that are not as usual."""
     if method is None or isinstance(method, str):
         return {} if method is None else {"method": method}
-    from trueweave.methods import registry
+    from trueweave.retrieval.methods import registry
 
     try:
         return {"method": registry.name_of(method), "parameters": registry.parameters_of(method)}

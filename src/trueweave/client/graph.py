@@ -7,11 +7,11 @@ from uuid import UUID
 
 from trueweave.client.forms import entity_name, filter_text, part, read
 from trueweave.client.requests import WorkspaceRequests
-from trueweave.errors import InvalidArgument
-from trueweave.evidence import EntityDetails, EntityPath, Filter, Hits, Scored
-from trueweave.pictures import GraphPicture
+from trueweave.core.errors import InvalidArgument
+from trueweave.core.evidence import EntityDetails, EntityPath, Filter, Hits, Scored
+from trueweave.core.types import Entity, NameKey, Relation
+from trueweave.formats.pictures import GraphPicture
 from trueweave.text.names import storable
-from trueweave.types import Entity, NameKey, Relation
 
 
 class AsyncClientGraph:

@@ -9,8 +9,8 @@ from uuid import UUID
 from trueweave.client.forms import moment, read
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.client.uploads import Submission
-from trueweave.events import Listener, ignore
-from trueweave.types import DocumentState, IngestJob, NamedFile, Source
+from trueweave.core.events import Listener, ignore
+from trueweave.core.types import DocumentState, IngestJob, NamedFile, Source
 
 
 class AsyncClientJobs:

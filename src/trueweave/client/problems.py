@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trueweave import errors
-from trueweave.errors import (
+from trueweave.core import errors
+from trueweave.core.errors import (
     AccessDenied,
     AmbiguousName,
     KeyLimitReached,

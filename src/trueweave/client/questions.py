@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
+from trueweave.answering.conversations import AsyncConversation
 from trueweave.client.connection import Repeats
 from trueweave.client.forms import (
     answer,
@@ -18,15 +19,14 @@ from trueweave.client.forms import (
 )
 from trueweave.client.problems import error_of
 from trueweave.client.requests import WorkspaceRequests
-from trueweave.conversations import AsyncConversation
-from trueweave.errors import ServerUnavailable
-from trueweave.events import Listener, Retrieved, Rewritten, ignore
-from trueweave.evidence import Answer, AnswerOptions, Comparison, Evidence, Filter, Passage
-from trueweave.protocols import Verifier
-from trueweave.query_context import Method
-from trueweave.streams import Stream
+from trueweave.core.errors import ServerUnavailable
+from trueweave.core.events import Listener, Retrieved, Rewritten, ignore
+from trueweave.core.evidence import Answer, AnswerOptions, Comparison, Evidence, Filter, Passage
+from trueweave.core.protocols import Verifier
+from trueweave.core.streams import Stream
+from trueweave.core.types import Message
+from trueweave.retrieval.context import Method
 from trueweave.text.names import storable
-from trueweave.types import Message
 
 
 class ClientQuestionCalls:

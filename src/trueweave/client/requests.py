@@ -9,8 +9,8 @@ from urllib.parse import quote
 
 from trueweave.client.connection import MakeBody, Repeats, ServerConnection
 from trueweave.client.forms import part, read
-from trueweave.streams import OpenStreams
-from trueweave.text.loading import Files
+from trueweave.core.streams import OpenStreams
+from trueweave.ingest.loading import Files
 
 T = TypeVar("T")
 

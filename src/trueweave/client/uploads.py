@@ -13,11 +13,11 @@ from uuid import UUID
 
 from trueweave.client.forms import part, read, source_body
 from trueweave.client.requests import WorkspaceRequests
-from trueweave.errors import RequestRefused
-from trueweave.events import Event, Found, Listener, Refused, Skipped, Unreadable
-from trueweave.extract import preannotated
-from trueweave.text.loading import check_present
-from trueweave.types import Document, Estimate, IngestJob, NamedFile, Source
+from trueweave.core.errors import RequestRefused
+from trueweave.core.events import Event, Found, Listener, Refused, Skipped, Unreadable
+from trueweave.core.types import Document, Estimate, IngestJob, NamedFile, Source
+from trueweave.ingest.extract import preannotated
+from trueweave.ingest.loading import check_present
 
 _MOST_FILES, _MOST_BYTES = 50, 32 * 2**20  # of one request; a larger file has one of its own
 _MOST_TEXTS, _MOST_CHARACTERS = 200, 2_000_000

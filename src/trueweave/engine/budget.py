@@ -7,10 +7,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from decimal import Decimal
 
+from trueweave.core.types import Budget, Spent, SpentOn
 from trueweave.engine.core import OpenWorkspace
 from trueweave.store.postgres import ledger
 from trueweave.store.postgres.public_errors import own_errors, translated
-from trueweave.types import Budget, Spent, SpentOn
 
 
 @own_errors

@@ -5,16 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from trueweave.communities.find import regroup
-from trueweave.counting import CountingListener
-from trueweave.engine.core import OpenWorkspace
-from trueweave.errors import UnknownCommunity
-from trueweave.events import Listener, Reported, ignore
-from trueweave.graph.communities import LeidenSettings
-from trueweave.store.postgres import communities, failed_work
-from trueweave.store.postgres.public_errors import own_errors
-from trueweave.store.postgres.queue import ask_for
-from trueweave.types import (
+from trueweave.core.errors import UnknownCommunity
+from trueweave.core.events import Listener, Reported, ignore
+from trueweave.core.telemetry.counting import CountingListener
+from trueweave.core.types import (
     Community,
     CommunityChanges,
     CommunityReport,
@@ -23,6 +17,12 @@ from trueweave.types import (
     ReportEstimate,
     RetiredCommunity,
 )
+from trueweave.engine.core import OpenWorkspace
+from trueweave.graph.communities import LeidenSettings
+from trueweave.index.communities.find import regroup
+from trueweave.store.postgres import communities, failed_work
+from trueweave.store.postgres.public_errors import own_errors
+from trueweave.store.postgres.queue import ask_for
 
 
 @own_errors
@@ -41,8 +41,8 @@ class AsyncCommunitiesGroup:
 
     async def estimate_reports(self) -> ReportEstimate:
         """What `write_reports` would take. Nothing is sent to any model."""
-        from trueweave import factory
-        from trueweave.communities.reports import estimate
+        from trueweave.engine import factory
+        from trueweave.index.communities.reports import estimate
 
         kit = await self._core.worker_dependencies()
         price = factory.price(self._core.settings, kit.writer.model) if kit.writer else factory.FREE

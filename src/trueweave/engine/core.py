@@ -10,33 +10,41 @@ from typing import TYPE_CHECKING, Any
 
 from psycopg.types.json import Jsonb
 
-from trueweave.config import Settings, workspace_settings
-from trueweave.errors import ConfigError, UnknownWorkspace
-from trueweave.events import Listener, Progress, in_run, unseen
-from trueweave.evidence import Filter
+from trueweave.core.errors import ConfigError, UnknownWorkspace
+from trueweave.core.events import Listener, Progress, in_run, unseen
+from trueweave.core.evidence import Filter
+from trueweave.core.protocols import (
+    ChangeReaders,
+    Chunker,
+    Embedder,
+    Extractor,
+    ProjectionTarget,
+    Readers,
+    StreamingLLM,
+)
+from trueweave.core.settings import Settings, workspace_settings
+from trueweave.core.streams import OpenStreams
+from trueweave.core.types import ModelRole, Resolution
+from trueweave.index.linking import link
+from trueweave.index.settle import SettleResult, settle
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
+from trueweave.ingest.loading import Files
 from trueweave.ingest.own import Given, MakeChunker, MakeExtractor
 from trueweave.ingest.seen import Seen
 from trueweave.ingest.worker import Worker, worker_of
-from trueweave.prompts import BUILT_IN, PromptSet
-from trueweave.protocols import ChangeReaders, Chunker, Embedder, Extractor, ProjectionTarget, Readers, StreamingLLM
+from trueweave.models.prompts import BUILT_IN, PromptSet
 from trueweave.store.others import StoreClients
 from trueweave.store.postgres import vectors
 from trueweave.store.postgres.db import Database, OpenedWorkspace, Workspace
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
 from trueweave.store.postgres.vectors import Space
-from trueweave.streams import OpenStreams
-from trueweave.text.loading import Files
-from trueweave.types import ModelRole, Resolution
-from trueweave.view.linking import link
-from trueweave.view.settle import SettleResult, settle
 
 if TYPE_CHECKING:
-    from trueweave.factory import ModelFactory, WorkspaceModels
+    from trueweave.engine.factory import ModelFactory, WorkspaceModels
 
-# `trueweave.factory` and `trueweave.asking` bring the clients of models, which take longer to load than all the rest:
-# who only looks at the index does not wait for them.
+# `factory` and `asking` import the clients of models, which take longer to load than everything else. They are imported
+# where they are used, so that commands which only read the index start faster.
 
 
 class OpenWorkspace:
@@ -107,7 +115,7 @@ class OpenWorkspace:
 
     async def models(self) -> WorkspaceModels:
         """The models and extractors of this workspace."""
-        from trueweave import factory
+        from trueweave.engine import factory
 
         async with self._opening:  # two who ask at once share one
             if self._factory is None:

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 
-from trueweave.config import Settings
-from trueweave.errors import SchemaOutdated
+from trueweave.core.errors import SchemaOutdated
+from trueweave.core.settings import Settings
 from trueweave.store.embedded import EmbeddedServer, default_directory
 from trueweave.store.postgres.connections import Timeouts
 from trueweave.store.postgres.db import Database

@@ -6,27 +6,27 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from trueweave.counting import CountingListener
+from trueweave.core.errors import ConfigError, InvalidDocument, ModelRefused, SpaceMismatch, UnreadableFile
+from trueweave.core.events import Added, Listener, Progress, Refused, Removed, ignore, in_run, unseen
+from trueweave.core.evidence import DocumentDetails, Filter
+from trueweave.core.streams import Stream
+from trueweave.core.supervising import running
+from trueweave.core.telemetry.counting import CountingListener
+from trueweave.core.types import Document, DocumentInfo, Estimate, ExtractionTrial, NamedFile, Source, SyncPlan
 from trueweave.engine.core import OpenWorkspace
 from trueweave.engine.lookup import document_details
 from trueweave.engine.maintenance import AsyncMaintenanceGroup
-from trueweave.errors import ConfigError, InvalidDocument, ModelRefused, SpaceMismatch, UnreadableFile
-from trueweave.events import Added, Listener, Progress, Refused, Removed, ignore, in_run, unseen
-from trueweave.evidence import DocumentDetails, Filter
 from trueweave.graph.contribution import Contribution, contribution
+from trueweave.index.settle import SettleResult, settle
 from trueweave.ingest.folders import Folder, gone, matching
 from trueweave.ingest.intake import count, incoming, take_back, take_in
+from trueweave.ingest.loading import check_present, is_folder
 from trueweave.ingest.seen import Seen
 from trueweave.ingest.worker import Worker, run_until
 from trueweave.store.postgres import erasing, read, record, resolution
 from trueweave.store.postgres.document_filter import ALL, scope
 from trueweave.store.postgres.public_errors import own_errors, translated
-from trueweave.streams import Stream
-from trueweave.supervising import running
-from trueweave.text.loading import check_present, is_folder
 from trueweave.text.uris import Naming
-from trueweave.types import Document, DocumentInfo, Estimate, ExtractionTrial, NamedFile, Source, SyncPlan
-from trueweave.view.settle import SettleResult, settle
 
 _DOCUMENTS_AT_ONCE = 256
 _SAID_AT_ONCE = 20_000  # mentions and links

@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from trueweave.core.errors import InvalidArgument
+from trueweave.core.evidence import EntityDetails, EntityPath, Filter, Hits
+from trueweave.core.protocols import Vectors
+from trueweave.core.types import Change, Entity, Hit, NameKey, Relation, VectorKind
 from trueweave.engine import lookup, picturing
 from trueweave.engine.communities import found_community
 from trueweave.engine.core import OpenWorkspace
-from trueweave.errors import InvalidArgument
-from trueweave.evidence import EntityDetails, EntityPath, Filter, Hits
-from trueweave.pictures import GraphPicture
-from trueweave.protocols import Vectors
+from trueweave.formats.pictures import GraphPicture
 from trueweave.store.postgres import outbox, read, vectors
 from trueweave.store.postgres.projecting import ProjectionSource
 from trueweave.store.postgres.public_errors import own_errors
-from trueweave.types import Change, Entity, Hit, NameKey, Relation, VectorKind
 
 
 @own_errors
@@ -114,13 +114,13 @@ class AsyncGraphGroup:
     async def export(self, path: str | Path) -> None:
         """Write the workspace to a file, as its name ends: the graph with its communities in .json, .graphml, .parquet
         (a folder), .nt, .ttl or .cypher; and in .jsonl the documents with all that is said in them, to be imported."""
-        from trueweave import exporting
+        from trueweave.formats import exporting
 
         await exporting.write(self._core.workspace, Path(path))
 
     async def to_networkx(self) -> Any:
         """The whole graph in memory, as a `networkx.DiGraph`: entities by their ids, and the relations between them."""
-        from trueweave.exporting.networkx_graph import to_networkx
+        from trueweave.formats.exporting.networkx_graph import to_networkx
 
         return await to_networkx(self._core.workspace)
 

@@ -6,15 +6,15 @@ from datetime import datetime
 from pathlib import Path
 from uuid import UUID, uuid4
 
+from trueweave.core.errors import UnknownDocument, UnknownJob
+from trueweave.core.events import Event, Found, Listener, Refused, Unreadable, ignore
+from trueweave.core.types import DocumentState, IngestJob, NamedFile, Source
 from trueweave.engine.core import OpenWorkspace
-from trueweave.errors import UnknownDocument, UnknownJob
-from trueweave.events import Event, Found, Listener, Refused, Unreadable, ignore
 from trueweave.ingest.intake import batches, hand_in, incoming
+from trueweave.ingest.loading import check_present
 from trueweave.ingest.seen import Seen
 from trueweave.store.postgres import ingest_jobs
 from trueweave.store.postgres.public_errors import own_errors
-from trueweave.text.loading import check_present
-from trueweave.types import DocumentState, IngestJob, NamedFile, Source
 
 
 @own_errors

@@ -6,9 +6,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from uuid import UUID
 
-from trueweave.engine.core import OpenWorkspace
-from trueweave.errors import AmbiguousName, ModelFilesMissing, NoVectors, UnknownDocument, UnknownEntity
-from trueweave.evidence import (
+from trueweave.core.errors import AmbiguousName, ModelFilesMissing, NoVectors, UnknownDocument, UnknownEntity
+from trueweave.core.evidence import (
     DocumentDetails,
     EntityDetails,
     EntityPath,
@@ -19,11 +18,12 @@ from trueweave.evidence import (
     Scored,
     SearchedBy,
 )
-from trueweave.protocols import Readers
+from trueweave.core.protocols import Readers
+from trueweave.core.types import Entity, NameKey, Relation, VectorKind
+from trueweave.engine.core import OpenWorkspace
 from trueweave.store.postgres import lookup, read
 from trueweave.store.postgres.lookup import WordHit
 from trueweave.text.names import storable, tidy
-from trueweave.types import Entity, NameKey, Relation, VectorKind
 
 _DEEPER = 10  # times as many are looked for by meaning, where only some types count
 _DEEPEST = 1000

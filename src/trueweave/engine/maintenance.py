@@ -11,13 +11,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from trueweave.communities.find import regroup
-from trueweave.config import Settings
+from trueweave.core.errors import ConfigError
+from trueweave.core.events import Listener, Progress, ignore, in_run, unseen
+from trueweave.core.protocols import Embedder
+from trueweave.core.settings import Settings
+from trueweave.core.types import (
+    BulkReport,
+    Duplicate,
+    EmbeddingEstimate,
+    FailedDocument,
+    FailedWork,
+    Note,
+    OutOfDate,
+    Swept,
+    Verdict,
+)
 from trueweave.engine.core import OpenWorkspace
-from trueweave.errors import ConfigError
-from trueweave.events import Listener, Progress, ignore, in_run, unseen
 from trueweave.graph.communities import LeidenSettings
-from trueweave.protocols import Embedder
+from trueweave.index.communities.find import regroup
+from trueweave.index.verify import compare_with, moment
 from trueweave.store.postgres import (
     communities,
     digest,
@@ -35,18 +47,6 @@ from trueweave.store.postgres import (
 from trueweave.store.postgres.ingest_progress import IngestProgress
 from trueweave.store.postgres.public_errors import own_errors, translated
 from trueweave.store.postgres.queue import ask_for
-from trueweave.types import (
-    BulkReport,
-    Duplicate,
-    EmbeddingEstimate,
-    FailedDocument,
-    FailedWork,
-    Note,
-    OutOfDate,
-    Swept,
-    Verdict,
-)
-from trueweave.view.verify import compare_with, moment
 
 if TYPE_CHECKING:
     from trueweave.engine.trueweave import AsyncTrueweave
@@ -143,7 +143,7 @@ class AsyncMaintenanceGroup:
 
     async def estimate_reembed(self, model: str) -> EmbeddingEstimate:
         """What `reembed` would take. The model is asked for its dimensions, and no text is sent to it."""
-        from trueweave import factory
+        from trueweave.engine import factory
         from trueweave.ingest.estimate import estimate_embedding
 
         embedder = await self._opened(model)
@@ -261,6 +261,7 @@ class AsyncMaintenanceGroup:
         """
         from trueweave.bulk.ray_flow import RayFlow
         from trueweave.bulk.run import bulk_load, untold
+        from trueweave.engine.factory import models_of_load
 
         models = await self._core.models()
         flow = RayFlow(ray_address)
@@ -273,6 +274,7 @@ class AsyncMaintenanceGroup:
                 settings=self._core.settings,
                 recipe=models.recipe(),
                 embedder=await self._core.embedder(),
+                open_models=models_of_load,
                 given=models.given,
                 told=told or untold,
                 gpus=gpus,

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
+from trueweave.core.errors import InvalidArgument, UnknownEntity
+from trueweave.core.evidence import Filter, Passage
+from trueweave.core.protocols import Readers
+from trueweave.core.types import Community, Entity, NameKey, Relation
 from trueweave.engine import lookup
 from trueweave.engine.core import OpenWorkspace
-from trueweave.errors import InvalidArgument, UnknownEntity
-from trueweave.evidence import Filter, Passage
-from trueweave.pictures import MOST, GraphPicture
-from trueweave.protocols import Readers
+from trueweave.formats.pictures import MOST, GraphPicture
 from trueweave.store.limits import MOST_RELATIONS
 from trueweave.store.postgres import communities
 from trueweave.store.postgres import lookup as stored
-from trueweave.types import Community, Entity, NameKey, Relation
 
 _OF_ENTITY, _OF_RELATION = 2, 1  # passages
 _RELATIONS_EACH = 6  # relations of a picture for each entity, at most

@@ -8,21 +8,21 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from trueweave.conversations import AsyncConversation
+from trueweave.answering.conversations import AsyncConversation
+from trueweave.core.errors import ConfigError, ModelFilesMissing, WorkspaceReplaced
+from trueweave.core.events import Listener, ignore, in_run
+from trueweave.core.evidence import Answer, AnswerOptions, Compared, Comparison, Evidence, Filter, Passage, Query
+from trueweave.core.protocols import Embedder, Verifier
+from trueweave.core.streams import Stream
+from trueweave.core.types import Message
 from trueweave.engine.core import OpenWorkspace
-from trueweave.errors import ConfigError, ModelFilesMissing, WorkspaceReplaced
-from trueweave.events import Listener, ignore, in_run
-from trueweave.evidence import Answer, AnswerOptions, Compared, Comparison, Evidence, Filter, Passage, Query
-from trueweave.protocols import Embedder, Verifier
-from trueweave.query_context import Method
+from trueweave.retrieval.context import Method
 from trueweave.store.postgres.public_errors import own_errors, translated
-from trueweave.streams import Stream
 from trueweave.text.names import storable
-from trueweave.types import Message
 
 if TYPE_CHECKING:
     from trueweave.answering import Answering
-    from trueweave.asking import Asking
+    from trueweave.engine.asking import Asking
     from trueweave.engine.trueweave import AsyncTrueweave
 
 
@@ -59,7 +59,7 @@ class QuestionCalls:
         say unless given. `options` has further instructions, language, length and temperature of this answer. The
         listener hears what is waited for.
         """
-        from trueweave.asking import whole
+        from trueweave.engine.asking import whole
 
         answering = partial(
             self._answering,
@@ -158,7 +158,7 @@ class QuestionCalls:
 
     async def search(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> list[Passage]:
         """The passages that fit a text best: by meaning and by words, or by words alone where nothing is embedded."""
-        from trueweave.methods.auto import Search
+        from trueweave.retrieval.methods.auto import Search
 
         return list((await self.retrieve(text, Search(top_k=limit), filter=filter)).passages)
 
@@ -175,8 +175,8 @@ class QuestionCalls:
 
         A method that cannot be used here is listed with the reason.
         """
-        from trueweave.asking import chosen
-        from trueweave.methods import registry
+        from trueweave.engine.asking import chosen
+        from trueweave.retrieval.methods import registry
 
         wanted = [chosen(method) for method in methods or registry.names()]
         query = Query(storable(question), filter or Filter())
@@ -257,7 +257,7 @@ class QuestionCalls:
         self, question: str, method: str | Method | None, filter: Filter | None, *, rerank: bool
     ) -> tuple[Asking, Query, Method]:
         """A question as it is put: to whom, what, and by which method."""
-        from trueweave.asking import chosen
+        from trueweave.engine.asking import chosen
 
         query = Query(storable(question), filter or Filter())
         return await self._asking(), query, chosen(method or self.method, rerank=rerank)
@@ -273,7 +273,7 @@ class QuestionCalls:
             return MissingEmbedder(error)
 
     async def _asking(self) -> Asking:
-        from trueweave.asking import Asking, Models
+        from trueweave.engine.asking import Asking, Models
 
         # Not `_embedding`: a question is no reason to embed everything.
         models = Models(await self._embedder(), await self._core.chat("answer"), await self._core.chat("keywords"))

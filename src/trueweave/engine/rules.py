@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID, uuid4
 
+from trueweave.core.errors import RuleError
+from trueweave.core.types import Chunk, Document, Link, Mention, NameKey, ResolutionSettings, Rule, Suggestion
 from trueweave.engine.core import OpenWorkspace
-from trueweave.errors import RuleError
+from trueweave.formats.importing.statements import of_entity, of_relation
 from trueweave.graph.contribution import contribution
-from trueweave.importing.statements import of_entity, of_relation
 from trueweave.store.postgres import record, resolution, suggestions
 from trueweave.store.postgres.public_errors import own_errors
 from trueweave.text.tokens import count
-from trueweave.types import Chunk, Document, Link, Mention, NameKey, ResolutionSettings, Rule, Suggestion
 
 _SUGGESTIONS_AT_ONCE = 1000
 

@@ -7,7 +7,9 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Self
 
-from trueweave.config import Settings
+from trueweave.core.protocols import ChangeReaders, Chunker, Embedder, Extractor, StreamingLLM
+from trueweave.core.settings import Settings
+from trueweave.core.types import Status
 from trueweave.engine.budget import AsyncBudgetGroup
 from trueweave.engine.communities import AsyncCommunitiesGroup
 from trueweave.engine.core import OpenWorkspace, found_workspace
@@ -21,17 +23,15 @@ from trueweave.engine.questions import QuestionCalls
 from trueweave.engine.rules import AsyncRulesGroup
 from trueweave.ingest.jobs import WorkerDependencies
 from trueweave.ingest.own import MakeChunker, MakeExtractor
-from trueweave.protocols import ChangeReaders, Chunker, Embedder, Extractor, StreamingLLM
 from trueweave.store.postgres import read
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.joining import migrate_servers
 from trueweave.store.postgres.moving import OwnerAddress
 from trueweave.store.postgres.public_errors import own_errors
 from trueweave.store.postgres.servers import HOME
-from trueweave.types import Status
 
 if TYPE_CHECKING:
-    from trueweave.factory import ModelFactory
+    from trueweave.engine.factory import ModelFactory
 
 
 @own_errors

@@ -9,10 +9,10 @@ from functools import cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from trueweave.errors import InvalidDocument
+from trueweave.core.errors import InvalidDocument
+from trueweave.core.types import Chunk, Document, Json, Link, Mention, Place, Span
 from trueweave.graph.aggregate import THOUSANDTHS
 from trueweave.text.names import key, name_id, said_hash, storable, tidy
-from trueweave.types import Chunk, Document, Json, Link, Mention, Place, Span
 
 _FORM = "1"  # of what ids are made from: another one, and all documents are new
 

@@ -9,7 +9,7 @@ from math import inf
 from typing import NamedTuple
 from uuid import UUID
 
-from trueweave.types import Relation
+from trueweave.core.types import Relation
 
 
 class Way(NamedTuple):

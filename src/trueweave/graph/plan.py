@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
+from trueweave.core.types import VectorKind
 from trueweave.graph.aggregate import EMPTY, EntityRow, Histogram, NamePairRow, NameRow, RelationRow, add
-from trueweave.types import VectorKind
 
 Pair = tuple[UUID, UUID]
 K = TypeVar("K")

@@ -7,19 +7,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from trueweave.events import Event, Listener, Refused, Unreadable
-from trueweave.extract.llm import LLMExtractor
+from trueweave.core.events import Event, Listener, Refused, Unreadable
+from trueweave.core.protocols import Embedder
+from trueweave.core.types import Chunk, EmbeddingEstimate, Estimate, Price, Prompt, Source, Spent
+from trueweave.ingest.extract.llm import LLMExtractor
 from trueweave.ingest.intake import batches
+from trueweave.ingest.loading import Loaded
 from trueweave.ingest.own import BUILT_IN_EXTRACTORS
 from trueweave.ingest.recipe import Recipe
 from trueweave.models.cache import prompt_key
-from trueweave.protocols import Embedder
 from trueweave.store.postgres import ledger, replies, sources, vectors
 from trueweave.store.postgres.db import Workspace
 from trueweave.text import tokens
 from trueweave.text.chunking import chunk
-from trueweave.text.loading import Loaded
-from trueweave.types import Chunk, EmbeddingEstimate, Estimate, Price, Prompt, Source, Spent
 
 ASSUMED_OUT = 1.5  # tokens that a model writes for each token of text, where it has not written anything here yet
 

@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from trueweave.ingest.loading import Pattern
 from trueweave.ingest.seen import Seen
 from trueweave.store.postgres import sources
 from trueweave.store.postgres.db import Workspace
-from trueweave.text.loading import Pattern
 from trueweave.text.uris import ROW, Naming, is_absolute
 
 

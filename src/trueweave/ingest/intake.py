@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import NamedTuple
 from uuid import UUID
 
-from trueweave.events import Event, Found, Listener, Refused, Unreadable, Waiting
+from trueweave.core.events import Event, Found, Listener, Refused, Unreadable, Waiting
+from trueweave.core.types import NamedFile, Source
+from trueweave.ingest import reading_limits
+from trueweave.ingest.loading import Files, Loaded
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.seen import Seen
 from trueweave.store.postgres import sources
 from trueweave.store.postgres.db import Workspace
 from trueweave.store.postgres.sources import HandedIn
-from trueweave.text import reading_limits
-from trueweave.text.loading import Files, Loaded
-from trueweave.types import NamedFile, Source
 
 _MOST = 64  # documents submitted at once
 _MOST_CHARACTERS = 4_000_000

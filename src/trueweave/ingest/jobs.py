@@ -18,10 +18,7 @@ from typing import Any, Self
 from opentelemetry.trace import SpanKind
 from psycopg import DataError
 
-from trueweave.communities.reports import Reporting, write_reports
-from trueweave.communities.writer import ReportWriter
-from trueweave.config import Settings
-from trueweave.errors import (
+from trueweave.core.errors import (
     BadReply,
     BudgetReached,
     ConfigError,
@@ -32,13 +29,19 @@ from trueweave.errors import (
     SpaceMismatch,
     TrueweaveError,
 )
-from trueweave.events import Extracted, Failed, Listener, Settled, Summarised, WorkFailed
+from trueweave.core.events import Extracted, Failed, Listener, Settled, Summarised, WorkFailed
+from trueweave.core.protocols import Chunker, Embedder, Extractor
+from trueweave.core.settings import Settings
+from trueweave.core.telemetry.spans import Attributes, carried_from, span
+from trueweave.core.types import WorkKind
 from trueweave.graph.contribution import Contribution
+from trueweave.index.communities.reports import Reporting, write_reports
+from trueweave.index.communities.writer import ReportWriter
+from trueweave.index.linking import link
+from trueweave.index.settle import DOCUMENTS_AT_ONCE, ROWS_AT_ONCE, settle
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.stages import work
 from trueweave.ingest.summaries import Summarise, summarise_some
-from trueweave.protocols import Chunker, Embedder, Extractor
-from trueweave.spans import Attributes, carried_from, span
 from trueweave.store.postgres import (
     communities,
     failed_work,
@@ -56,9 +59,6 @@ from trueweave.store.postgres.failures import DRIVER_ERRORS
 from trueweave.store.postgres.queue import Kind, absorb, ask_for, enqueue
 from trueweave.store.postgres.sources import Begun, Job
 from trueweave.text.chunking import StructureChunker
-from trueweave.types import WorkKind
-from trueweave.view.linking import link
-from trueweave.view.settle import DOCUMENTS_AT_ONCE, ROWS_AT_ONCE, settle
 
 _log = logging.getLogger(__name__)
 

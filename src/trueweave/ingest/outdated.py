@@ -6,8 +6,8 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 
+from trueweave.core.types import OutOfDate
 from trueweave.graph.contribution import Made
-from trueweave.types import OutOfDate
 
 
 def outdated(made: Iterable[tuple[Made, int]], now: Made) -> list[OutOfDate]:

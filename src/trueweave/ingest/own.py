@@ -9,16 +9,16 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from trueweave import plugins
-from trueweave.config import Settings
-from trueweave.errors import ConfigError, PluginFailed, TrueweaveError
+from trueweave.core import plugins
+from trueweave.core.errors import ConfigError, PluginFailed, TrueweaveError
+from trueweave.core.protocols import Chunker, Embedder, Extractor, StreamingLLM
+from trueweave.core.settings import Settings
+from trueweave.core.types import Chunk, ChunkSizes, Extraction, Source
 from trueweave.ingest.recipe import Recipe
-from trueweave.protocols import Chunker, Embedder, Extractor, StreamingLLM
 from trueweave.text import tokens
 from trueweave.text.chunking import StructureChunker
 from trueweave.text.names import key
 from trueweave.text.semantic import SemanticChunker
-from trueweave.types import Chunk, ChunkSizes, Extraction, Source
 
 EXTRACTORS, CHUNKERS = "trueweave.extractors", "trueweave.chunkers"
 BUILT_IN_EXTRACTORS, BUILT_IN_CHUNKERS = ("llm", "nlp", "capitals"), ("structure", "semantic")

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 from uuid import UUID
 
-from trueweave.events import Refused
+from trueweave.core.events import Refused
 from trueweave.store.postgres.sources import Job
 
 _SOME = 1000

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from trueweave.events import Working, tell
+from trueweave.core.events import Working, tell
+from trueweave.core.protocols import Chunker, Extractor
+from trueweave.core.telemetry.spans import span
+from trueweave.core.types import Chunk, Document, Extraction, Source
 from trueweave.graph.contribution import Contribution, Made, contribution
 from trueweave.ingest.recipe import Recipe
-from trueweave.protocols import Chunker, Extractor
-from trueweave.spans import span
 from trueweave.text.chunking import StructureChunker
-from trueweave.types import Chunk, Document, Extraction, Source
 
 _QUICK = 20_000  # characters; making rows of more than this is worth a thread
 _LONG = 500_000  # characters; cutting more than this takes a second or more

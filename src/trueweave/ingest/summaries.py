@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from trueweave.errors import BadReply
-from trueweave.events import Listener, WorkFailed, ignore
+from trueweave.core.errors import BadReply
+from trueweave.core.events import Listener, WorkFailed, ignore
 from trueweave.store.postgres import failed_work, summaries
 from trueweave.store.postgres.db import Workspace
 

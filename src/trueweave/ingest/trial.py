@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 
-from trueweave.errors import BadReply, ConfigError, InvalidDocument
+from trueweave.core.errors import BadReply, ConfigError, InvalidDocument
+from trueweave.core.protocols import Chunker, Extractor, StreamingLLM, forget_reply
+from trueweave.core.types import (
+    DroppedFinding,
+    Extraction,
+    ExtractionTrial,
+    ModelExchange,
+    Prompt,
+    Purpose,
+    Reply,
+    Source,
+)
 from trueweave.ingest.recipe import Recipe
-from trueweave.protocols import Chunker, Extractor, StreamingLLM, forget_reply
-from trueweave.types import DroppedFinding, Extraction, ExtractionTrial, ModelExchange, Prompt, Purpose, Reply, Source
 
 _BY_THE_WHOLE = ("capitals", "nlp")  # what these find in a chunk depends on the others, and costs nothing
 

@@ -17,8 +17,9 @@ from functools import partial
 
 from psycopg import Error
 
-from trueweave.errors import UnknownWorkspace
-from trueweave.events import Listener, Waiting, ignore
+from trueweave.core.errors import UnknownWorkspace
+from trueweave.core.events import Listener, Waiting, ignore
+from trueweave.core.supervising import Delays
 from trueweave.ingest.jobs import (
     WAITED_FOR,
     Postponed,
@@ -31,7 +32,6 @@ from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS, describe, lasting, raise_if_cancelled
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.queue import ClaimedJob, Queue
-from trueweave.supervising import Delays
 
 _log = logging.getLogger(__name__)
 

@@ -24,13 +24,13 @@ except ModuleNotFoundError as error:
 
     raise not_installed("Haystack", "haystack", error) from error
 
+from trueweave.core.errors import ConfigError
+from trueweave.core.evidence import Filter, Passage
+from trueweave.core.ranges import Range
 from trueweave.engine import AsyncTrueweave
-from trueweave.errors import ConfigError
-from trueweave.evidence import Filter, Passage
+from trueweave.engine.sync import Trueweave
 from trueweave.integrations.passages import PassageSearch, chosen, metadata, saved
-from trueweave.query_context import Method
-from trueweave.ranges import Range
-from trueweave.sync import Trueweave
+from trueweave.retrieval.context import Method
 
 
 @component

@@ -23,11 +23,11 @@ except ModuleNotFoundError as error:
     raise not_installed("LangChain", "langchain", error) from error
 from pydantic import PrivateAttr
 
+from trueweave.core.evidence import Filter, Passage
 from trueweave.engine import AsyncTrueweave
-from trueweave.evidence import Filter, Passage
+from trueweave.engine.sync import Trueweave
 from trueweave.integrations.passages import PassageSearch, metadata
-from trueweave.query_context import Method
-from trueweave.sync import Trueweave
+from trueweave.retrieval.context import Method
 
 
 class LangChainRetriever(BaseRetriever):

@@ -21,11 +21,11 @@ except ModuleNotFoundError as error:
 
     raise not_installed("LlamaIndex", "llama-index", error) from error
 
+from trueweave.core.evidence import Filter, Passage
 from trueweave.engine import AsyncTrueweave
-from trueweave.evidence import Filter, Passage
+from trueweave.engine.sync import Trueweave
 from trueweave.integrations.passages import PassageSearch, metadata
-from trueweave.query_context import Method
-from trueweave.sync import Trueweave
+from trueweave.retrieval.context import Method
 
 # What a model is not shown: it says nothing about the text.
 _NOT_SHOWN = ["uri", "title", "page", "headings", "start", "end", "score", "chunk_id"]

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from trueweave.core.errors import ConfigError, TrueweaveError
+from trueweave.core.evidence import Filter, Passage
 from trueweave.engine import AsyncTrueweave
-from trueweave.errors import ConfigError, TrueweaveError
-from trueweave.evidence import Filter, Passage
-from trueweave.methods import registry
-from trueweave.query_context import Method
-from trueweave.sync import Trueweave
+from trueweave.engine.sync import Trueweave
+from trueweave.retrieval.context import Method
+from trueweave.retrieval.methods import registry
 
 
 class PassageSearch:

@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from trueweave.errors import ConfigError, TrueweaveError
+from trueweave.core.errors import ConfigError, TrueweaveError
 
 if TYPE_CHECKING:
     from mcp.server import Server

@@ -10,9 +10,9 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic.json_schema import WithJsonSchema
 
-from trueweave.errors import InvalidArgument
+from trueweave.core.errors import InvalidArgument
 from trueweave.mcp import bounds
-from trueweave.methods import registry
+from trueweave.retrieval.methods import registry
 from trueweave.text.names import storable
 
 # Methods that ask no model, and keep as many passages as top_k says.

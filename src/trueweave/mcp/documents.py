@@ -6,13 +6,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from trueweave.core.evidence import DocumentDetails, Passage
+from trueweave.core.types import DocumentInfo
 from trueweave.engine import AsyncTrueweave
-from trueweave.evidence import DocumentDetails, Passage
 from trueweave.mcp.arguments import DocumentArguments, DocumentsArguments, cursor_after, uri_before
 from trueweave.mcp.bounds import LONGEST_DESCRIPTION, MOST_CHARACTERS, MOST_SPANS, Room
 from trueweave.mcp.reply import ToolReply, counted
 from trueweave.mcp.results import DocumentEntry, DocumentOutput, DocumentsOutput, SpanEntry
-from trueweave.types import DocumentInfo
 
 _MENTIONS = 10
 _ABOUT = 5_000  # characters of what is told of a document besides its text

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from trueweave.evidence import Passage
+from trueweave.core.evidence import Passage
+from trueweave.core.types import Entity, Relation
 from trueweave.mcp.bounds import LONGEST_DESCRIPTION, LONGEST_PASSAGE, MOST_ALIASES, Room
 from trueweave.mcp.results import EntityEntry, QuotedPassage, RelationEntry
-from trueweave.types import Entity, Relation
 
 T = TypeVar("T")
 E = TypeVar("E")

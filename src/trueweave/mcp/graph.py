@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from trueweave.core.evidence import PathStep
+from trueweave.core.types import NameKey
 from trueweave.engine import AsyncTrueweave
-from trueweave.evidence import PathStep
 from trueweave.mcp.arguments import EntityArguments, NeighboursArguments, PathArguments
 from trueweave.mcp.bounds import LONGEST_PASSAGE, Room
 from trueweave.mcp.entries import (
@@ -18,7 +19,6 @@ from trueweave.mcp.entries import (
 )
 from trueweave.mcp.reply import ToolReply, counted
 from trueweave.mcp.results import EntityOutput, NeighboursOutput, PathOutput, PathStepEntry, QuotedPassage
-from trueweave.types import NameKey
 
 _LESS = "Not all of it fits into one result: ask for fewer relations and passages, or search for what is missing."
 

@@ -7,9 +7,9 @@ from importlib.resources import files
 
 import mcp_types as protocol
 
-from trueweave.errors import InvalidArgument
+from trueweave.core.errors import InvalidArgument
 from trueweave.mcp.bounds import LONGEST_TEXT
-from trueweave.prompts import Template
+from trueweave.models.prompts import Template
 
 INSTRUCTIONS = (
     "Trueweave searches a collection of documents and the knowledge graph made of them. Begin with `search`; read on "

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from trueweave.core.evidence import Answer, Citation, Filter, Sentence
 from trueweave.engine import AsyncTrueweave
-from trueweave.evidence import Answer, Citation, Filter, Sentence
 from trueweave.mcp.arguments import AskArguments, SearchArguments
 from trueweave.mcp.bounds import LONGEST_DESCRIPTION, MOST_CHARACTERS, Room
 from trueweave.mcp.entries import READ_ON, entries, passage_entries, passage_text
 from trueweave.mcp.reply import ToolReply, counted
 from trueweave.mcp.results import AnswerOutput, CitationEntry, SearchOutput, SentenceEntry
-from trueweave.methods import registry
+from trueweave.retrieval.methods import registry
 
 _SHORTER = "Not all of the answer fits into one result: ask for less. `document` gives what is around a citation."
 _FEWER = "Not all of it fits into one result: search for less, or with a smaller limit."

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from trueweave.core.errors import NoReports
+from trueweave.core.evidence import Evidence, Query, Report
+from trueweave.core.protocols import ReportFound
+from trueweave.core.types import CommunityReport
 from trueweave.engine import AsyncTrueweave
-from trueweave.errors import NoReports
-from trueweave.evidence import Evidence, Query, Report
 from trueweave.mcp.arguments import ReportArguments
 from trueweave.mcp.bounds import LONGEST_REPORT, MOST_CHARACTERS, Room
 from trueweave.mcp.reply import ToolReply, counted
 from trueweave.mcp.results import ReportEntry, ReportsOutput
-from trueweave.methods import reports
-from trueweave.protocols import ReportFound
-from trueweave.query_context import QueryContext
-from trueweave.types import CommunityReport
+from trueweave.retrieval.context import QueryContext
+from trueweave.retrieval.methods import reports
 
 
 @dataclass(frozen=True)

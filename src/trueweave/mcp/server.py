@@ -13,7 +13,7 @@ from mcp.server import Server, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
-from trueweave.errors import ConfigError, TrueweaveError, UnknownDocument
+from trueweave.core.errors import ConfigError, TrueweaveError, UnknownDocument
 from trueweave.mcp import Opening
 from trueweave.mcp.guide import INSTRUCTIONS, RESEARCH, research
 from trueweave.mcp.resources import TEMPLATE, list_resources, read_resource

@@ -10,8 +10,8 @@ from typing import Any, Generic, TypeVar
 import mcp_types as protocol
 from pydantic import TypeAdapter, ValidationError
 
+from trueweave.core.errors import BadReply, InvalidArgument, TrueweaveError, UnknownDocument, UnknownEntity
 from trueweave.engine import AsyncTrueweave
-from trueweave.errors import BadReply, InvalidArgument, TrueweaveError, UnknownDocument, UnknownEntity
 from trueweave.mcp import documents, graph, questions, reports
 from trueweave.mcp.arguments import (
     AskArguments,

@@ -13,6 +13,7 @@ from typing import Any
 import anthropic
 import httpx2
 
+from trueweave.core.types import Prompt, Reply
 from trueweave.models.chat import (
     CUT_SHORT,
     DEADLINE,
@@ -32,7 +33,6 @@ from trueweave.models.failures import UselessReply
 from trueweave.models.http import BoundedClient
 from trueweave.models.names import Endpoint
 from trueweave.models.server import Sdk, Server
-from trueweave.types import Prompt, Reply
 
 _TOKENS_IN = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 # From its version 2 on, the SDK speaks the API of 2026-10-21, which refuses `temperature` for every model.

@@ -45,7 +45,8 @@ from urllib3.exceptions import HTTPError
 from urllib3.exceptions import TimeoutError as LateError
 from urllib3.response import BaseHTTPResponse
 
-from trueweave.errors import ConfigError, ModelError, ModelRefused
+from trueweave.core.errors import ConfigError, ModelError, ModelRefused
+from trueweave.core.types import Prompt, Reply
 from trueweave.models.chat import (
     CUT_SHORT,
     DEADLINE,
@@ -66,7 +67,6 @@ from trueweave.models.http import ERROR_BYTES
 from trueweave.models.names import Endpoint
 from trueweave.models.server import CONNECT_IN, TimeAllowance
 from trueweave.models.threads import read_in_thread
-from trueweave.types import Prompt, Reply
 
 _WITHHELD = ("guardrail_intervened", "content_filtered")
 _TOKENS_IN = ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")

@@ -16,13 +16,13 @@ from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
-from trueweave import metering
-from trueweave.errors import ModelError
-from trueweave.measuring import Charged, measure
+from trueweave.core.errors import ModelError
+from trueweave.core.protocols import Ledger, Vectors
+from trueweave.core.telemetry import metering
+from trueweave.core.telemetry.measuring import Charged, measure
+from trueweave.core.types import Call, Price, Prompt, Purpose, TextRole
 from trueweave.models.wrappers import Ask, EmbedderWrapper, LLMWrapper, ReplyStream, RerankerWrapper, Stream
-from trueweave.protocols import Ledger, Vectors
 from trueweave.text import tokens
-from trueweave.types import Call, Price, Prompt, Purpose, TextRole
 
 _PER_MESSAGE = 16  # what a chat template puts around a message
 _EMBED = Purpose("embed")

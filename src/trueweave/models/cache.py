@@ -17,11 +17,11 @@ from uuid import UUID
 
 import numpy as np
 
-from trueweave.measuring import CacheLookup, measure
+from trueweave.core.protocols import Replies, Vectors
+from trueweave.core.telemetry.measuring import CacheLookup, measure
+from trueweave.core.types import Prompt, Purpose, Reply, TextRole
 from trueweave.models.wrappers import Ask, EmbedderWrapper, LLMWrapper, ReplyStream, ReplyWrapper, Stream
-from trueweave.protocols import Replies, Vectors
 from trueweave.text.names import key
-from trueweave.types import Prompt, Purpose, Reply, TextRole
 
 _TEXTS_AT_ONCE = 64
 _FIRST_LOOK, _LATER_LOOKS = 0.05, 0.5  # seconds between checks of what other processes ask for

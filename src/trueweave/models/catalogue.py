@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 
-from trueweave.errors import ConfigError
+from trueweave.core.errors import ConfigError
 from trueweave.models.prefixes import NO_PREFIXES, Prefixes
 
 Pooling = Literal["none", "mean", "first"]

@@ -10,13 +10,13 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
+from trueweave.core.types import Prompt, Purpose, Reply
 from trueweave.models.failures import CutPrompt, Unsupported
 from trueweave.models.names import Endpoint
 from trueweave.models.server import MOST_BYTES
 from trueweave.models.usage import counted, prompt_tokens
 from trueweave.models.wrappers import Stream
 from trueweave.text import tokens
-from trueweave.types import Prompt, Purpose, Reply
 
 DEADLINE = 300.0  # seconds for one call, from the first byte sent to the last received
 CUT_FROM = 500  # tokens; a prompt shorter than this is not cut by any server

@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import Protocol
 
-from trueweave.errors import ModelError
-from trueweave.protocols import LLM, Embedder
-from trueweave.types import Message, Prompt, Purpose
+from trueweave.core.errors import ModelError
+from trueweave.core.protocols import LLM, Embedder
+from trueweave.core.types import Message, Prompt, Purpose
 
 ENOUGH = 8192  # tokens of context for a chunk, the instructions and a reply
 

@@ -8,9 +8,9 @@ import re
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from trueweave import prompts
+from trueweave.core.types import Prompt, Purpose
+from trueweave.models import prompts
 from trueweave.models.wrappers import Ask, LLMWrapper, ReplyStream, Stream
-from trueweave.types import Prompt, Purpose
 
 _CODE = "utf-16-le"
 

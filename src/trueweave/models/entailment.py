@@ -10,9 +10,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from trueweave.errors import ConfigError
+from trueweave.core.errors import ConfigError
+from trueweave.core.protocols import Entailment, Vectors
 from trueweave.models.local import BATCH_TOKENS, LocalModel, Mask, settings
-from trueweave.protocols import Entailment, Vectors
 
 MOST_TOKENS = 512  # of both texts together, where neither the caller nor the model's folder says
 

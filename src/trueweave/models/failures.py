@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
-from trueweave.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
+from trueweave.core.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
 from trueweave.models.names import Endpoint
 
 _PASSING = frozenset({408, 409, 424, 425, 429})

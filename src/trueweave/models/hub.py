@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, cast
 
 import platformdirs
 
-from trueweave.errors import ConfigError, ModelFilesMissing
-from trueweave.events import ModelDownload, tell
+from trueweave.core.errors import ConfigError, ModelFilesMissing
+from trueweave.core.events import ModelDownload, tell
 from trueweave.models.catalogue import HubModel
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 
+from trueweave.core.protocols import RateLimiter, Vectors
+from trueweave.core.types import Prompt, Purpose, TextRole
 from trueweave.models.budget import mark_unasked, most_tokens, pairs
 from trueweave.models.wrappers import Ask, EmbedderWrapper, LLMWrapper, ReplyStream, RerankerWrapper, Stream
-from trueweave.protocols import RateLimiter, Vectors
-from trueweave.types import Prompt, Purpose, TextRole
 
 _BYTES_A_TOKEN = 3  # of most text; pacing needs no exact count
 

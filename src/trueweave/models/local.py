@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from trueweave.errors import ConfigError
-from trueweave.protocols import Vectors
+from trueweave.core.errors import ConfigError
+from trueweave.core.protocols import Vectors
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]

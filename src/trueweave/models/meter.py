@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from trueweave.evidence import Usage
+from trueweave.core.evidence import Usage
+from trueweave.core.types import Prompt, Purpose, Reply
 from trueweave.models.wrappers import ReplyWrapper
-from trueweave.types import Prompt, Purpose, Reply
 
 
 class Meter:

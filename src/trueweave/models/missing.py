@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from trueweave.errors import ModelFilesMissing
-from trueweave.protocols import Vectors
-from trueweave.types import Metric, Prompt, Purpose, Reply, TextRole
+from trueweave.core.errors import ModelFilesMissing
+from trueweave.core.protocols import Vectors
+from trueweave.core.types import Metric, Prompt, Purpose, Reply, TextRole
 
 
 @dataclass(frozen=True)

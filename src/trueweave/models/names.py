@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from urllib.parse import urlsplit, urlunsplit
 
-from trueweave.errors import ConfigError
+from trueweave.core.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
-from trueweave.errors import ModelRefused
+from trueweave.core.errors import ModelRefused
+from trueweave.core.types import Finish, Prompt, Purpose, Reply
 from trueweave.models.chat import DEADLINE, cut, reply_bytes, stream_bytes
 from trueweave.models.failures import CutPrompt, UselessReply
 from trueweave.models.names import Endpoint
@@ -21,7 +22,6 @@ from trueweave.models.server import Server
 from trueweave.models.usage import counted, prompt_tokens
 from trueweave.models.wrappers import Stream
 from trueweave.text import tokens
-from trueweave.types import Finish, Prompt, Purpose, Reply
 
 CONTEXT = 16_384  # tokens; every call has the same, as Ollama reloads the model for another
 

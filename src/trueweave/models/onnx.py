@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
-from trueweave.errors import ConfigError
-from trueweave.events import Windowed, tell
+from trueweave.core.errors import ConfigError
+from trueweave.core.events import Windowed, tell
+from trueweave.core.protocols import Vectors
+from trueweave.core.types import Metric, TextRole
 from trueweave.models.catalogue import Pooling
 from trueweave.models.local import BATCH_TOKENS, LocalModel, Mask, settings
 from trueweave.models.prefixes import NO_PREFIXES, Prefixes
-from trueweave.protocols import Vectors
-from trueweave.types import Metric, TextRole
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]

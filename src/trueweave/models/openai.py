@@ -11,16 +11,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from trueweave.errors import ModelError
-from trueweave.events import Noted, tell
+from trueweave.core.errors import ModelError
+from trueweave.core.events import Noted, tell
+from trueweave.core.protocols import Vectors
+from trueweave.core.types import Metric, Prompt, Reply, TextRole
 from trueweave.models.chat import DEADLINE, ChatRequest, ServerChat, counted_reply, cut
 from trueweave.models.failures import CutPrompt, UselessReply
 from trueweave.models.names import Endpoint
 from trueweave.models.server import MOST_BYTES, Server
 from trueweave.models.usage import counted
-from trueweave.protocols import Vectors
 from trueweave.text import tokens
-from trueweave.types import Metric, Prompt, Reply, TextRole
 
 _CHAT = "/chat/completions"
 _BYTES_PER_NUMBER = 32

@@ -9,7 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
-from trueweave.errors import ConfigError
+from trueweave.core.errors import ConfigError
+from trueweave.core.protocols import StreamingLLM
 from trueweave.models import catalogue, hub
 from trueweave.models.chat import DEADLINE
 from trueweave.models.entailment import OnnxEntailment
@@ -19,7 +20,6 @@ from trueweave.models.onnx import MOST_AT_ONCE, OnnxEmbedder
 from trueweave.models.openai import OpenAIChat, OpenAIEmbedder
 from trueweave.models.prefixes import NO_PREFIXES, Prefixes
 from trueweave.models.rerank import OnnxReranker, RerankServer
-from trueweave.protocols import StreamingLLM
 
 _ONLY_CHAT = ("anthropic", "bedrock")
 

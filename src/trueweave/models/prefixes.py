@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from trueweave.core.protocols import Vectors
+from trueweave.core.types import TextRole
 from trueweave.models.wrappers import EmbedderWrapper
-from trueweave.protocols import Vectors
-from trueweave.types import TextRole
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ import asyncio
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from trueweave.errors import QuestionTooLong
+from trueweave.core.errors import QuestionTooLong
+from trueweave.core.types import Prompt, Purpose
 from trueweave.models.wrappers import Ask, LLMWrapper, ReplyStream, Stream
 from trueweave.text import tokens
-from trueweave.types import Prompt, Purpose
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,15 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, Field, ValidationError
 
-from trueweave.errors import BadReply, ConfigError
+from trueweave.core.errors import BadReply, ConfigError
+from trueweave.core.protocols import LLM, Vectors
+from trueweave.core.types import Message, Prompt, Purpose, Reply
 from trueweave.models.chat import DEADLINE
 from trueweave.models.failures import UselessReply
 from trueweave.models.local import BATCH_TOKENS, LocalModel, Mask
 from trueweave.models.names import Endpoint
+from trueweave.models.prompts import BUILT_IN, PromptSet, fence, object_schema
 from trueweave.models.server import MOST_BYTES, Server
-from trueweave.prompts import BUILT_IN, PromptSet, fence, object_schema
-from trueweave.protocols import LLM, Vectors
-from trueweave.types import Message, Prompt, Purpose, Reply
 
 MOST_TOKENS = 512  # of question and text together, where neither the caller nor the model's folder says
 

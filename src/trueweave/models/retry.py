@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 
-from trueweave.errors import ModelUnavailable
-from trueweave.events import is_given_up
+from trueweave.core.errors import ModelUnavailable
+from trueweave.core.events import is_given_up
+from trueweave.core.protocols import Vectors
+from trueweave.core.types import Prompt, Purpose, TextRole
 from trueweave.models.wrappers import Ask, EmbedderWrapper, LLMWrapper, ReplyStream, RerankerWrapper, Stream
-from trueweave.protocols import Vectors
-from trueweave.types import Prompt, Purpose, TextRole
 
 _log = logging.getLogger(__name__)
 

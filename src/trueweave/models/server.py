@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import httpx2
 from openai import APIConnectionError, APIStatusError, AsyncOpenAI, AsyncStream
 
-from trueweave.errors import ModelError
+from trueweave.core.errors import ModelError
 from trueweave.models.failures import Failures, UselessReply
 from trueweave.models.http import BoundedClient, Redirected
 from trueweave.models.names import Endpoint

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from trueweave.core.types import Prompt, Purpose, Reply
 from trueweave.models.wrappers import ReplyWrapper
 from trueweave.text import tokens
-from trueweave.types import Prompt, Purpose, Reply
 
 MOST_CREDIBLE = 10_000_000  # tokens; more than any model takes or writes at a time
 

@@ -8,9 +8,9 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Self
 
-from trueweave.errors import BadReply
-from trueweave.protocols import Embedder, Reranker, StreamingLLM, forget_reply
-from trueweave.types import Metric, Prompt, Purpose, Reply
+from trueweave.core.errors import BadReply
+from trueweave.core.protocols import Embedder, Reranker, StreamingLLM, forget_reply
+from trueweave.core.types import Metric, Prompt, Purpose, Reply
 
 Ask = Callable[[], AsyncIterator[str | Reply]]
 Stream = AsyncGenerator[str | Reply, None]

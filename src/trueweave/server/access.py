@@ -9,13 +9,13 @@ from typing import Annotated
 
 from fastapi import Depends, Path, Request
 
+from trueweave.core.errors import UnknownWorkspace
+from trueweave.core.types import is_storable
 from trueweave.engine import AsyncTrueweave
-from trueweave.errors import UnknownWorkspace
 from trueweave.server.fields import storable_text
 from trueweave.server.problems import Refusal
 from trueweave.server.services import Services
 from trueweave.store.postgres.api_keys import NO_LIMITS, SCOPES, KeyLimits, KeyScope
-from trueweave.types import is_storable
 
 
 @dataclass(frozen=True, slots=True)

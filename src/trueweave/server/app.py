@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from starlette.types import ASGIApp
 
-from trueweave.config import Settings
+from trueweave.core.settings import Settings
 from trueweave.server import problems
 from trueweave.server.mcp import AgentEndpoint
 from trueweave.server.metrics import Metrics

@@ -10,8 +10,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, JsonValue, StrictBool, StrictInt
 
-from trueweave.errors import ConfigError
-from trueweave.evidence import (
+from trueweave.core.errors import ConfigError
+from trueweave.core.evidence import (
     AnswerOptions,
     Check,
     CheckStatus,
@@ -27,22 +27,8 @@ from trueweave.evidence import (
     Step,
     Usage,
 )
-from trueweave.ranges import Range, RangeBounds
-from trueweave.server.fields import (
-    MOST_METADATA,
-    MOST_PLACES,
-    DocumentText,
-    Label,
-    Line,
-    MessageText,
-    Name,
-    Price,
-    Question,
-    Uri,
-    WorkspaceSlug,
-)
-from trueweave.server.problems import Refusal
-from trueweave.types import (
+from trueweave.core.ranges import Range, RangeBounds
+from trueweave.core.types import (
     Community,
     CommunityReport,
     Entity,
@@ -58,6 +44,20 @@ from trueweave.types import (
     Source,
     Status,
 )
+from trueweave.server.fields import (
+    MOST_METADATA,
+    MOST_PLACES,
+    DocumentText,
+    Label,
+    Line,
+    MessageText,
+    Name,
+    Price,
+    Question,
+    Uri,
+    WorkspaceSlug,
+)
+from trueweave.server.problems import Refusal
 
 
 class _Request(BaseModel):

@@ -11,11 +11,12 @@ from typing import Literal, NamedTuple
 from fastapi import Request
 from pydantic import BaseModel
 
+from trueweave.core.evidence import Answer
+from trueweave.core.json_forms import answer_json
+from trueweave.core.types import Message
 from trueweave.engine import AsyncTrueweave
-from trueweave.evidence import Answer
-from trueweave.json_forms import answer_json
-from trueweave.methods import registry
-from trueweave.query_context import Method
+from trueweave.retrieval.context import Method
+from trueweave.retrieval.methods import registry
 from trueweave.server.access import Caller, caller_of, entered_workspace, services_of
 from trueweave.server.bodies import CitationBody, SentenceBody
 from trueweave.server.problems import Refusal
@@ -23,7 +24,6 @@ from trueweave.server.services import Services
 from trueweave.store.postgres import api_keys
 from trueweave.store.postgres.api_keys import WorkspaceRow
 from trueweave.store.postgres.public_errors import translated
-from trueweave.types import Message
 
 ChatRole = Literal["system", "developer", "user", "assistant", "tool"]
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from trueweave.config import Settings
+from trueweave.core.settings import Settings
 
 _LINGER_SECONDS = 1.0
 

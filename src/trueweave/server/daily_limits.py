@@ -11,14 +11,14 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from decimal import Decimal
 
-from trueweave.config import Settings
-from trueweave.errors import KeyLimitReached, PriceUnknown, TrueweaveError
-from trueweave.metering import metered
+from trueweave.core.errors import KeyLimitReached, PriceUnknown, TrueweaveError
+from trueweave.core.settings import Settings
+from trueweave.core.telemetry.metering import metered
+from trueweave.core.types import Call, money
 from trueweave.store.postgres import caller_usage
 from trueweave.store.postgres.api_keys import NO_LIMITS, KeyLimits
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.public_errors import translated
-from trueweave.types import Call, money
 
 _log = logging.getLogger(__name__)
 

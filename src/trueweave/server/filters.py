@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import ValidationError
 
-from trueweave.evidence import Filter
+from trueweave.core.evidence import Filter
 from trueweave.server.bodies import FilterBody
 from trueweave.server.problems import Refusal
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import socket
 
-from trueweave.errors import ConfigError
+from trueweave.core.errors import ConfigError
 
 _HIGHEST_PORT = 65535
 

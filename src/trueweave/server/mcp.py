@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from trueweave.core.errors import TrueweaveError
 from trueweave.engine import AsyncTrueweave
-from trueweave.errors import TrueweaveError
 from trueweave.mcp import make_server
 from trueweave.server.access import entered_workspace
 from trueweave.server.problems import problem_of

@@ -19,9 +19,16 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from trueweave.errors import TrueweaveError
-from trueweave.events import Event, Extracted, Failed, WorkFailed
-from trueweave.measuring import CacheLookup, Charged, Measurement, ModelCalled, QuestionAnswered, Searched
+from trueweave.core.errors import TrueweaveError
+from trueweave.core.events import Event, Extracted, Failed, WorkFailed
+from trueweave.core.telemetry.measuring import (
+    CacheLookup,
+    Charged,
+    Measurement,
+    ModelCalled,
+    QuestionAnswered,
+    Searched,
+)
 from trueweave.store.postgres import queue
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.public_errors import translated

@@ -13,11 +13,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from trueweave import supervising
-from trueweave.config import Settings
-from trueweave.errors import ConfigError
-from trueweave.events import Listener, ignore
-from trueweave.measuring import measured_by
+from trueweave.core import supervising
+from trueweave.core.errors import ConfigError
+from trueweave.core.events import Listener, ignore
+from trueweave.core.settings import Settings
+from trueweave.core.telemetry.measuring import measured_by
 from trueweave.store.postgres.db import Database
 
 if TYPE_CHECKING:

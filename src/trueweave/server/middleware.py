@@ -18,9 +18,9 @@ from uuid import uuid4
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from trueweave.config import Settings
-from trueweave.errors import TrueweaveError
-from trueweave.measuring import measured_by
+from trueweave.core.errors import TrueweaveError
+from trueweave.core.settings import Settings
+from trueweave.core.telemetry.measuring import measured_by
 from trueweave.server.access import EVERYBODY, Caller
 from trueweave.server.json_values import JsonValues
 from trueweave.server.logs import begin_request

@@ -12,8 +12,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field, TypeAdapter
 
+from trueweave.core.types import is_storable
 from trueweave.server.problems import Refusal
-from trueweave.types import is_storable
 
 T = TypeVar("T")
 P = TypeVar("P")

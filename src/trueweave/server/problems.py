@@ -18,8 +18,8 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from trueweave import errors
-from trueweave.errors import TrueweaveError
+from trueweave.core import errors
+from trueweave.core.errors import TrueweaveError
 from trueweave.server.logs import current_request
 
 MEDIA_TYPE = "application/problem+json"

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from trueweave.config import Settings
-from trueweave.text.reading_limits import ReadingLimits, limited
+from trueweave.core.settings import Settings
+from trueweave.ingest.reading_limits import ReadingLimits, limited
 
 _TIMES_UPLOAD = 10  # what an upload may unpack to, unless the settings say otherwise
 

@@ -11,8 +11,8 @@ from importlib.util import find_spec
 from socket import socket
 from types import FrameType
 
-from trueweave.config import Settings
-from trueweave.errors import ConfigError
+from trueweave.core.errors import ConfigError
+from trueweave.core.settings import Settings
 
 _THREADS = 64
 _SWITCH_SECONDS = 0.001

@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
-from trueweave.config import Settings
+from trueweave.core.errors import DatabaseUnavailable, TrueweaveError
+from trueweave.core.settings import Settings
+from trueweave.core.supervising import background
+from trueweave.core.telemetry.measuring import measured_by
 from trueweave.engine import opened_database
-from trueweave.errors import DatabaseUnavailable, TrueweaveError
-from trueweave.factory import ModelFactory
-from trueweave.measuring import measured_by
+from trueweave.engine.factory import ModelFactory
+from trueweave.engine.worker import work_for_all
 from trueweave.server.daily_limits import DailyLimits
 from trueweave.server.metrics import Metrics
 from trueweave.server.readers import UploadReaders
@@ -25,14 +27,12 @@ from trueweave.server.shutdown import Shutdown
 from trueweave.server.throttle import Questions
 from trueweave.server.tokens import Tokens
 from trueweave.server.workspaces import OpenWorkspaces
-from trueweave.serving import work_for_all
 from trueweave.store.postgres import api_keys, audit, caller_usage
 from trueweave.store.postgres.api_keys import ValidKey
 from trueweave.store.postgres.audit import AuditEntry
 from trueweave.store.postgres.batcher import Batcher
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.public_errors import translated
-from trueweave.supervising import background
 
 _log = logging.getLogger(__name__)
 _KEY_FRESH = 5.0  # seconds for which a key that was looked up is taken to be valid

@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 import jwt
 from jwt.exceptions import InvalidSubjectError, PyJWTError
 
-from trueweave.config import Settings
-from trueweave.errors import ConfigError
+from trueweave.core.errors import ConfigError
+from trueweave.core.settings import Settings
+from trueweave.core.types import is_storable
 from trueweave.server.problems import Refusal
 from trueweave.server.signing_keys import ProviderUnavailable, SigningKeys, is_safe
 from trueweave.store.postgres import api_keys
 from trueweave.store.postgres.api_keys import NO_LIMITS, SCOPES, KeyLimits, KeyScope
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.public_errors import translated
-from trueweave.types import is_storable
 
 ALL_WORKSPACES = "*"
 SCOPE_PREFIX = "trueweave:"

@@ -9,9 +9,9 @@ from importlib.util import find_spec
 from opentelemetry import trace
 from opentelemetry.trace import ProxyTracerProvider, Span, SpanKind, Status, StatusCode
 
-from trueweave.config import sends_traces
-from trueweave.errors import ConfigError
-from trueweave.spans import carried_from, span
+from trueweave.core.errors import ConfigError
+from trueweave.core.settings import sends_traces
+from trueweave.core.telemetry.spans import carried_from, span
 
 
 def request_span(verb: str, request_id: str, headers: Mapping[str, str]) -> AbstractContextManager[Span]:

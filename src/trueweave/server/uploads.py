@@ -17,9 +17,9 @@ from fastapi import Request
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException
 
+from trueweave.core.types import NamedFile
 from trueweave.server.fields import LONGEST_LINE
 from trueweave.server.problems import Refusal
-from trueweave.types import NamedFile
 
 _MOST_FILES = 100
 _MOST_FIELDS = 200

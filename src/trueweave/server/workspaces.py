@@ -9,10 +9,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from trueweave.config import Settings
+from trueweave.core.errors import UnknownWorkspace
+from trueweave.core.settings import Settings
 from trueweave.engine import AsyncTrueweave
-from trueweave.errors import UnknownWorkspace
-from trueweave.factory import ModelFactory
+from trueweave.engine.factory import ModelFactory
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.public_errors import translated
 

@@ -31,8 +31,8 @@ from pathlib import Path
 
 import platformdirs
 
-from trueweave.config import xdg_data_home
-from trueweave.errors import DiskFull, EmbeddedServerError, EmbeddedServerMissing
+from trueweave.core.errors import DiskFull, EmbeddedServerError, EmbeddedServerMissing
+from trueweave.core.settings import xdg_data_home
 from trueweave.store.server_user import ServerUser, server_user
 
 if sys.platform != "win32":

@@ -7,9 +7,10 @@ import time
 from dataclasses import replace
 from typing import get_args
 
-from trueweave.config import Settings, secret
-from trueweave.errors import ConfigError, ProjectionBehind, ProjectionMissing
-from trueweave.protocols import FindCopy, ProjectionTarget, Readers
+from trueweave.core.errors import ConfigError, ProjectionBehind, ProjectionMissing
+from trueweave.core.protocols import FindCopy, ProjectionTarget, Readers
+from trueweave.core.settings import Settings, secret
+from trueweave.core.types import StoreName
 from trueweave.store.chroma.client import ChromaClient
 from trueweave.store.chroma.target import ChromaTarget
 from trueweave.store.chroma.vectors import ChromaVectors
@@ -18,7 +19,6 @@ from trueweave.store.neo4j.graph import Neo4jGraph
 from trueweave.store.neo4j.target import Neo4jTarget
 from trueweave.store.postgres import projections
 from trueweave.store.postgres.db import Workspace
-from trueweave.types import StoreName
 
 STORES: tuple[StoreName, ...] = get_args(StoreName)
 

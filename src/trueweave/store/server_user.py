@@ -9,7 +9,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from trueweave.errors import EmbeddedServerError
+from trueweave.core.errors import EmbeddedServerError
 
 if sys.platform != "win32":
     import pwd

@@ -18,10 +18,10 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from trueweave.core.errors import SpaceMismatch
+from trueweave.core.evidence import Filter, Scored
+from trueweave.core.protocols import GraphReader, TextSearch, VectorSearch
 from trueweave.engine import AsyncTrueweave
-from trueweave.errors import SpaceMismatch
-from trueweave.evidence import Filter, Scored
-from trueweave.protocols import GraphReader, TextSearch, VectorSearch
 from trueweave.store.postgres.db import Database
 from trueweave.testing.embedder import HashEmbedder
 from trueweave.testing.small_graph import FIRST_HALF, NOBODY, SECOND_HALF, Angles, SmallGraph, add_small_graph, at

@@ -9,8 +9,8 @@ from zlib import crc32
 
 import numpy as np
 
-from trueweave.protocols import Vectors
-from trueweave.types import Metric, TextRole
+from trueweave.core.protocols import Vectors
+from trueweave.core.types import Metric, TextRole
 
 _WORD = re.compile(r"\w+")
 

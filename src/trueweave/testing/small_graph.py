@@ -22,12 +22,12 @@ from uuid import UUID
 
 import numpy as np
 
+from trueweave.core.evidence import Filter
+from trueweave.core.protocols import Readers, Vectors
+from trueweave.core.types import Chunk, Document, Link, Mention, Metric, TextRole
 from trueweave.engine import AsyncTrueweave
-from trueweave.evidence import Filter
-from trueweave.methods import Naive
-from trueweave.protocols import Readers, Vectors
+from trueweave.retrieval.methods import Naive
 from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
-from trueweave.types import Chunk, Document, Link, Mention, Metric, TextRole
 
 NAMES = ["Ada", "Ben", "Cas", "Dan", "Eve", "Fay", "Gus", "Hal", "Ida", "Jan", "Kim", "Lou"]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from zlib import crc32
 
+from trueweave.core.types import Source
 from trueweave.text import sentences, tokens
-from trueweave.types import Source
 
 # Kinds of borders, from the last resort to the best. A heading ranks the higher, the lower its level.
 CHARACTER, WORD, LINE, SENTENCE, PARAGRAPH, HEADING = 0, 1, 2, 3, 4, 100

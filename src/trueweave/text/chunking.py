@@ -13,9 +13,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from trueweave.core.types import Chunk, ChunkSizes, Source
 from trueweave.text import tokens
 from trueweave.text.boundaries import SENTENCE, WORD, Borders
-from trueweave.types import Chunk, ChunkSizes, Source
 
 VERSION = "1"  # of the rules below: another version, other chunks
 

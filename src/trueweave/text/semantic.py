@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trueweave.protocols import Embedder
+from trueweave.core.protocols import Embedder
+from trueweave.core.types import Chunk, ChunkSizes, Source
 from trueweave.text import chunking, sentences, tokens
 from trueweave.text.names import key
-from trueweave.types import Chunk, ChunkSizes, Source
 
 VERSION = "1"  # of the rules below: another version, other chunks
 

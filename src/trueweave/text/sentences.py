@@ -12,9 +12,9 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
+from trueweave.core.types import Span
 from trueweave.text import abbreviations, tokens
 from trueweave.text.stopwords import COMMON, word_list
-from trueweave.types import Span
 
 _MARKS = r"(?:[ \t]*\[\d{1,3}\])*+"  # marks right after the end of a sentence belong to it
 _CLOSING = r"['\")\]”’»*_]{0,3}"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from trueweave.errors import UnreadableFile
+from trueweave.core.errors import UnreadableFile
+from trueweave.core.types import Place, PlaceKind, Source
 from trueweave.text.names import storable
 from trueweave.text.titles import given_title
-from trueweave.types import Place, PlaceKind, Source
 
 MOST_TEXT = 64 * 2**20  # characters
 

@@ -9,13 +9,13 @@ from typing import Any, Literal
 from pydantic import BaseModel, ValidationError
 
 from trueweave.answering.conversation import usage_of
-from trueweave.errors import BadReply
-from trueweave.evidence import CheckStatus, Claim, Judgement
-from trueweave.extract.json_reply import Lenient, Unusable, read
-from trueweave.prompts import BUILT_IN, PromptSet, fence, object_schema
-from trueweave.protocols import LLM, Verified, forget_reply
+from trueweave.core.errors import BadReply
+from trueweave.core.evidence import CheckStatus, Claim, Judgement
+from trueweave.core.protocols import LLM, Verified, forget_reply
+from trueweave.core.types import Message, Prompt, Purpose, Reply
+from trueweave.models.json_reply import Lenient, Unusable, read
+from trueweave.models.prompts import BUILT_IN, PromptSet, fence, object_schema
 from trueweave.text.sentences import cut
-from trueweave.types import Message, Prompt, Purpose, Reply
 
 MOST_CLAIMS = 50  # in one call; an answer of two thousand tokens has fewer
 LONGEST = 600  # tokens of a claim, and of what it rests on

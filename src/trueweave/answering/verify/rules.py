@@ -24,8 +24,8 @@ from trueweave.answering.verify.literal import literal
 from trueweave.answering.verify.normalise import normalised
 from trueweave.answering.verify.polarity import polarity
 from trueweave.answering.verify.substitutions import substitutions
-from trueweave.evidence import Basis, CheckStatus, Claim, Judgement, Usage
-from trueweave.protocols import Verified
+from trueweave.core.evidence import Basis, CheckStatus, Claim, Judgement, Usage
+from trueweave.core.protocols import Verified
 from trueweave.text.words import foreign, language
 
 LONGEST_CLAIM = 2_000  # characters; rules compare each part of a claim with each of its basis

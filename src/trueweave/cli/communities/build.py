@@ -23,14 +23,14 @@ from trueweave.cli.render.run_summary import ReportTally
 from trueweave.cli.reply import CommandReply, replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
 from trueweave.cli.stopping import budgeted, end_if_stopped
-from trueweave.errors import ConfigError, TrueweaveError
+from trueweave.core.errors import ConfigError, TrueweaveError
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from trueweave.config import Settings
+    from trueweave.core.settings import Settings
+    from trueweave.core.types import CommunityChanges, ReportEstimate, Spent
     from trueweave.engine import AsyncTrueweave
-    from trueweave.types import CommunityChanges, ReportEstimate, Spent
 
 EstimateOnly = Annotated[
     bool, typer.Option("--estimate", help="Show what the reports would cost, and do not write them.")

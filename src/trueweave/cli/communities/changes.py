@@ -19,8 +19,8 @@ from trueweave.cli.session import in_workspace, load_settings
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from trueweave.core.types import Community, Hierarchy, RetiredCommunity
     from trueweave.engine import AsyncTrueweave
-    from trueweave.types import Community, Hierarchy, RetiredCommunity
 
 
 Since = Annotated[str, typer.Option(metavar="DATE", help="2026-07-01, 2026-07-01T14:30, or how long ago: 12h, 7d, 2w.")]
@@ -66,7 +66,9 @@ class _Changes:
 async def _changes(trueweave: AsyncTrueweave, since: datetime) -> _Changes:
     there = await trueweave.communities.select(since=since, limit=_MOST_CHANGES)
     return _Changes(
-        await trueweave.communities.hierarchy(), there, await trueweave.communities.retired(since, _MOST_CHANGES)
+        await trueweave.communities.hierarchy(),
+        there,
+        await trueweave.communities.retired(since, _MOST_CHANGES),
     )
 
 

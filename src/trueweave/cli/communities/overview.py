@@ -12,8 +12,8 @@ from trueweave.cli.reply import replying
 from trueweave.cli.session import in_workspace, load_settings
 
 if TYPE_CHECKING:
+    from trueweave.core.types import Community, Hierarchy
     from trueweave.engine import AsyncTrueweave
-    from trueweave.types import Community, Hierarchy
 
 _LARGEST = 10
 

@@ -13,8 +13,8 @@ from trueweave.cli.reply import replying
 from trueweave.cli.session import in_workspace, load_settings
 
 if TYPE_CHECKING:
+    from trueweave.core.types import Community, Hierarchy
     from trueweave.engine import AsyncTrueweave
-    from trueweave.types import Community, Hierarchy
 
 
 Root = Annotated[str | None, typer.Argument(metavar="ID", help="The id of one to begin with, or how it begins.")]

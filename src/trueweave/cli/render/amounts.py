@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
-from trueweave.errors import ConfigError
-from trueweave.types import money
+from trueweave.core.errors import ConfigError
+from trueweave.core.types import money
 
 _NUMBER = r"\d+(?:[,_]\d{3})*(?:\.\d+)?"
 _MONEY = re.compile(_NUMBER)

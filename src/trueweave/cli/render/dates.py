@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 
-from trueweave.errors import ConfigError
+from trueweave.core.errors import ConfigError
 
 _AGO = re.compile(r"(\d+)\s*([hdw])", re.IGNORECASE)
 _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}

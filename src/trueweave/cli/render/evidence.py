@@ -16,7 +16,7 @@ from trueweave.cli.render.tables import TextTable, table
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from trueweave.evidence import Connection, Evidence, Passage, Path, Report, Scored, Step, Trace
+    from trueweave.core.evidence import Connection, Evidence, Passage, Path, Report, Scored, Step, Trace
 
 _EXCERPT = 320  # characters of a passage
 _NAMED = 3  # places where a text stands as well

@@ -13,7 +13,7 @@ from trueweave.cli.render.lines import count, warning
 from trueweave.cli.render.run_summary import SHOWN, Reason, first_of, grouped_lines
 
 if TYPE_CHECKING:
-    from trueweave.types import Duplicate, FailedDocument, Note, Spent, SyncPlan
+    from trueweave.core.types import Duplicate, FailedDocument, Note, Spent, SyncPlan
 
 
 @dataclass(frozen=True)

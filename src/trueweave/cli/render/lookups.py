@@ -15,8 +15,8 @@ from trueweave.cli.render.lines import count, decimal, indented, next_step, one_
 from trueweave.cli.render.tables import TextTable, pairs, table
 
 if TYPE_CHECKING:
-    from trueweave.evidence import DocumentDetails, EntityDetails, EntityPath, Hits, Passage, PathStep
-    from trueweave.types import Entity, Relation
+    from trueweave.core.evidence import DocumentDetails, EntityDetails, EntityPath, Hits, Passage, PathStep
+    from trueweave.core.types import Entity, Relation
 
 _LONGEST = 1000  # characters of a description
 _SHORT = 320  # characters of a description on a path

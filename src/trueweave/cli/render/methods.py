@@ -12,7 +12,7 @@ from trueweave.cli.render.lines import next_step
 from trueweave.cli.render.tables import TextTable, table
 
 if TYPE_CHECKING:
-    from trueweave.methods.registry import Description
+    from trueweave.retrieval.methods.registry import Description
 
 
 def method_table(found: Sequence[Description]) -> TextTable:

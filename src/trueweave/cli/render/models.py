@@ -11,10 +11,10 @@ from rich.text import Text
 from trueweave.cli.render.tables import TextTable, table
 
 if TYPE_CHECKING:
+    from trueweave.core.types import Price
     from trueweave.models.catalogue import HubModel
     from trueweave.models.hub import ModelFiles
     from trueweave.models.prices import PriceList
-    from trueweave.types import Price
 
 
 def model_table(found: Mapping[HubModel, ModelFiles | None], in_use: str) -> TextTable:

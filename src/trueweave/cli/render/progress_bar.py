@@ -24,7 +24,7 @@ from rich.text import Text
 from trueweave.cli.render.console import err
 
 if TYPE_CHECKING:
-    from trueweave.events import ModelDownload
+    from trueweave.core.events import ModelDownload
 
 
 @contextmanager

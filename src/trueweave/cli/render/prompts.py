@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from trueweave.cli.render.tables import TextTable, table
 
 if TYPE_CHECKING:
-    from trueweave.prompts import Template
+    from trueweave.models.prompts import Template
 
 
 def prompt_table(found: Sequence[Template], own: Collection[str]) -> TextTable:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from trueweave.cli.render.lines import count, indented, next_step, short_id, warning
 from trueweave.cli.render.tables import TextTable, table
-from trueweave.types import NameKey, Rule, SuggestedName, Suggestion
+from trueweave.core.types import NameKey, Rule, SuggestedName, Suggestion
 
 
 def name_key(text: str) -> NameKey:

@@ -17,16 +17,16 @@ from trueweave.cli.render.lines import count
 from trueweave.cli.render.printable import printable
 from trueweave.cli.render.progress_bar import Rate
 from trueweave.cli.render.run_summary import IngestTally, ReportTally
-from trueweave.errors import DatabaseUnavailable
-from trueweave.types import money
+from trueweave.core.errors import DatabaseUnavailable
+from trueweave.core.types import money
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from trueweave.core.events import Working
+    from trueweave.core.types import Budget
     from trueweave.engine import AsyncTrueweave
-    from trueweave.events import Working
     from trueweave.store.postgres.ingest_progress import IngestProgress
-    from trueweave.types import Budget
 
 _PAUSE = 0.5  # seconds
 _SHARE = 20  # a look at a large index takes longer, and may take a twentieth of the time

@@ -16,7 +16,7 @@ from trueweave.cli.render.console import say
 from trueweave.cli.render.lines import count, indented, warning
 
 if TYPE_CHECKING:
-    from trueweave.events import Event, Refused, Unreadable, Working
+    from trueweave.core.events import Event, Refused, Unreadable, Working
 
 SHOWN = 5  # problems of each kind; --json has all
 NAMED = 3  # files or documents of those that have the same reason
@@ -66,7 +66,7 @@ class IngestTally:
         self._show_all = show_all
 
     def __call__(self, event: Event) -> None:
-        from trueweave.events import (
+        from trueweave.core.events import (
             Extracted,
             Failed,
             Found,
@@ -180,7 +180,7 @@ class ReportTally:
         self._waits = False
 
     def __call__(self, event: Event) -> None:
-        from trueweave.events import Reported, Waiting, WorkFailed
+        from trueweave.core.events import Reported, Waiting, WorkFailed
 
         match event:
             case Reported(reports, without_model):

@@ -13,9 +13,9 @@ from trueweave.cli.render.money import budget_rows
 from trueweave.cli.render.projections import projection_state
 
 if TYPE_CHECKING:
-    from trueweave.config import Settings
+    from trueweave.core.settings import Settings
+    from trueweave.core.types import Budget, FailedDocument, FailedWork, OutOfDate, ProjectionStatus, Status, WorkKind
     from trueweave.store.postgres.ingest_progress import IngestProgress
-    from trueweave.types import Budget, FailedDocument, FailedWork, OutOfDate, ProjectionStatus, Status, WorkKind
 
 _KINDS: dict[WorkKind, str] = {
     "settle": "settling",

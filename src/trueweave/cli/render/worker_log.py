@@ -16,8 +16,8 @@ from trueweave.cli.render.lines import count
 if TYPE_CHECKING:
     from rich.status import Status
 
+    from trueweave.core.events import Event
     from trueweave.engine import AsyncTrueweave
-    from trueweave.events import Event
 
 _LOOK_AGAIN = 2.0  # seconds
 
@@ -36,7 +36,7 @@ class WorkerLog:
     """A listener that prints a line for each notable event, and counts the rest."""
 
     def __init__(self, live: Status | None) -> None:
-        from trueweave.events import Added
+        from trueweave.core.events import Added
 
         self.added = Added()
         self._live = live
@@ -45,7 +45,7 @@ class WorkerLog:
         self._noted: set[str] = set()
 
     def __call__(self, event: Event) -> None:
-        from trueweave.events import Extracted, Failed, Noted, Reported, Waiting, WorkFailed
+        from trueweave.core.events import Extracted, Failed, Noted, Reported, Waiting, WorkFailed
 
         self.added = self.added.after(event)
         match event:

@@ -11,7 +11,7 @@ from trueweave.cli.render.models import megabytes
 from trueweave.cli.render.tables import TextTable, table
 
 if TYPE_CHECKING:
-    from trueweave.config import Settings
+    from trueweave.core.settings import Settings
     from trueweave.store.postgres.health import WorkspaceInfo as Found
     from trueweave.store.postgres.joining import ServerInfo
     from trueweave.store.postgres.moving import Moved

@@ -8,6 +8,7 @@ from uuid import UUID
 from fastapi import APIRouter, Path, Query
 from pydantic import AwareDatetime, BaseModel
 
+from trueweave.core.types import Community, CommunityChanges, Hierarchy, ReportEstimate, RetiredCommunity
 from trueweave.server.access import Reading, Writing
 from trueweave.server.bodies import CommunityBody
 from trueweave.server.fields import Cursor, Limit, Name
@@ -17,7 +18,6 @@ from trueweave.server.problems import RESPONSES
 from trueweave.server.tagging import TaggedRoute
 from trueweave.store.postgres import pages
 from trueweave.store.postgres.public_errors import translated
-from trueweave.types import Community, CommunityChanges, Hierarchy, ReportEstimate, RetiredCommunity
 
 router = APIRouter(
     prefix="/v1/workspaces/{workspace}/communities", tags=["communities"], responses=RESPONSES, route_class=TaggedRoute

@@ -10,12 +10,13 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request
 from starlette.responses import StreamingResponse
 
-from trueweave.counting import CountingListener
+from trueweave.core.errors import InvalidDocument
+from trueweave.core.events import Added, Event, Refused, Skipped, Unreadable
+from trueweave.core.evidence import DocumentDetails
+from trueweave.core.telemetry.counting import CountingListener
+from trueweave.core.types import DocumentInfo, DocumentState, Estimate, FailedDocument, NamedFile, Source
 from trueweave.engine import AsyncTrueweave
-from trueweave.errors import InvalidDocument
-from trueweave.events import Added, Event, Refused, Skipped, Unreadable
-from trueweave.evidence import DocumentDetails
-from trueweave.extract import preannotated
+from trueweave.ingest.extract import preannotated
 from trueweave.server.access import AnyCaller, Reading, Shared, Writing
 from trueweave.server.bodies import (
     AnnotatedBody,
@@ -41,7 +42,6 @@ from trueweave.server.tagging import TaggedRoute
 from trueweave.server.uploads import OPENAPI, streamed, uploaded
 from trueweave.store.postgres import pages
 from trueweave.store.postgres.public_errors import translated
-from trueweave.types import DocumentInfo, DocumentState, Estimate, FailedDocument, NamedFile, Source
 
 router = APIRouter(
     prefix="/v1/workspaces/{workspace}", tags=["documents"], responses=RESPONSES, route_class=TaggedRoute

@@ -9,7 +9,8 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from trueweave.evidence import EntityPath
+from trueweave.core.evidence import EntityPath
+from trueweave.core.types import Entity, Relation
 from trueweave.server.access import Reading
 from trueweave.server.bodies import (
     EntityBody,
@@ -28,7 +29,6 @@ from trueweave.server.problems import RESPONSES
 from trueweave.server.tagging import TaggedRoute
 from trueweave.store.postgres import pages
 from trueweave.store.postgres.public_errors import translated
-from trueweave.types import Entity, Relation
 
 router = APIRouter(prefix="/v1/workspaces/{workspace}", tags=["graph"], responses=RESPONSES, route_class=TaggedRoute)
 

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter
 from pydantic import BaseModel
 
-from trueweave import supervising
+from trueweave.core import supervising
 from trueweave.server.access import AnyCaller, Shared
 from trueweave.server.problems import RESPONSES, Refusal
 

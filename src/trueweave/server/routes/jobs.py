@@ -12,15 +12,15 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request
 from pydantic import AwareDatetime
 
+from trueweave.core.errors import TrueweaveError
+from trueweave.core.types import DocumentState, IngestJob
 from trueweave.engine import AsyncTrueweave
-from trueweave.errors import TrueweaveError
 from trueweave.server.access import Reading, Shared
 from trueweave.server.bodies import JobBody
 from trueweave.server.fields import Cursor, Limit, Line
 from trueweave.server.pages import ListPage, Pager
 from trueweave.server.problems import RESPONSES, problem_of, request_id_of
 from trueweave.server.streaming import MEDIA_TYPE, EventStream, event
-from trueweave.types import DocumentState, IngestJob
 
 router = APIRouter(prefix="/v1/workspaces/{workspace}/jobs", tags=["jobs"], responses=RESPONSES)
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
 
-from trueweave.errors import UnknownWorkspace
+from trueweave.core.errors import UnknownWorkspace
 from trueweave.server.access import Administrator, Caller, Shared
 from trueweave.server.bodies import KeyBody, KeyRequest, NewKeyBody, RevokedBody
 from trueweave.server.fields import Cursor, Limit

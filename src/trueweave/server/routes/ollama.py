@@ -13,10 +13,10 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
+from trueweave.core.errors import TrueweaveError
+from trueweave.core.evidence import Answer, AnswerOptions
 from trueweave.engine import AsyncTrueweave
-from trueweave.errors import TrueweaveError
-from trueweave.evidence import Answer, AnswerOptions
-from trueweave.query_context import Method
+from trueweave.retrieval.context import Method
 from trueweave.server.access import AnyCaller, Shared
 from trueweave.server.chatting import (
     AskedConversation,

@@ -14,10 +14,10 @@ from uuid import uuid4
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
+from trueweave.core.errors import TrueweaveError
+from trueweave.core.evidence import Answer, AnswerOptions, Usage
 from trueweave.engine import AsyncTrueweave
-from trueweave.errors import TrueweaveError
-from trueweave.evidence import Answer, AnswerOptions, Usage
-from trueweave.query_context import Method
+from trueweave.retrieval.context import Method
 from trueweave.server.access import AnyCaller, Shared
 from trueweave.server.chatting import (
     AskedConversation,

@@ -10,13 +10,13 @@ from typing import Any
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, JsonValue
 
+from trueweave.core.errors import TrueweaveError
+from trueweave.core.events import Event, Retrieved, Rewritten
+from trueweave.core.evidence import Answer
+from trueweave.core.json_forms import answer_json, comparison_json, evidence_json, trace_json
 from trueweave.engine import AsyncTrueweave
-from trueweave.errors import TrueweaveError
-from trueweave.events import Event, Retrieved, Rewritten
-from trueweave.evidence import Answer
-from trueweave.json_forms import answer_json, comparison_json, evidence_json, trace_json
-from trueweave.methods import registry
-from trueweave.query_context import Method
+from trueweave.retrieval.context import Method
+from trueweave.retrieval.methods import registry
 from trueweave.server.access import AnyCaller, Asking
 from trueweave.server.bodies import (
     AnswerBody,

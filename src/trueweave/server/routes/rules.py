@@ -8,8 +8,9 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from trueweave.core.errors import RuleError
+from trueweave.core.types import Link, Mention, Resolution, ResolutionSettings, Rule, Sameness, Suggestion
 from trueweave.engine import AsyncTrueweave
-from trueweave.errors import RuleError
 from trueweave.server.access import Administering, AnyCaller, Reading, Writing
 from trueweave.server.bodies import NameBody, RuleBody, RuleRequest, listed
 from trueweave.server.fields import Cursor, Limit
@@ -20,7 +21,6 @@ from trueweave.server.tagging import TaggedRoute
 from trueweave.store.postgres import resolution
 from trueweave.store.postgres.public_errors import translated
 from trueweave.store.postgres.resolution import RulePlace
-from trueweave.types import Link, Mention, Resolution, ResolutionSettings, Rule, Sameness, Suggestion
 
 router = APIRouter(
     prefix="/v1/workspaces/{workspace}/rules", tags=["rules"], responses=RESPONSES, route_class=TaggedRoute

@@ -13,13 +13,13 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from trueweave.config import Settings
-from trueweave.errors import ConfigError, UnknownMethod
-from trueweave.methods import registry
+from trueweave.core.errors import ConfigError, UnknownMethod
+from trueweave.core.settings import Settings
+from trueweave.core.types import ChunkSizes
+from trueweave.retrieval.methods import registry
 from trueweave.server.access import Administering, Shared, WorkspaceName
 from trueweave.server.fields import Line, Name
 from trueweave.server.problems import RESPONSES, Refusal
-from trueweave.types import ChunkSizes
 
 router = APIRouter(prefix="/v1/workspaces/{workspace}/settings", tags=["settings"], responses=RESPONSES)
 

@@ -7,12 +7,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, BaseModel
 
+from trueweave.core.types import Budget, Spent, SpentOn
 from trueweave.server.access import Administering, Reading
 from trueweave.server.bodies import BudgetRequest
 from trueweave.server.fields import Limit
 from trueweave.server.idempotency import Idempotent
 from trueweave.server.problems import RESPONSES
-from trueweave.types import Budget, Spent, SpentOn
 
 router = APIRouter(prefix="/v1/workspaces/{workspace}", tags=["spend"], responses=RESPONSES)
 

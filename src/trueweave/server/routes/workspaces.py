@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
+from trueweave.core.types import Status
 from trueweave.server.access import Administering, Administrator, AnyCaller, Caller, Reading, Shared, WorkspaceName
 from trueweave.server.bodies import DroppedBody, WorkspaceBody, WorkspaceDetails, WorkspaceRequest
 from trueweave.server.fields import Cursor, Limit
@@ -12,7 +13,6 @@ from trueweave.server.problems import RESPONSES, Refusal
 from trueweave.server.tagging import TaggedRoute
 from trueweave.store.postgres import api_keys
 from trueweave.store.postgres.public_errors import translated
-from trueweave.types import Status
 
 router = APIRouter(prefix="/v1/workspaces", tags=["workspaces"], responses=RESPONSES, route_class=TaggedRoute)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import urlsplit
 
-from trueweave.errors import ConfigError, StoreError, StoreUnavailable
+from trueweave.core.errors import ConfigError, StoreError, StoreUnavailable
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI

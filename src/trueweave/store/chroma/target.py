@@ -13,11 +13,11 @@ from uuid import UUID
 
 import numpy as np
 
-from trueweave.errors import StoreError
+from trueweave.core.errors import StoreError
+from trueweave.core.protocols import NameLookup
+from trueweave.core.types import Metric, ProjectedBatch, ProjectedKind, ProjectionCopy, VectorKind
 from trueweave.graph.aggregate import entity_text, relation_text
-from trueweave.protocols import NameLookup
 from trueweave.store.chroma.client import ChromaClient
-from trueweave.types import Metric, ProjectedBatch, ProjectedKind, ProjectionCopy, VectorKind
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection

@@ -11,14 +11,14 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from trueweave.errors import ProjectionBehind, ProjectionMissing, StoreError
-from trueweave.evidence import Scored
-from trueweave.memo import Memo
-from trueweave.protocols import Embedder, FindCopy, RecordReader, Vectors, VectorSearch
+from trueweave.core.errors import ProjectionBehind, ProjectionMissing, StoreError
+from trueweave.core.evidence import Scored
+from trueweave.core.memo import Memo
+from trueweave.core.protocols import Embedder, FindCopy, RecordReader, Vectors, VectorSearch
+from trueweave.core.types import Metric, VectorKind
 from trueweave.store.chroma.client import ChromaClient
 from trueweave.store.chroma.target import collection_name
 from trueweave.store.limits import FEW
-from trueweave.types import Metric, VectorKind
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection

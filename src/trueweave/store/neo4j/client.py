@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from trueweave.errors import ConfigError, StoreError, StoreUnavailable
+from trueweave.core.errors import ConfigError, StoreError, StoreUnavailable
 
 if TYPE_CHECKING:
     from neo4j import AsyncTransaction, Record

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from trueweave.errors import ProjectionMissing
-from trueweave.memo import Memo
-from trueweave.protocols import ChunkMention, FindCopy, Neighbourhood, RecordReader
+from trueweave.core.errors import ProjectionMissing
+from trueweave.core.memo import Memo
+from trueweave.core.protocols import ChunkMention, FindCopy, Neighbourhood, RecordReader
 from trueweave.store.limits import FAN_OUT, MOST_AROUND, MOST_RELATIONS, NAMES, WIDE
 from trueweave.store.neo4j.client import Neo4jClient, Row, query
 from trueweave.store.neo4j.vocabulary import RELATED, escaped

@@ -7,12 +7,9 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from trueweave.errors import StoreError
-from trueweave.graph.aggregate import harmonic_emphasis
-from trueweave.protocols import NameLookup
-from trueweave.store.neo4j.client import CypherTransaction, Neo4jClient, Row, query
-from trueweave.store.neo4j.vocabulary import RELATED, NameVocabulary, escaped, label, relation_type
-from trueweave.types import (
+from trueweave.core.errors import StoreError
+from trueweave.core.protocols import NameLookup
+from trueweave.core.types import (
     ProjectedBatch,
     ProjectedChunk,
     ProjectedCommunity,
@@ -24,6 +21,9 @@ from trueweave.types import (
     Relation,
     VectorKind,
 )
+from trueweave.graph.aggregate import harmonic_emphasis
+from trueweave.store.neo4j.client import CypherTransaction, Neo4jClient, Row, query
+from trueweave.store.neo4j.vocabulary import RELATED, NameVocabulary, escaped, label, relation_type
 
 _NODES = {"document": "Document", "chunk": "Chunk", "entity": "Entity", "community": "Community"}
 _ALL_NODES = (*_NODES.values(), "EntityName", "NamePair")

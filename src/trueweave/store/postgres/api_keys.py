@@ -16,7 +16,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple, get_args
 
-from trueweave.errors import InvalidArgument
+from trueweave.core.errors import InvalidArgument
 from trueweave.store.postgres.db import Database
 
 KeyScope = Literal["read", "write", "admin"]

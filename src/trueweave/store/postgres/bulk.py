@@ -14,7 +14,8 @@ from uuid import UUID
 from psycopg import sql
 from psycopg.errors import RaiseException
 
-from trueweave.errors import DatabaseError, WorkspaceLoading, WorkspaceMoving
+from trueweave.core.errors import DatabaseError, WorkspaceLoading, WorkspaceMoving
+from trueweave.core.types import VECTOR_KINDS, VectorKind
 from trueweave.graph.aggregate import EntityRow, NamePairRow, NameRow, RelationRow
 from trueweave.graph.contribution import ChunkRow, Contribution, DocumentRow, LinkRow, Made, MentionRow
 from trueweave.graph.plan import PhraseCount
@@ -26,7 +27,6 @@ from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.servers import GRACE, HOME
 from trueweave.store.postgres.vectors import Space, Vector
 from trueweave.text import phrases
-from trueweave.types import VECTOR_KINDS, VectorKind
 
 _PAGE = 10_000
 

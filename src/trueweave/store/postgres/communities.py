@@ -12,6 +12,7 @@ from uuid import UUID, uuid4
 import numpy as np
 from numpy.typing import NDArray
 
+from trueweave.core.types import Community, CommunityReport, Entity, Finding, Hierarchy, Level, RetiredCommunity
 from trueweave.graph import content_hash
 from trueweave.graph.aggregate import report_text
 from trueweave.graph.communities import LIBRARY, NONE, LeidenSettings, Tree
@@ -25,7 +26,6 @@ from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction
 from trueweave.store.postgres.read import entity
 from trueweave.text.names import key
-from trueweave.types import Community, CommunityReport, Entity, Finding, Hierarchy, Level, RetiredCommunity
 
 LEAST_MEMBERS = 3  # of a community that is written about: two things and what is between them are a relation
 

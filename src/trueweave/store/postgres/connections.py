@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from psycopg import AsyncConnection, Error  # noqa: TID251 (the one place)
 from psycopg.abc import PQGen
 
-from trueweave.errors import ConfigError, DatabaseError
+from trueweave.core.errors import ConfigError, DatabaseError
 
 T = TypeVar("T")
 Row = tuple[Any, ...]

@@ -18,7 +18,7 @@ from pgvector.psycopg import register_vector_async
 from psycopg import AsyncCursor, Error, errors
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout  # noqa: TID251 (the one place)
 
-from trueweave.errors import (
+from trueweave.core.errors import (
     ConfigError,
     DatabaseError,
     DatabaseUnavailable,
@@ -27,6 +27,7 @@ from trueweave.errors import (
     WorkspaceMoving,
     WorkspaceReplaced,
 )
+from trueweave.core.types import Resolution
 from trueweave.store.postgres import binary_params, schema
 from trueweave.store.postgres.connections import (
     KEEPALIVE,
@@ -51,7 +52,6 @@ from trueweave.store.postgres.failures import (
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.schema import ROLE, Applied
 from trueweave.store.postgres.slow import timed
-from trueweave.types import Resolution
 
 if TYPE_CHECKING:
     from trueweave.store.postgres.servers import Servers

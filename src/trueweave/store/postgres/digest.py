@@ -8,11 +8,11 @@ from contextlib import AsyncExitStack
 
 from psycopg import sql
 
+from trueweave.core.types import Difference
 from trueweave.store.postgres import vectors
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.queries import QUERIES
-from trueweave.types import Difference
 
 SECTIONS = (
     "documents",

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from trueweave.evidence import Filter
-from trueweave.ranges import Range
+from trueweave.core.evidence import Filter
+from trueweave.core.ranges import Range
 from trueweave.store.limits import FEW
 from trueweave.store.postgres.binary_params import Ids, Texts
 from trueweave.store.postgres.connections import Row

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import get_args
 
-from trueweave.errors import TrueweaveError
+from trueweave.core.errors import TrueweaveError
+from trueweave.core.types import FailedWork, WorkKind
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS
-from trueweave.types import FailedWork, WorkKind
 
 
 async def mark(workspace: Workspace, kind: WorkKind, error: Exception, subject: str = "", label: str = "") -> str:

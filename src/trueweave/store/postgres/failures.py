@@ -11,7 +11,7 @@ import asyncio
 from psycopg import Error, InterfaceError, OperationalError
 from psycopg.errors import IdleInTransactionSessionTimeout, TransactionTimeout
 
-from trueweave.errors import DatabaseError, DatabaseUnavailable, WorkspaceMoving
+from trueweave.core.errors import DatabaseError, DatabaseUnavailable, WorkspaceMoving
 
 DRIVER_ERRORS = (OperationalError, InterfaceError, IdleInTransactionSessionTimeout, TransactionTimeout)
 

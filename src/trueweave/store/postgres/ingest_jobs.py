@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
+from trueweave.core.types import DocumentState, IngestJob, WorkState
 from trueweave.store.postgres.binary_params import Texts
 from trueweave.store.postgres.db import Transaction
-from trueweave.types import DocumentState, IngestJob, WorkState
 
 MOST_REASONS = 100  # that are kept of a job
 

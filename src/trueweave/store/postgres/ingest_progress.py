@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from trueweave.core.types import Duplicate, Note
 from trueweave.store.postgres.db import Transaction
-from trueweave.types import Duplicate, Note
 
 
 @dataclass(frozen=True, slots=True)

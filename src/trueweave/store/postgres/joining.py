@@ -9,7 +9,7 @@ from datetime import datetime
 
 from psycopg import Error
 
-from trueweave.errors import DatabaseError
+from trueweave.core.errors import DatabaseError
 from trueweave.store.postgres.connections import PostgresConnection, connect, location, unusable
 from trueweave.store.postgres.migrate import migrate
 from trueweave.store.postgres.moving import OwnerAddress

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Literal
 from uuid import UUID
 
-from trueweave.errors import WorkspaceMoving
+from trueweave.core.errors import WorkspaceMoving
 from trueweave.store.postgres.binary_params import Texts
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS, raise_if_cancelled

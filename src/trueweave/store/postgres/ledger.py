@@ -10,12 +10,12 @@ from decimal import Decimal
 from typing import Literal, NamedTuple
 from uuid import UUID, uuid4
 
-from trueweave.errors import BudgetReached, ConfigError, PriceUnknown, UnknownWorkspace
+from trueweave.core.errors import BudgetReached, ConfigError, PriceUnknown, UnknownWorkspace
+from trueweave.core.types import Budget, Call, Spent, SpentOn, money
 from trueweave.store.postgres.batcher import Background, Batcher
 from trueweave.store.postgres.binary_params import Ids, Numbers, Texts
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.liveness import Liveness
-from trueweave.types import Budget, Call, Spent, SpentOn, money
 
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 _LOOK_AGAIN = 0.2
@@ -34,7 +34,7 @@ class _Closed(NamedTuple):
 
 
 class PostgresLedger:
-    """The budget of one workspace, as this process uses it. Implements `trueweave.protocols.Ledger`."""
+    """The budget of one workspace, as this process uses it. Implements `trueweave.core.protocols.Ledger`."""
 
     def __init__(self, workspace: Workspace, liveness: Liveness, currency: str = "USD") -> None:
         self._workspace = workspace

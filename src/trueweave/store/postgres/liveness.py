@@ -20,11 +20,11 @@ from typing import Self
 from psycopg import Error
 from psycopg.errors import ConnectionTimeout
 
+from trueweave.core.supervising import background
 from trueweave.store.postgres.batcher import Batcher
 from trueweave.store.postgres.connections import PostgresConnection
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.failures import DRIVER_ERRORS, first_line
-from trueweave.supervising import background
 
 _log = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from trueweave.errors import WorkspaceLoading
+from trueweave.core.errors import WorkspaceLoading
 from trueweave.store.postgres.db import Transaction
 
 _OURS = 0x5457 << 48  # "TW": keeps clear of the locks that other programs take in the same database

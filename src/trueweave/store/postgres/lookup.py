@@ -10,7 +10,8 @@ from uuid import UUID
 
 from rapidfuzz import fuzz, process
 
-from trueweave.evidence import Passage, place_at
+from trueweave.core.evidence import Passage, place_at
+from trueweave.core.types import NameKey, Place
 from trueweave.graph.paths import Edge, Reach
 from trueweave.store.limits import FAN_OUT, NAMES
 from trueweave.store.postgres.binary_params import Ids
@@ -18,7 +19,6 @@ from trueweave.store.postgres.db import Transaction
 from trueweave.text import phrases
 from trueweave.text.folding import bare
 from trueweave.text.stopwords import FUNCTION_WORDS
-from trueweave.types import NameKey, Place
 
 _WIDEST = 500  # entities from which a path goes on
 _LOOKED_THROUGH = 2000  # relations of one entity, for those that lead to others of a picture

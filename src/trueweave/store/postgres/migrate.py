@@ -7,7 +7,7 @@ import logging
 
 from psycopg import Error, errors
 
-from trueweave.errors import DatabaseError
+from trueweave.core.errors import DatabaseError
 from trueweave.store.postgres import schema, upgrades
 from trueweave.store.postgres.connections import NONE, PostgresConnection, connect, location, unusable
 

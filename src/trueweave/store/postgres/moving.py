@@ -16,7 +16,8 @@ from typing import Any, LiteralString, NamedTuple
 
 from psycopg import Error, sql
 
-from trueweave.errors import ConfigError, DatabaseError, UnknownWorkspace
+from trueweave.core.errors import ConfigError, DatabaseError, UnknownWorkspace
+from trueweave.core.types import VECTOR_KINDS
 from trueweave.store.postgres.connections import NONE, PostgresConnection, Row, connect
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.digest import digest
@@ -25,7 +26,6 @@ from trueweave.store.postgres.own_tables import BUILT_AT_ONCE, at_once, kilobyte
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.read import delete_rows
 from trueweave.store.postgres.servers import FRESH, GRACE, HOME, USABLE, Servers
-from trueweave.types import VECTOR_KINDS
 
 _DRAINED = 60.0  # seconds for which jobs under way are waited for
 _LOOK_AGAIN = 0.1

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from uuid import UUID
 
-from trueweave.errors import ChangesGone
+from trueweave.core.errors import ChangesGone
+from trueweave.core.types import Change, ChangeKind, Consumer
 from trueweave.store.postgres.binary_params import array
 from trueweave.store.postgres.db import Database, Transaction
-from trueweave.types import Change, ChangeKind, Consumer
 
 Entry = tuple[ChangeKind, bool, Iterable[UUID]]  # the kind, whether they were removed, and which
 

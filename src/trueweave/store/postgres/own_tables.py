@@ -17,12 +17,12 @@ from uuid import UUID
 
 from psycopg import AsyncCursor, sql
 
+from trueweave.core.types import VectorKind
 from trueweave.store.postgres.binary_params import Ids
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import lock_view, share_view
 from trueweave.store.postgres.queries import QUERIES
-from trueweave.types import VectorKind
 
 if TYPE_CHECKING:
     from trueweave.store.postgres.vectors import Space

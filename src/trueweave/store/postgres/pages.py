@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
+from trueweave.core.types import Community, Entity, FailedDocument, Relation
 from trueweave.graph.aggregate import THOUSANDTHS
 from trueweave.store.postgres import communities as tree
 from trueweave.store.postgres.db import Transaction
 from trueweave.store.postgres.read import entity, relation
-from trueweave.types import Community, Entity, FailedDocument, Relation
 
 
 async def entities(

@@ -6,13 +6,9 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from trueweave.evidence import Filter
-from trueweave.protocols import Readers
-from trueweave.store.postgres import outbox, vectors
-from trueweave.store.postgres.binary_params import Ids
-from trueweave.store.postgres.db import Workspace
-from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
-from trueweave.types import (
+from trueweave.core.evidence import Filter
+from trueweave.core.protocols import Readers
+from trueweave.core.types import (
     Change,
     ChangeKind,
     Metric,
@@ -25,6 +21,10 @@ from trueweave.types import (
     ProjectedRelation,
     VectorKind,
 )
+from trueweave.store.postgres import outbox, vectors
+from trueweave.store.postgres.binary_params import Ids
+from trueweave.store.postgres.db import Workspace
+from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
 
 _FIRST = UUID(int=0)
 _PAGE = 1000

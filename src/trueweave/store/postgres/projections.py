@@ -10,11 +10,11 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from trueweave.errors import StoreError, UnknownWorkspace, WorkspaceMoving
+from trueweave.core.errors import StoreError, UnknownWorkspace, WorkspaceMoving
+from trueweave.core.types import ProjectionStatus, StoreName
 from trueweave.store.postgres.db import Database, Transaction, Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS, raise_if_cancelled
 from trueweave.store.postgres.queries import QUERIES
-from trueweave.types import ProjectionStatus, StoreName
 
 SECONDS = 20.0  # after which the work of a projector that is gone is taken over
 

@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from psycopg import Error
 
-from trueweave.errors import DatabaseError
+from trueweave.core.errors import DatabaseError
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.liveness import Liveness
 
@@ -37,7 +37,7 @@ class _Slot:
 
 
 class SharedRateLimiter:
-    """The rate limiter of one model, for all workspaces of a process. Implements `trueweave.protocols.RateLimiter`.
+    """The rate limiter of one model, for all workspaces of a process. Implements the protocol `RateLimiter`.
 
     A slot belongs to a process for as long as that is alive, and goes from call to call within it, which takes no
     statement at all. One whose lease has run out makes no more calls with the slots that it had.

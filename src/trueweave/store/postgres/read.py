@@ -9,14 +9,14 @@ from uuid import UUID
 from psycopg import sql
 from psycopg.errors import RaiseException
 
-from trueweave.errors import UnknownWorkspace
+from trueweave.core.errors import UnknownWorkspace
+from trueweave.core.types import DocumentInfo, Entity, Relation, Status
 from trueweave.graph.aggregate import THOUSANDTHS
 from trueweave.store.postgres.db import Database, Transaction, Workspace
 from trueweave.store.postgres.document_filter import FilterShape
 from trueweave.store.postgres.failures import first_line
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.queue import forget_jobs
-from trueweave.types import DocumentInfo, Entity, Relation, Status
 
 
 async def status(tx: Transaction) -> Status:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from psycopg import Error, errors, sql
 
-from trueweave.errors import DatabaseError, UnknownWorkspace
+from trueweave.core.errors import DatabaseError, UnknownWorkspace
 from trueweave.store.postgres.connections import NONE, PostgresConnection, connect, unusable
 from trueweave.store.postgres.queries import QUERIES
 

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from psycopg.errors import UniqueViolation
 
+from trueweave.core.types import Chunk, Document, Link, Mention, Place
 from trueweave.graph.aggregate import THOUSANDTHS
 from trueweave.graph.contribution import Contribution, DocumentRow, Made, MentionRow
 from trueweave.store.postgres.binary_params import Ids
@@ -21,7 +22,6 @@ from trueweave.store.postgres.resolution import settings, stage_keys
 from trueweave.store.postgres.sources import forget_jobs
 from trueweave.store.postgres.storage import check_room
 from trueweave.text import phrases
-from trueweave.types import Chunk, Document, Link, Mention, Place
 
 DOCUMENT_TYPES = ("uuid", "text", "text", "uuid", "text", "text", "uuid", "text[]", "int4", "uuid")
 CHUNK_TYPES = ("uuid", "uuid", "int4", "int4", "int4", "text", "uuid")

@@ -6,17 +6,17 @@ import asyncio
 from collections.abc import Sequence
 from uuid import UUID
 
+from trueweave.core.types import Purpose
 from trueweave.store.postgres.batcher import Background, Batcher
 from trueweave.store.postgres.binary_params import Ids, Texts
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.liveness import Liveness
-from trueweave.types import Purpose
 
 _FIRST_LOOK, _LATER_LOOKS = 0.05, 0.5
 
 
 class PostgresReplies:
-    """The replies of one model in one workspace. Implements `trueweave.protocols.Replies`."""
+    """The replies of one model in one workspace. Implements `trueweave.core.protocols.Replies`."""
 
     def __init__(self, workspace: Workspace, liveness: Liveness, model: str) -> None:
         self._workspace = workspace

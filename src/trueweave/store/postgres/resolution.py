@@ -13,7 +13,8 @@ from uuid import UUID
 
 import numpy as np
 
-from trueweave.errors import RuleError
+from trueweave.core.errors import RuleError
+from trueweave.core.types import NameKey, ResolutionSettings, Rule, RuleKind
 from trueweave.graph.alike import alike, compared, keys, mask, most_changes, probes
 from trueweave.graph.facts import SOURCE, SUPPRESSED, TARGET
 from trueweave.store.postgres.binary_params import Ids, Numbers, Texts
@@ -22,7 +23,6 @@ from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import count_change, lock_view, names_may_arrive, nothing_moves
 from trueweave.store.postgres.offloop import MUCH, off_loop
 from trueweave.text.names import name_id, storable, tidy
-from trueweave.types import NameKey, ResolutionSettings, Rule, RuleKind
 
 _BATCH = 1000
 _MOST_NAMES_IN_A_RULE = 100

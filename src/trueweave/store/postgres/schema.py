@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import LiteralString, NamedTuple
 
-from trueweave.errors import DatabaseError, SchemaMismatch, SchemaNewer, SchemaOutdated
+from trueweave.core.errors import DatabaseError, SchemaMismatch, SchemaNewer, SchemaOutdated
 from trueweave.store.postgres.connections import PostgresConnection, location
 from trueweave.store.postgres.queries import QUERIES
 

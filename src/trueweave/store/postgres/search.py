@@ -8,12 +8,12 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
+from trueweave.core.types import VectorKind
 from trueweave.graph.aggregate import DESCRIPTIONS_KEPT, KEYWORDS_KEPT
 from trueweave.store.limits import FAN_OUT, MOST_AROUND, MOST_RELATIONS, NAMES, WIDE
 from trueweave.store.postgres.document_filter import FilterShape
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.vectors import Space
-from trueweave.types import VectorKind
 
 REACH = 200  # mentions or links looked through for what visible documents say of one thing
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from trueweave.errors import ConfigError, DatabaseError
+from trueweave.core.errors import ConfigError, DatabaseError
 from trueweave.store.postgres.connections import location
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.failures import DRIVER_ERRORS, raise_if_cancelled

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
+from trueweave.core.telemetry.spans import carrier
+from trueweave.core.types import FailedDocument, Place, Source
 from trueweave.graph.contribution import metadata_json, places_json
-from trueweave.spans import carrier
 from trueweave.store.postgres.binary_params import Ids, Texts
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.queue import enqueue
 from trueweave.store.postgres.storage import check_room
 from trueweave.text.names import key
-from trueweave.types import FailedDocument, Place, Source
 
 _HANDFUL = 16
 _HANDFUL_CHARACTERS = 16_000

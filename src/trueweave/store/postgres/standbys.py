@@ -21,13 +21,13 @@ from typing import Any, NamedTuple
 from psycopg import Error
 from psycopg.errors import QueryCanceled
 
-from trueweave.errors import DatabaseError
+from trueweave.core.errors import DatabaseError
+from trueweave.core.supervising import background
 from trueweave.store.postgres.batcher import Batcher
 from trueweave.store.postgres.connections import PostgresConnection, Row, Timeouts, connect, location
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.failures import DRIVER_ERRORS, first_line
 from trueweave.store.postgres.queries import QUERIES
-from trueweave.supervising import background
 
 _log = logging.getLogger(__name__)
 

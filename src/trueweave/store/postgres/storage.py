@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from trueweave.errors import StorageFull
+from trueweave.core.errors import StorageFull
 from trueweave.store.postgres.db import Transaction
 
 _MOST_ROWS = 500  # that are added up each time; more are put together first

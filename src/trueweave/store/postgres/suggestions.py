@@ -10,14 +10,14 @@ from uuid import UUID, uuid4
 import numpy as np
 import numpy.typing as npt
 
-from trueweave.errors import RuleError
+from trueweave.core.errors import RuleError
+from trueweave.core.types import NameKey, NamePassage, ResolutionSettings, Rule, SuggestedName, Suggestion
 from trueweave.graph.alike import alike, compared, keys, mask, most_changes, probes, ratio
 from trueweave.store.postgres import resolution
 from trueweave.store.postgres.binary_params import Ids, Numbers, Texts
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.offloop import off_loop
 from trueweave.text.names import key, normalise, pair_key
-from trueweave.types import NameKey, NamePassage, ResolutionSettings, Rule, SuggestedName, Suggestion
 
 _BATCH = 200  # names; between two batches the work can be cancelled
 _PASSAGES = 2  # of each name

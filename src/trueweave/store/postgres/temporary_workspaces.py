@@ -14,7 +14,7 @@ from datetime import timedelta
 
 from psycopg import Error
 
-from trueweave.errors import DatabaseError, UnknownWorkspace
+from trueweave.core.errors import DatabaseError, UnknownWorkspace
 from trueweave.store.postgres import read
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Database, Workspace

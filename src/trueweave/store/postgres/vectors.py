@@ -20,10 +20,11 @@ import numpy as np
 from pgvector import HalfVector
 from psycopg import AsyncCursor, sql
 
-from trueweave.errors import ConfigError, SpaceMismatch
+from trueweave.core.errors import ConfigError, SpaceMismatch
+from trueweave.core.protocols import Embedder, Vectors
+from trueweave.core.types import VECTOR_KINDS, Hit, Metric, VectorKind
 from trueweave.graph.aggregate import entity_text, relation_text, report_text
 from trueweave.graph.plan import ChangedText
-from trueweave.protocols import Embedder, Vectors
 from trueweave.store.postgres import leases, outbox, own_tables
 from trueweave.store.postgres.binary_params import Ids
 from trueweave.store.postgres.connections import Row
@@ -31,7 +32,6 @@ from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import count_change, lock_view, refuse_during_load, share_view
 from trueweave.store.postgres.own_tables import OwnTable, OwnTables
 from trueweave.store.postgres.queries import QUERIES
-from trueweave.types import VECTOR_KINDS, Hit, Metric, VectorKind
 
 MOST_DIMENSIONS = 4000  # of a halfvec with an HNSW index
 MOST_IN_COMMON = 10_000  # more vectors than this move to the workspace's own table

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 from email.utils import formatdate
 from typing import Any
 
+from trueweave.core.types import Message
 from trueweave.testing.embedder import HashEmbedder
 from trueweave.testing.model_server.faults import Fault, Trouble
 from trueweave.testing.model_server.http import HttpReply, bomb, endless, packed, pieces_of, refusal, slowly, whole
 from trueweave.testing.model_server.scripts import Asked, Ranker, Script, Unscripted, smallest
 from trueweave.testing.model_server.streams import events, lines
 from trueweave.text import tokens
-from trueweave.types import Message
 
 ELSEWHERE = "http://localhost:9/v1/chat/completions?token=secret"  # where a redirect leads
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from trueweave.evidence import Filter
-from trueweave.protocols import Readers
+from trueweave.core.evidence import Filter
+from trueweave.core.protocols import Readers
 from trueweave.store.postgres.reading.graph import PostgresGraph
 from trueweave.store.postgres.reading.record import PostgresRecord
 from trueweave.store.postgres.reading.session import Session, VectorLayoutCache

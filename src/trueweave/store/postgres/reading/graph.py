@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from uuid import UUID
 
-from trueweave.protocols import ChunkMention, Neighbourhood
+from trueweave.core.protocols import ChunkMention, Neighbourhood
 from trueweave.store.postgres import search
 from trueweave.store.postgres.reading.session import Session
 

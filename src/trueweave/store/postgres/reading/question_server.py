@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from trueweave.memo import Memo
+from trueweave.core.memo import Memo
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Workspace
 from trueweave.store.postgres.standbys import Standby

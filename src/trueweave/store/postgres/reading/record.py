@@ -8,8 +8,9 @@ from itertools import accumulate
 from typing import Any, TypeVar
 from uuid import UUID
 
-from trueweave.evidence import Passage, Scored
-from trueweave.protocols import ReportFound, Vectors
+from trueweave.core.evidence import Passage, Scored
+from trueweave.core.protocols import ReportFound, Vectors
+from trueweave.core.types import Entity, Relation
 from trueweave.store.postgres import search
 from trueweave.store.postgres.binary_params import Ids
 from trueweave.store.postgres.communities import read_findings
@@ -18,7 +19,6 @@ from trueweave.store.postgres.document_filter import FilterShape
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.reading.session import Session
 from trueweave.store.postgres.vectors import half
-from trueweave.types import Entity, Relation
 
 T = TypeVar("T")
 

@@ -8,10 +8,12 @@ from uuid import UUID
 
 from psycopg.errors import UndefinedTable
 
-from trueweave.errors import DatabaseError, NoVectors
-from trueweave.evidence import Copy, Filter, Passage, place_at
-from trueweave.memo import Memo
-from trueweave.protocols import Embedder
+from trueweave.core.errors import DatabaseError, NoVectors
+from trueweave.core.evidence import Copy, Filter, Passage, place_at
+from trueweave.core.memo import Memo
+from trueweave.core.protocols import Embedder
+from trueweave.core.telemetry.trace import count_statement
+from trueweave.core.types import Entity, Place, Relation, VectorKind
 from trueweave.store.postgres.binary_params import Ids
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Workspace
@@ -21,8 +23,6 @@ from trueweave.store.postgres.read import entity, relation
 from trueweave.store.postgres.reading.question_server import QuestionServer
 from trueweave.store.postgres.search import VectorLayout
 from trueweave.store.postgres.vectors import Space
-from trueweave.trace import count_statement
-from trueweave.types import Entity, Place, Relation, VectorKind
 
 _TRIES = 3
 _RELATION_COLUMNS, _ENTITY_COLUMNS = 12, 9

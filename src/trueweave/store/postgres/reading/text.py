@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from trueweave.evidence import Scored
+from trueweave.core.evidence import Scored
 from trueweave.store.postgres import search
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.document_filter import Scope

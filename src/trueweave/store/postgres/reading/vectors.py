@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from trueweave.evidence import Scored
-from trueweave.protocols import Embedder, Vectors
+from trueweave.core.evidence import Scored
+from trueweave.core.protocols import Embedder, Vectors
+from trueweave.core.types import VectorKind
 from trueweave.store.postgres import search
 from trueweave.store.postgres.binary_params import Halves, Ids
 from trueweave.store.postgres.reading.session import Session
 from trueweave.store.postgres.vectors import half
-from trueweave.types import VectorKind
 
 
 class PostgresVectors:

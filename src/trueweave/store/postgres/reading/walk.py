@@ -8,9 +8,9 @@ from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
-from trueweave.evidence import Scored
-from trueweave.protocols import Name, Reached, RerankFeatures, Scores, Vectors, WalkLimits
-from trueweave.query_context import deeper
+from trueweave.core.depths import depths
+from trueweave.core.evidence import Scored
+from trueweave.core.protocols import Name, Reached, RerankFeatures, Scores, Vectors, WalkLimits
 from trueweave.store.postgres import search
 from trueweave.store.postgres.binary_params import Ids, Numbers
 from trueweave.store.postgres.connections import Row
@@ -55,7 +55,7 @@ class PostgresWalk:
         params = {"vector": half(vector), "text": text, **scope.params}
         near: Scores = {}
         matching: Scores = {}
-        for depth in deeper(limit):
+        for depth in depths(limit):
             rows = await self._both(depth, scope, params)
             by_vector = [(id_, value) for is_near, id_, value in rows if is_near]
             by_words = [(id_, value) for is_near, id_, value in rows if not is_near]

@@ -1,0 +1,208 @@
+"""Conversations: questions one after the other, each understood from what was said before."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import aclosing
+from typing import Protocol
+
+from trueweave.core.events import Listener, ignore
+from trueweave.core.evidence import Answer, Filter, Usage
+from trueweave.core.streams import Stream
+from trueweave.core.types import Message
+from trueweave.retrieval.context import Method
+
+_KEPT = 6000  # tokens of what was said; a model is shown less
+
+
+class AsksAsync(Protocol):
+    """What a conversation asks: an AsyncTrueweave or an AsyncClient."""
+
+    @property
+    def has_model(self) -> bool:
+        """Whether there is a language model to answer with."""
+
+    async def ask(
+        self,
+        question: str,
+        method: str | Method | None = None,
+        *,
+        filter: Filter | None = None,
+        history: Sequence[Message] = (),
+        context_only: bool = False,
+        listener: Listener = ignore,
+    ) -> Answer:
+        """The answer to a question."""
+        ...
+
+    def stream(
+        self,
+        question: str,
+        method: str | Method | None = None,
+        *,
+        filter: Filter | None = None,
+        history: Sequence[Message] = (),
+        listener: Listener = ignore,
+    ) -> Stream[str | Answer]:
+        """The answer in pieces, and at the end the whole of it."""
+        ...
+
+
+class Asks(Protocol):
+    """What a conversation asks, and waits for: a Trueweave or a Client."""
+
+    @property
+    def has_model(self) -> bool:
+        """Whether there is a language model to answer with."""
+
+    def ask(
+        self,
+        question: str,
+        method: str | Method | None = None,
+        *,
+        filter: Filter | None = None,
+        history: Sequence[Message] = (),
+        context_only: bool = False,
+        listener: Listener = ignore,
+    ) -> Answer:
+        """The answer to a question."""
+        ...
+
+    def stream(
+        self,
+        question: str,
+        method: str | Method | None = None,
+        *,
+        filter: Filter | None = None,
+        history: Sequence[Message] = (),
+        listener: Listener = ignore,
+    ) -> Iterator[str | Answer]:
+        """The answer in pieces, and at the end the whole of it."""
+        ...
+
+
+class ConversationState:
+    """What a conversation has, however it is asked: its method and filter, what was said so far, and what it took."""
+
+    def __init__(self, method: str | Method | None, filter: Filter | None, history: Sequence[Message]) -> None:
+        self.method = method
+        self._filter = filter
+        self._said = tuple(history)
+        self._usage = Usage()
+
+    @property
+    def history(self) -> tuple[Message, ...]:
+        """What was said so far, the newest of it."""
+        return self._said
+
+    @property
+    def usage(self) -> Usage:
+        """What all questions took so far."""
+        return self._usage
+
+    def clear(self) -> None:
+        """Begin anew: what was said before is forgotten."""
+        self._said = ()
+
+    def _add(self, question: str, answer: Answer) -> None:
+        """Keep a question and its answer; of what was said long ago, no more than there is room for."""
+        from trueweave.answering.conversation import trimmed
+
+        self._said = trimmed((*self._said, Message("user", question), Message("assistant", answer.text)), _KEPT)
+        self._usage += answer.usage
+
+
+class AsyncConversation(ConversationState):
+    """Questions one after the other, each understood from what was said before. Made by `trueweave.conversation`.
+
+    `method` may be set anew between two questions. An answer that was not heard to its end is not part of the
+    conversation.
+    """
+
+    def __init__(
+        self,
+        trueweave: AsksAsync,
+        hand_out: Callable[[AsyncGenerator[str | Answer, None], Listener], Stream[str | Answer]],
+        method: str | Method | None,
+        filter: Filter | None,
+        history: Sequence[Message],
+    ) -> None:
+        super().__init__(method, filter, history)
+        self._trueweave = trueweave
+        self._hand_out = hand_out
+
+    async def ask(self, question: str, *, listener: Listener = ignore) -> Answer:
+        """The answer to a question, every citation checked; without a language model, an answer that has no text and
+        the evidence that was found. The listener hears how a question was understood (`Rewritten`)."""
+        answer = await self._trueweave.ask(
+            question,
+            self.method,
+            filter=self._filter,
+            history=self.history,
+            context_only=not self._trueweave.has_model,
+            listener=listener,
+        )
+        self._add(question, answer)
+        return answer
+
+    def stream(self, question: str, *, listener: Listener = ignore) -> Stream[str | Answer]:
+        """The answer in pieces as the model writes them, and at the end the whole of it: see `ask`."""
+        return self._hand_out(self._pieces(question, listener), listener)
+
+    async def _pieces(self, question: str, listener: Listener) -> AsyncGenerator[str | Answer, None]:
+        if not self._trueweave.has_model:
+            yield await self.ask(question, listener=listener)
+            return
+        stream = self._trueweave.stream(
+            question, self.method, filter=self._filter, history=self.history, listener=listener
+        )
+        async with aclosing(stream):
+            async for piece in stream:
+                if isinstance(piece, Answer):
+                    self._add(question, piece)
+                yield piece
+
+
+class Conversation(ConversationState):
+    """Questions one after the other, each understood from what was said before. Made by `trueweave.conversation`.
+
+    `method` may be set anew between two questions. An answer that was not heard to its end is not part of the
+    conversation.
+    """
+
+    def __init__(
+        self,
+        trueweave: Asks,
+        method: str | Method | None = None,
+        *,
+        filter: Filter | None = None,
+        history: Sequence[Message] = (),
+    ) -> None:
+        super().__init__(method, filter, history)
+        self._trueweave = trueweave
+
+    def ask(self, question: str, *, listener: Listener = ignore) -> Answer:
+        """The answer to a question, every citation checked; without a language model, an answer that has no text and
+        the evidence that was found. The listener hears how a question was understood (`Rewritten`)."""
+        answer = self._trueweave.ask(
+            question,
+            self.method,
+            filter=self._filter,
+            history=self.history,
+            context_only=not self._trueweave.has_model,
+            listener=listener,
+        )
+        self._add(question, answer)
+        return answer
+
+    def stream(self, question: str, *, listener: Listener = ignore) -> Iterator[str | Answer]:
+        """The answer in pieces as the model writes them, and at the end the whole of it: see `ask`."""
+        if not self._trueweave.has_model:
+            yield self.ask(question, listener=listener)
+            return
+        for piece in self._trueweave.stream(
+            question, self.method, filter=self._filter, history=self.history, listener=listener
+        ):
+            if isinstance(piece, Answer):
+                self._add(question, piece)
+            yield piece

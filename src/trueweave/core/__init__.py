@@ -1,0 +1,1 @@
+"""Values and contracts that every other package uses: errors, events, settings, protocols and types."""

@@ -1,0 +1,60 @@
+"""What packages bring along by entry point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, TypeVar
+
+from trueweave.core.errors import ConfigError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """Something that a package brings along and that cannot be used: what it is called, and why."""
+
+    name: str
+    problem: str
+
+
+def load(entry: EntryPoint, kind: str, make: Callable[[Any], T]) -> T:
+    """What is made of that which an entry point names; a ConfigError where it cannot be imported or made."""
+    try:
+        return make(entry.load())
+    except Exception as error:  # a module of another package may raise anything
+        package = f" of the package {entry.dist.name}" if entry.dist else ""
+        reason = str(error).partition("\n")[0]
+        raise ConfigError(
+            f"the {kind} {entry.name}{package} cannot be loaded: {entry.value} raises {type(error).__name__}: "
+            f"{reason.removesuffix('.')}. Install it anew, or uninstall it."
+        ) from error
+
+
+def made(group: str, kind: str, name: str, built_in: Sequence[str], context: object) -> Any:
+    """What the entry point of that name in a group gives when called with the context; ConfigError where there is none,
+    or two, or it cannot be made. Trueweave's own have the names in `built_in`, which no other can have."""
+    found = [entry for entry in entry_points(group=group) if entry.name == name]
+    if not found:
+        known = ", ".join((*built_in, *sorted({entry.name for entry in entry_points(group=group)} - {*built_in})))
+        raise ConfigError(f"there is no {kind} {name!r}. There are {known}; a package may bring more, by {group}.")
+    if len(found) > 1:
+        values = " and ".join(entry.value for entry in found)
+        raise ConfigError(f"{values} are both {kind}s called {name}. Uninstall one of them.")
+    return load(found[0], kind, lambda make: make(context))
+
+
+def broken(group: str, kind: str, built_in: Sequence[str]) -> list[Broken]:
+    """What is installed in a group and cannot be used, and why. Nothing is made of what can be imported."""
+    found: list[Broken] = []
+    for entry in entry_points(group=group):
+        if entry.name in built_in:
+            found.append(Broken(entry.name, f"{entry.value} has the name of a built-in {kind}. Give it another."))
+            continue
+        try:
+            load(entry, kind, lambda kept: kept)
+        except ConfigError as error:
+            found.append(Broken(entry.name, str(error)))
+    return found

@@ -1,0 +1,124 @@
+"""Ranges of numbers and of moments, which documents are filtered by."""
+
+from __future__ import annotations
+
+import re
+from calendar import isleap, monthrange
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Literal, NamedTuple, get_args
+
+from trueweave.core.errors import InvalidArgument
+
+Bound = int | float | Decimal | date | str
+RangeBounds = Literal["[]", "[)", "(]", "()"]
+RangeKind = Literal["number", "moment"]
+
+_Number = int | float | Decimal
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_DAY = 86_400  # seconds
+_ISO = re.compile(
+    r"(?P<year>\d{4})(?:-(?P<month>\d{2})(?:-(?P<day>\d{2})"
+    r"(?P<time>[T ]\d{2}:\d{2}(?P<second>:\d{2}(?P<fraction>\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?)?)?"
+)
+
+
+class RangeLimits(NamedTuple):
+    """A range in numbers, moments in seconds since 1970: from `low` to `high`, without those that are `excluded`."""
+
+    kind: RangeKind
+    low: Decimal
+    high: Decimal
+    excluded: tuple[Decimal, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """All numbers, or all moments, from `low` to `high`; without one of these, all above or below the other.
+
+    `bounds` says whether each end is included, as in "[)": from `low` on, up to and without `high`. A moment is a date,
+    a datetime, or text in ISO 8601: a year, a month, a day or a time. It is in UTC unless it says otherwise, and as
+    long as it is exact: up to "2024-06" is up to the end of that June. In metadata, texts that are written like numbers
+    or moments count as these.
+    """
+
+    low: Bound | None = None
+    high: Bound | None = None
+    bounds: RangeBounds = "[]"
+
+    def __post_init__(self) -> None:
+        if self.bounds not in get_args(RangeBounds):
+            raise InvalidArgument(
+                f"a range has the bounds {self.bounds!r}. Use one of {', '.join(get_args(RangeBounds))}."
+            )
+        if len({isinstance(one, _Number) for one in (self.low, self.high) if one is not None}) != 1:
+            raise InvalidArgument(
+                f"a range goes from {self.low!r} to {self.high!r}. Give two numbers or two moments, or one of them."
+            )
+        self.limits()
+
+    def limits(self) -> RangeLimits:
+        """The range as it is searched for."""
+        kind: RangeKind = "number" if isinstance(self.high if self.low is None else self.low, _Number) else "moment"
+        first, last, excluded = Decimal("-Infinity"), Decimal("Infinity"), list[Decimal]()
+        if self.low is not None:
+            low = _stretch(self.low)
+            first = low.begin if self.bounds[0] == "[" else low.end
+            excluded += [first] if self.bounds[0] == "(" and not low.is_long else []
+        if self.high is not None:
+            high = _stretch(self.high)
+            last = high.end if self.bounds[1] == "]" else high.begin
+            excluded += [last] if self.bounds[1] == ")" or high.is_long else []
+        return RangeLimits(kind, first, last, tuple(excluded))
+
+
+class _Stretch(NamedTuple):
+    """A bound in numbers: a point, or a stretch up to and without its end, as a day is."""
+
+    begin: Decimal
+    end: Decimal
+
+    @property
+    def is_long(self) -> bool:
+        return self.begin != self.end
+
+
+def _stretch(bound: Bound) -> _Stretch:
+    match bound:
+        case bool():
+            raise InvalidArgument(f"{bound} is neither a number nor a date. Write it like 2024, 3.5 or 2024-05-31.")
+        case int() | float() | Decimal():
+            number = Decimal(str(bound)) if isinstance(bound, float) else Decimal(bound)
+            if number.is_nan():
+                raise InvalidArgument("a range cannot begin or end at NaN. Leave that end out, or give a number.")
+            return _Stretch(number, number)
+        case datetime():
+            return _Stretch(_seconds(bound), _seconds(bound))
+        case _:
+            return _moment(bound.isoformat() if isinstance(bound, date) else bound)
+
+
+def _moment(written: str) -> _Stretch:
+    """A moment that is written in ISO 8601, as long as it is exact."""
+    if not (parts := _ISO.fullmatch(written.strip())):
+        raise InvalidArgument(f"{written!r} is no date. Write it like 2024, 2024-05, 2024-05-31 or 2024-05-31T12:00Z.")
+    time = (parts["time"] or "").replace(" ", "T")
+    try:
+        moment = datetime.fromisoformat(f"{parts['year']}-{parts['month'] or '01'}-{parts['day'] or '01'}{time}")
+    except ValueError as error:
+        raise InvalidArgument(f"{written!r} is no date: {error}.") from error
+    begin = _seconds(moment)
+    if parts["fraction"]:
+        return _Stretch(begin, begin)
+    if time:
+        return _Stretch(begin, begin + (1 if parts["second"] else 60))
+    if parts["day"]:
+        return _Stretch(begin, begin + _DAY)
+    days = monthrange(moment.year, moment.month)[1] if parts["month"] else 365 + isleap(moment.year)
+    return _Stretch(begin, begin + days * _DAY)
+
+
+def _seconds(moment: datetime) -> Decimal:
+    since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
+    return Decimal(since.days * _DAY + since.seconds) + Decimal(since.microseconds) / 1_000_000

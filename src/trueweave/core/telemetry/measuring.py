@@ -1,0 +1,90 @@
+"""What questions and model calls took, as typed measurements: for metrics, where events.py is for people.
+
+No measurement names a workspace, a document or a caller, and none has text: metrics are seen by who runs the process,
+and there are few series of them, however many tenants there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+from trueweave.core.evidence import Trace
+
+Operation = Literal["chat", "embeddings", "rerank"]
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """A method has looked for a question, in these steps."""
+
+    trace: Trace
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionAnswered:
+    """A question was answered from what a method found, in so many seconds, the search included."""
+
+    method: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCalled:
+    """A model was called once, and its reply read. A `failure` is the name of an error's class; empty without one."""
+
+    operation: Operation
+    model: str
+    seconds: float
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Charged:
+    """A model call was charged to the budget of its workspace. A price that is not known is None."""
+
+    model: str
+    stage: str
+    tokens_in: int
+    tokens_out: int
+    price: Decimal | None
+    currency: str
+
+
+@dataclass(frozen=True, slots=True)
+class CacheLookup:
+    """Replies were looked for in the cache: so many were there, and so many were not."""
+
+    operation: Operation
+    hits: int
+    misses: int
+
+
+Measurement = Searched | QuestionAnswered | ModelCalled | Charged | CacheLookup
+Measure = Callable[[Measurement], None]
+
+
+def _unmeasured(_: Measurement) -> None:
+    """Nobody wants to know."""
+
+
+_measure: ContextVar[Measure] = ContextVar("measure", default=_unmeasured)
+
+
+@contextmanager
+def measured_by(measure: Measure) -> Iterator[None]:
+    """What is measured inside, and in tasks that are begun inside, is told to `measure`."""
+    before = _measure.set(measure)
+    try:
+        yield
+    finally:
+        _measure.reset(before)
+
+
+def measure(measurement: Measurement) -> None:
+    """Tell whoever measures here."""
+    _measure.get()(measurement)

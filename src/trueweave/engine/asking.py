@@ -1,0 +1,144 @@
+"""Questions: evidence by a method, an answer from that, and methods side by side."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+
+from trueweave.answering import Answering, standalone
+from trueweave.core.errors import ConfigError, TrueweaveError
+from trueweave.core.events import Retrieved, Rewritten, tell
+from trueweave.core.evidence import Answer, Compared, Comparison, Evidence, Filter, Query, Trace
+from trueweave.core.protocols import Embedder, Readers, Reranker, StreamingLLM
+from trueweave.core.telemetry.measuring import QuestionAnswered, Searched, measure
+from trueweave.core.telemetry.spans import carried, open_span, span
+from trueweave.core.types import Message
+from trueweave.models.clean import CleanLLM
+from trueweave.models.meter import Meter, MeteredLLM
+from trueweave.models.prompt_limit import PromptLimitLLM
+from trueweave.models.prompts import BUILT_IN, PromptSet
+from trueweave.retrieval.context import Method, QueryContext
+from trueweave.retrieval.methods import registry
+from trueweave.retrieval.methods.combine import reranked
+
+_NO_DOCUMENT = "no document passes the filter. `trueweave documents` shows which there are."
+
+
+@dataclass(frozen=True)
+class Models:
+    """The models to ask with; None where there is none. `llm` answers, `searching` is asked what to look for."""
+
+    embedder: Embedder | None = None
+    llm: StreamingLLM | None = None
+    searching: StreamingLLM | None = None
+    reranker: Reranker | None = None
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Questions to one workspace, with these models and prompts. Each question is answered from readers of its own."""
+
+    open_readers: Callable[[Filter], Readers]
+    models: Models
+    prompts: PromptSet = BUILT_IN
+    most_tokens: int = 14_000  # that a model may be given at once
+
+    async def retrieve(self, query: Query, method: Method) -> Evidence:
+        """What a method finds, with the trace of how."""
+        return await self._retrieve(query, method, Meter())
+
+    async def _retrieve(self, query: Query, method: Method, meter: Meter) -> Evidence:
+        begun, before, name = time.perf_counter(), meter.usage, registry.name_of(method)
+        readers = self.open_readers(query.filter)
+        llm = self._metered(self.models.searching, meter)
+        context = QueryContext(readers, self.models.embedder, llm, self.models.reranker, self.prompts)
+        with span(f"retrieval {name}", {"gen_ai.operation.name": "retrieval", "trueweave.method": name}) as opened:
+            evidence = await method.retrieve(query, context)
+            opened.set_attribute("trueweave.passages", len(evidence.passages))
+        if not evidence and await context.is_empty():
+            evidence = replace(evidence, reason=_NO_DOCUMENT)
+        trace = Trace(name, context.steps, time.perf_counter() - begun, meter.usage - before)
+        measure(Searched(trace))
+        return replace(evidence, trace=trace)
+
+    async def stream(
+        self, query: Query, method: Method, answering: Answering, history: Sequence[Message] = (), *, context_only: bool
+    ) -> AsyncGenerator[str | Answer, None]:
+        """The answer in pieces as the model writes them, and at the end the whole of it, checked.
+
+        With `context_only` the model is not asked: the answer is without text, and has what the model would be shown.
+        """
+        name = registry.name_of(method)
+        with open_span(f"ask {name}", {"trueweave.method": name}) as asked:
+            pieces = self._stream(query, method, answering, history, context_only=context_only)
+            async with aclosing(carried(asked, pieces)) as stream:
+                async for piece in stream:
+                    yield piece
+
+    async def _stream(
+        self, query: Query, method: Method, answering: Answering, history: Sequence[Message], *, context_only: bool
+    ) -> AsyncGenerator[str | Answer, None]:
+        begun, meter = time.perf_counter(), Meter()
+        llm, searching = self._metered(self.models.llm, meter), self._metered(self.models.searching, meter)
+        if llm is None and not context_only:
+            raise ConfigError(
+                "no language model is set, so questions cannot be answered. Set one in trueweave.toml, as in model = "
+                '"ollama/llama3.1:8b", or ask for the context only, which shows what was found.'
+            )
+        await asyncio.to_thread(answering.check_size, query.text)
+        looked_for = query
+        if history:
+            looked_for = replace(query, text=await standalone(query.text, history, searching, self.prompts))
+        if looked_for != query:
+            tell(Rewritten(looked_for.text))
+        rewriting = meter.usage
+        evidence = await self._retrieve(looked_for, method, meter)
+        tell(Retrieved(evidence))
+        if llm is None or context_only:
+            context = await asyncio.to_thread(answering.context, evidence, history)
+            yield Answer(query.text, "", bool(evidence), (), (), evidence, context.text, meter.usage)
+            return
+        async with aclosing(answering.stream(query.text, evidence, llm, history)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Answer):
+                    piece = replace(piece, usage=rewriting + piece.usage)
+                    measure(QuestionAnswered(evidence.trace.method, time.perf_counter() - begun))
+                yield piece
+
+    async def compare(self, query: Query, methods: Sequence[Method], answering: Answering | None) -> Comparison:
+        """Methods side by side, one after the other so that none slows another; with answers if `answering` is given.
+
+        A method that cannot be used here is listed with the reason.
+        """
+        return Comparison(query.text, tuple([await self._compared(query, method, answering) for method in methods]))
+
+    async def _compared(self, query: Query, method: Method, answering: Answering | None) -> Compared:
+        name = registry.name_of(method)
+        try:
+            if answering is None:
+                return Compared(name, await self.retrieve(query, method))
+            answer = await whole(self.stream(query, method, answering, context_only=False))
+        except TrueweaveError as error:
+            return Compared(name, Evidence(), problem=str(error))
+        return Compared(name, answer.evidence, answer)
+
+    def _metered(self, llm: StreamingLLM | None, meter: Meter) -> MeteredLLM | None:
+        return MeteredLLM(CleanLLM(PromptLimitLLM(llm, self.most_tokens)), meter) if llm else None
+
+
+async def whole(pieces: AsyncIterator[str | Answer]) -> Answer:
+    """The answer at the end of its pieces."""
+    last: str | Answer = ""
+    async for piece in pieces:
+        last = piece
+    assert isinstance(last, Answer), "a stream of pieces ends with the answer"
+    return last
+
+
+def chosen(method: str | Method, *, rerank: bool = False) -> Method:
+    """A method by its name, or as it is; reranked if that is wanted."""
+    found = registry.make(method) if isinstance(method, str) else method
+    return reranked(found) if rerank else found

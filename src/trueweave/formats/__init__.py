@@ -1,0 +1,1 @@
+"""File formats: graphs that are imported and exported, and pictures of a graph."""

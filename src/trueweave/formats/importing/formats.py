@@ -1,0 +1,80 @@
+"""The formats that can be imported, and how a file or folder shows which one it has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+from trueweave.core.errors import ConfigError, UnreadableFile
+from trueweave.core.types import Document
+from trueweave.text.uris import Naming
+
+Reader = Callable[..., Iterator[Document]]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format: its name, what it is in words, and what it is known by: files in a folder, or endings of a file."""
+
+    name: str
+    what: str
+    module: str
+    files: tuple[str, ...] = ()
+    endings: tuple[str, ...] = ()
+
+    def uri(self, path: Path, naming: Naming) -> str:
+        """What documents from a path are called by, as in `graphrag:ragtest`.
+
+        It is not the name of a file, so that following a folder does not take them for rows of a file that is gone, and
+        adding a file with the same name does not replace them.
+        """
+        return f"{self.name}:{naming.uri(path)}"
+
+    def reader(self) -> Reader:
+        """What reads it: called with a path, its uri and a listener. Libraries are imported when it is."""
+        read: Reader = import_module(f"trueweave.formats.importing.{self.module}").read
+        return read
+
+
+class Guess(NamedTuple):
+    """A format, and why it was chosen."""
+
+    format: Format
+    why: str
+
+
+_ALL = (
+    Format("graphrag", "the output of GraphRAG", "graphrag", ("entities.parquet", "relationships.parquet")),
+    Format("lightrag", "a working directory of LightRAG", "lightrag", ("kv_store_text_chunks.json",)),
+    Format("jsonl", "documents of Trueweave", "json_lines", endings=(".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")),
+    Format("graphml", "a graph in GraphML", "graphml", endings=(".graphml",)),
+    Format("rdf", "RDF", "rdf", endings=(".nt", ".ttl")),
+    Format("triples", "a table of triples", "triples", endings=(".csv", ".tsv")),
+)
+FORMATS = {one.name: one for one in _ALL}
+
+
+def guess(path: Path) -> Guess:
+    """The format of a file or folder, by its ending or by the files in it; and why it is that."""
+    if not path.exists():
+        raise ConfigError(f"{path} is not there. Check the path.")
+    for one in _ALL:
+        for folder in (path, path / "output"):  # which is where GraphRAG writes to in a project
+            if one.files and all((folder / name).is_file() for name in one.files):
+                return Guess(
+                    one, f"it has {' and '.join(str((folder / name).relative_to(path)) for name in one.files)}"
+                )
+        if path.is_file() and path.name.lower().endswith(one.endings or ("\0",)):
+            return Guess(one, f"its name ends in {next(end for end in one.endings if path.name.lower().endswith(end))}")
+    raise UnreadableFile(_unknown(path))
+
+
+def _unknown(path: Path) -> str:
+    if path.is_dir():
+        known = "; ".join(f"{' and '.join(one.files)} for {one.what}" for one in _ALL if one.files)
+        return f"{path} has none of the files that tell what it is: {known}. Name the folder that has them."
+    known = ", ".join(end for one in _ALL for end in one.endings)
+    return f"{path} has none of the endings {known}. Rename it, or say what it is with --format."

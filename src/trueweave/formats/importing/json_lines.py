@@ -1,0 +1,28 @@
+"""JSON lines of annotated documents, as `trueweave export` writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from trueweave.core.errors import InvalidDocument
+from trueweave.core.events import Listener
+from trueweave.core.types import Document
+from trueweave.formats.importing.telling import refuse
+from trueweave.ingest.extract import preannotated
+from trueweave.ingest.json_lines import broken, lines, name_of, parsed, place, row_uri
+
+
+def read(path: Path, uri: str, listener: Listener | None = None) -> Iterator[Document]:
+    """The documents of a file, under the uris that they had; a row that has none is called by the file and its id. A
+    row that cannot be used is refused, the others count."""
+    for number, line in lines(path):
+        origin = place(path, number)
+        try:
+            row = parsed(line)
+            named = name_of(row) if row.get("uri") is not None else row_uri(row, uri)
+            made = preannotated.document(row, named, origin)
+        except InvalidDocument as error:
+            refuse(listener, origin, broken(path, number, str(error)))
+        else:
+            yield made

@@ -1,0 +1,28 @@
+"""Colours that people with any sight tell apart: those of Okabe and Ito (2008), and grey for all further types."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from trueweave.core.types import Entity
+from trueweave.formats.pictures.picture import types_in_order
+
+PALETTE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
+OTHER = "#999999"
+
+
+def colours(entities: Iterable[Entity]) -> dict[str, str]:
+    """For each of the most frequent types its colour. All others are grey."""
+    return dict(zip(types_in_order(entities), PALETTE, strict=False))
+
+
+def legend(entities: Sequence[Entity]) -> list[tuple[str, str]]:
+    """What each colour stands for. Empty where no entity has a type, as then all have one colour."""
+    known = colours(entities)
+    rest = {one.type for one in entities if one.type not in known}
+    return [*known.items(), *([(rest_name(rest), OTHER)] if known and rest else [])]
+
+
+def rest_name(types: Collection[str]) -> str:
+    """The name of what has no colour of its own."""
+    return "other types" if any(types) else "no type"

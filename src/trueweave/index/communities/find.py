@@ -1,0 +1,77 @@
+"""Finding communities: the graph is read as it is at one moment, and what comes of it replaces what was there."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import NamedTuple
+from uuid import UUID
+
+from trueweave.core.types import CommunityChanges, Hierarchy
+from trueweave.graph import communities
+from trueweave.graph.communities import LIBRARY, LeidenSettings, Tree
+from trueweave.graph.community_ids import successors
+from trueweave.graph.content_hash import Contents
+from trueweave.store.postgres import communities as store
+from trueweave.store.postgres import vectors
+from trueweave.store.postgres.communities import Known, Network
+from trueweave.store.postgres.db import Transaction, Workspace
+from trueweave.store.postgres.locks import one_grouper, share_view
+
+
+async def regroup(workspace: Workspace, how: LeidenSettings) -> CommunityChanges:
+    """Find the communities of the graph, unless that was done since it last changed.
+
+    Labels and reports go over to those that share most with the communities that had them.
+    """
+    while True:
+        async with workspace.transaction(snapshot=True, unhurried=True) as moment:
+            known = await store.hierarchy(moment)
+            if known and _is_up_to_date(known, how):
+                return CommunityChanges(0, 0, sum(level.communities for level in known.levels), 0)
+            graph = await store.network(moment)
+            before = await store.known(moment, graph.leaves)
+        found = await asyncio.to_thread(_find, graph, before, how)
+        async with workspace.transaction() as tx:
+            await one_grouper(tx)
+            now = await store.hierarchy(tx)
+            if (now and now.found) != (known and known.found):
+                continue  # somebody else has found communities meanwhile
+            gone = await store.write(tx, graph, found.tree, found.said, found.labels, how, found.modularity)
+            await _forget(tx, gone)
+            return _counted(before, found)
+
+
+class _Found(NamedTuple):
+    tree: Tree
+    said: Contents
+    labels: list[UUID]
+    modularity: float
+
+
+def _find(graph: Network, before: Known, how: LeidenSettings) -> _Found:
+    whole = graph.graph
+    tree = communities.communities(whole, how)
+    said = store.contents(graph, tree)
+    follows = successors(tree, said.members, before.tree, before.sizes)
+    score = communities.modularity(whole, tree.at(0), how.resolution)
+    return _Found(tree, said, store.labels(follows, before.ids), score)
+
+
+def _is_up_to_date(known: Hierarchy, how: LeidenSettings) -> bool:
+    found_by = known.library, known.most, known.resolution, known.seed
+    return not known.behind and found_by == (LIBRARY, how.most, how.resolution, how.seed)
+
+
+async def _forget(tx: Transaction, gone: list[UUID]) -> None:
+    """Take the vectors of reports away that are no more."""
+    if gone and (space := await vectors.space(tx)):
+        await share_view(tx)
+        await vectors.write(tx, space, (), [("community", id_) for id_ in gone])
+
+
+def _counted(before: Known, found: _Found) -> CommunityChanges:
+    had = dict(zip(before.ids, before.hashes, strict=True))
+    has = dict(zip(found.labels, found.said.hashes, strict=True))
+    stayed = had.keys() & has.keys()
+    same = sum(had[id_] == has[id_] for id_ in stayed)
+    return CommunityChanges(len(has) - len(stayed), len(stayed) - same, same, len(had) - len(stayed))

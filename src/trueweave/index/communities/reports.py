@@ -1,0 +1,163 @@
+"""Writing reports about communities: the innermost first, as those round them may be written from their reports.
+
+What is to be written is in the database: a community without a report, or with one of another content. So whoever comes
+after a crash goes on where it stopped, and what a model replied before is not paid for again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from uuid import UUID, uuid4
+
+from pgvector import HalfVector
+
+from trueweave.core.errors import BadReply
+from trueweave.core.events import Listener, Reported, WorkFailed, ignore
+from trueweave.core.protocols import Embedder
+from trueweave.core.types import CommunityReport, Price, ReportEstimate
+from trueweave.graph.aggregate import report_text
+from trueweave.graph.report_facts import Facts
+from trueweave.index.communities import extractive, writer
+from trueweave.index.communities.writer import ReportWriter
+from trueweave.models.cache import prompt_key
+from trueweave.store.postgres import communities as store
+from trueweave.store.postgres import failed_work, leases, replies, vectors
+from trueweave.store.postgres.communities import DueReport
+from trueweave.store.postgres.db import Transaction, Workspace
+from trueweave.store.postgres.locks import share_view
+from trueweave.store.postgres.vectors import Vector, half
+from trueweave.text import tokens
+
+_ASKED_AT_ONCE = 16
+_PICKED_AT_ONCE = 200  # without a model
+_FROM_THE_TOP = (2**31 - 1, -1)  # a level beyond all, and a place before all
+
+
+@dataclass(frozen=True)
+class Reporting:
+    """What reports are written with: a writer, or none to pick out sentences; and an embedder to find them by."""
+
+    writer: ReportWriter | None = None
+    embedder: Embedder | None = None
+
+    @property
+    def by_model(self) -> bool:
+        return self.writer is not None
+
+
+async def write_reports(
+    workspace: Workspace, how: Reporting, listener: Listener = ignore
+) -> AsyncGenerator[Reported, None]:
+    """Write all reports that are missing or stale, unless another process is at it; told page by page.
+
+    One that fails by a bug is marked, told, and left out until its community changes.
+    """
+    owner = uuid4()
+    async with leases.kept(workspace, owner):
+        async with workspace.transaction() as tx:
+            if not await leases.take(tx, owner, "reports"):
+                return
+        after = _FROM_THE_TOP
+        while True:
+            async with workspace.transaction() as tx:
+                wanted = await store.due_reports(tx, after, _page(how), by_model=how.by_model)
+                facts = await _facts(tx, wanted, how)
+                texts = await store.texts(tx, chain.from_iterable(map(extractive.chunks_of, facts)))
+            if not wanted:
+                return
+            told = [(one, about) for one, about in zip(wanted, facts, strict=True) if about.entities]
+            writing = (_written(about, texts, how.writer) for _, about in told)
+            # All come to their end: what they cost is paid.
+            reports_ = await asyncio.gather(*writing, return_exceptions=True)
+            outcomes = [(one, report) for (one, _), report in zip(told, reports_, strict=True)]
+            made = [(one, report) for one, report in outcomes if isinstance(report, CommunityReport)]
+            await _keep(workspace, made, how.embedder)
+            after = wanted[-1].level, wanted[-1].n
+            yield Reported(len(made), sum(bool(report.problem) for _, report in made))
+            for one, error in outcomes:
+                if isinstance(error, BaseException):
+                    label = f"community {one.id}"
+                    words = await failed_work.mark_defect(workspace, "report", error, str(one.hash), label)
+                    listener(WorkFailed("report", label, words))
+
+
+def _page(how: Reporting) -> int:
+    return _ASKED_AT_ONCE if how.by_model else _PICKED_AT_ONCE
+
+
+async def _facts(tx: Transaction, of: Sequence[DueReport], how: Reporting) -> list[Facts]:
+    most = writer.MOST_FACTS if how.by_model else extractive.MOST_FACTS
+    entities = await store.entities(tx, of, most)
+    relations = await store.relations(tx, of, most, between=False)
+    # Sentences are picked out from what all members say; only a model needs what is written about parts.
+    divided = [one for one in of if how.by_model and one.last > one.n]
+    parts = await store.parts(tx, divided)
+    between = await store.relations(tx, divided, most, between=True)
+    return [
+        Facts(one.size, one.relations, entities[one.n], relations[one.n], parts.get(one.n, ()), between.get(one.n, ()))
+        for one in of
+    ]
+
+
+async def _written(facts: Facts, texts: dict[UUID, str], writer: ReportWriter | None) -> CommunityReport:
+    """A report by the model. Where it fails, sentences are picked out, and the report says so."""
+    if writer is None:
+        return _picked(facts, texts)
+    try:
+        return await writer.write(facts)
+    except BadReply as error:
+        return replace(_picked(facts, texts), problem=str(error))
+
+
+def _picked(facts: Facts, texts: dict[UUID, str]) -> CommunityReport:
+    return extractive.extractive(facts, {id_: texts[id_] for id_ in extractive.chunks_of(facts) if id_ in texts})
+
+
+async def _keep(
+    workspace: Workspace, made: Sequence[tuple[DueReport, CommunityReport]], embedder: Embedder | None
+) -> None:
+    """Keep reports, with their vectors where there are any. They are embedded first, with no transaction open."""
+    while True:
+        async with workspace.transaction() as tx:
+            space = await vectors.space(tx)
+        found_by: dict[UUID, HalfVector] = {}
+        if space and made:
+            space.check(embedder)
+            assert embedder, "a space has been checked against it"
+            embedded = await embedder.embed([report_text(one.title, one.summary) for _, one in made], "document")
+            found_by = {one.id: half(vector) for (one, _), vector in zip(made, embedded, strict=True)}
+        async with workspace.transaction() as tx:
+            await share_view(tx)
+            if await vectors.space(tx) != space:
+                continue  # it was changed meanwhile
+            kept = await store.keep(tx, made)
+            if space and kept:
+                rows = [Vector("community", one.community, one.text_hash, found_by[one.community]) for one in kept]
+                await vectors.write(tx, space, rows, ())
+            return
+
+
+async def estimate(workspace: Workspace, how: Reporting, price: Price | None) -> ReportEstimate:
+    """What writing all reports that are missing or stale would take."""
+    total, calls, answered, tokens_in = 0, 0, 0, 0
+    after = _FROM_THE_TOP
+    async with workspace.transaction() as tx:
+        current = await store.count_current(tx, by_model=how.by_model)
+        while wanted := await store.due_reports(tx, after, _PICKED_AT_ONCE, by_model=how.by_model):
+            total += len(wanted)
+            after = wanted[-1].level, wanted[-1].n
+            if how.writer:
+                asked = [how.writer.prompt(facts) for facts in await _facts(tx, wanted, how)]
+                prompts = {prompt_key(how.writer.model, prompt): prompt for prompt in asked}
+                known = await replies.answered(tx, list(prompts))
+                answered += len(known)
+                calls += len(prompts) - len(known)
+                new = (prompt for key, prompt in prompts.items() if key not in known)
+                tokens_in += sum(tokens.count(message.content) for prompt in new for message in prompt.messages)
+    most_out = calls * how.writer.max_tokens if how.writer else 0
+    model = how.writer.model if how.writer else ""
+    most_price = price.of(tokens_in, most_out) if price else None
+    return ReportEstimate(total, current, model, calls, answered, tokens_in, most_out, most_price)

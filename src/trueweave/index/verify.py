@@ -1,0 +1,67 @@
+"""Comparing a view with one that was built anew from the same documents. Nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from trueweave.core.types import Difference, Verdict
+from trueweave.graph.communities import LIBRARY
+from trueweave.store.postgres import communities, digest
+from trueweave.store.postgres.db import Workspace
+from trueweave.store.postgres.temporary_workspaces import renew
+
+_RESOLVED = ("names", "entities", "relations", "communities", "vectors")  # what depends on rules and settings
+_SEARCHED = ("phrases", "occurrences")
+_LOST_RULES = Difference("rules", "all", "these are not all the rules that were made and not undone", None)
+
+
+class Moment(NamedTuple):
+    """What a workspace is at a moment: another one, another view. And what waits to become part of the view."""
+
+    state: str
+    documents: int
+    names: int
+    texts: int
+    grouped: str | None
+    has_old_communities: bool
+    has_lost_rules: bool = False
+
+
+async def moment(workspace: Workspace) -> Moment:
+    """The workspace as it is now."""
+    async with workspace.transaction(snapshot=True) as tx:
+        [(documents, names, texts, grouped)] = await tx.rows("read.waiting")
+        found = await communities.hierarchy(tx)
+        is_old = found is not None and (found.behind or found.library != LIBRARY)
+        has_lost_rules = bool(await tx.value("read.has_lost_rules"))
+        return Moment(str(await tx.value("read.state")), documents, names, texts, grouped, is_old, has_lost_rules)
+
+
+async def compare_with(workspace: Workspace, rebuilt: Workspace, before: Moment) -> Verdict:
+    """How a workspace and its rebuild compare. It was built from documents read since the moment `before`."""
+    left_out = list(_not_comparable(before))
+    sections = [section for section in digest.SECTIONS if section not in left_out]
+    mine = await digest.digest(workspace, sections)
+    other = await digest.digest(rebuilt, sections)
+    waiting = before.documents, before.names, before.texts
+    lost = (_LOST_RULES,) if before.has_lost_rules else ()
+    if mine == other:
+        return Verdict(mine, other, lost, *waiting, tuple(left_out))
+    found = (*lost, *await digest.differences(workspace, rebuilt, sections))
+    await renew(rebuilt)  # or what is compared with would be no rebuild any longer
+    now = await moment(workspace)
+    if (now.state, now.grouped) != (before.state, before.grouped):
+        return Verdict(mine, other, (), *waiting, tuple(left_out), changed=True)
+    return Verdict(mine, other, found, *waiting, tuple(left_out))
+
+
+def _not_comparable(now: Moment) -> Iterator[str]:
+    """The sections of a view that is behind what is stored, by what it is behind with."""
+    for section in digest.SECTIONS:
+        if (
+            (now.names and section in _RESOLVED)
+            or (now.texts and section in _SEARCHED)
+            or (now.has_old_communities and section == "communities")
+        ):
+            yield section

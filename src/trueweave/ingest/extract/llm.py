@@ -1,0 +1,179 @@
+"""`llm`: entities and relations as a language model reads them in each chunk.
+
+A chunk costs one call. What is asked depends on the chunk's text and the settings alone, so that equal chunks, in
+whatever document, are asked once. A reply that cannot be read is shown to the model once, with what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import count
+
+from trueweave.core.errors import BadReply, ConfigError
+from trueweave.core.events import chunks_done
+from trueweave.core.protocols import LLM
+from trueweave.core.types import Chunk, DroppedFinding, Extraction, Message, Prompt, Purpose, Reply, Source
+from trueweave.ingest.extract.findings import ExtractionBuilder, example
+from trueweave.ingest.extract.graph_schema import GraphSchema
+from trueweave.ingest.extract.schema import Findings, schema
+from trueweave.models.json_reply import Unusable, read
+from trueweave.models.prompts import BUILT_IN, PromptSet, fence
+from trueweave.text.names import key
+
+VERSION = "1"  # of how replies are read: another version, other findings
+PROMPTS = ("extract", "glean", "repair")
+MAX_TOKENS = 4096
+MAX_PATHS_PER_CHUNK = 20
+
+_SHOWN_TO_MODEL = 8000  # characters of a reply that the model is shown again
+_SHOWN_TO_PEOPLE = 200
+_QUICK = 4000
+_BLANK = "the chunk is blank, so no model was asked"
+
+
+class LLMExtractor:
+    """Entities of the types of a schema, or of the types given (each with a description, or none), and their relations.
+
+    `max_gleaning` is how many times a chunk is read: 1 is one call, and each further one shows the model what it found
+    and asks for what it missed, until nothing new comes. Unusable replies are given to `forget`, so that the next try
+    asks the model again. `left_out` is told of what is not kept of a reply.
+    """
+
+    def __init__(
+        self,
+        llm: LLM,
+        types: Mapping[str, str] | GraphSchema,
+        *,
+        max_gleaning: int = 1,
+        max_paths_per_chunk: int = MAX_PATHS_PER_CHUNK,
+        max_tokens: int = MAX_TOKENS,
+        forget: Callable[[Prompt], Awaitable[None]] | None = None,
+        prompts: PromptSet = BUILT_IN,
+        left_out: Callable[[DroppedFinding], None] | None = None,
+    ) -> None:
+        self._llm = llm
+        self._left_out = left_out
+        self._prompts = prompts
+        self._forget = forget
+        self._graph = types if isinstance(types, GraphSchema) else GraphSchema.of(types)
+        self._passes = _at_least_one("max_gleaning", max_gleaning)
+        self._most = _at_least_one("max_paths_per_chunk", max_paths_per_chunk)
+        self.max_tokens = _at_least_one("max_tokens", max_tokens)
+        self._schema = schema(list(self._graph.entity_types), list(self._graph.relation_types))
+        self._instructions = self._written_out()
+
+    @property
+    def fingerprint(self) -> str:
+        versions = [self._prompts.load(name).version for name in PROMPTS]
+        figures = [str(n) for n in (self._passes, self._most, self.max_tokens)]
+        return key("llm", VERSION, self._llm.model, *versions, self._schema, *figures, *self._graph.parts).hex
+
+    async def extract(self, source: Source, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
+        """What the model finds in each chunk, in order. BadReply if it has no usable answer for one of them.
+
+        Chunks are asked about at the same time. When one fails, the others are still awaited: they are paid for, and
+        their replies are in the cache for the next attempt.
+        """
+        first: dict[str, Chunk] = {}
+        for chunk in chunks:
+            first.setdefault(chunk.text, chunk)
+        done, told = count(1), chunks_done(source.uri, len(first))
+
+        async def extract(chunk: Chunk) -> Extraction:
+            found = await self._extract(source.uri, chunk)
+            told(next(done))
+            return found
+
+        outcomes = await asyncio.gather(*map(extract, first.values()), return_exceptions=True)
+        found = dict(zip(first, outcomes, strict=True))
+        return [_or_raise(found[chunk.text]) for chunk in chunks]
+
+    def prompt(self, chunk: Chunk) -> Prompt:
+        """What the model is asked about a chunk first."""
+        return self._prompt(self._question(chunk))
+
+    def _prompt(self, messages: tuple[Message, ...]) -> Prompt:
+        return Prompt(messages, self.max_tokens, self._schema)
+
+    def _question(self, chunk: Chunk) -> tuple[Message, ...]:
+        return Message("system", self._instructions), Message("user", fence(chunk.text))
+
+    async def _extract(self, uri: str, chunk: Chunk) -> Extraction:
+        if not chunk.text.strip():
+            return Extraction(notes=(_BLANK,))
+        asked = self._question(chunk)
+        harvest = ExtractionBuilder(chunk.text, self._graph, self._left_out)
+        findings, notes = await self._findings(asked, "extract", uri, chunk)
+        harvest.add(findings)
+        for _ in range(self._passes - 1):
+            more = Message("user", self._prompts.load("glean").render(most=str(self._most)))
+            again = (*asked, Message("assistant", harvest.as_json()), more)
+            findings, further = await self._findings(again, "glean", uri, chunk)
+            notes += further
+            if not harvest.add(findings):
+                break
+        return harvest.extraction(self._most, notes)
+
+    async def _findings(
+        self, messages: tuple[Message, ...], stage: str, uri: str, chunk: Chunk
+    ) -> tuple[Findings, tuple[str, ...]]:
+        """What the model replies, after one more call if the first reply is unusable."""
+        reply = await self._ask(messages, stage, uri, chunk)
+        try:
+            return await _read(reply)
+        except Unusable as problem:
+            complaint = self._prompts.load("repair").render(problem=str(problem))
+            wrong = reply.text[:_SHOWN_TO_MODEL] or "(nothing)"
+            noted = f"the first reply was unusable ({problem}); the model was asked once more"
+        again = (*messages, Message("assistant", wrong), Message("user", complaint))
+        reply = await self._ask(again, "repair", uri, chunk)
+        try:
+            findings, notes = await _read(reply)
+        except Unusable as problem:
+            if self._forget:
+                await self._forget(self._prompt(messages))
+                await self._forget(self._prompt(again))
+            raise BadReply(self._failure(uri, chunk, reply, problem)) from problem
+        return findings, (noted, *notes)
+
+    async def _ask(self, messages: tuple[Message, ...], stage: str, uri: str, chunk: Chunk) -> Reply:
+        return await self._llm.complete(self._prompt(messages), Purpose(stage, uri, key("text", chunk.text)))
+
+    def _written_out(self) -> str:
+        return self._prompts.load("extract").render(
+            types=self._graph.told_of_entities(),
+            relation_types=self._graph.told_of_relations(),
+            most=str(self._most),
+            example=example(self._graph),
+        )
+
+    def _failure(self, uri: str, chunk: Chunk, reply: Reply, problem: Unusable) -> str:
+        cut_off = reply.finish == "length"
+        cure = (
+            f"Raise max_reply_tokens from {self.max_tokens}, or make chunks smaller" if cut_off else "Try another model"
+        )
+        return (
+            f"{uri}: the reply of {self._llm.model} for the chunk at character {chunk.start} is unusable, twice: "
+            f"{problem}. It begins {reply.text[:_SHOWN_TO_PEOPLE]!r}. {cure}, and add it again."
+        )
+
+
+async def _read(reply: Reply) -> tuple[Findings, tuple[str, ...]]:
+    cut_off = reply.finish == "length"
+    if len(reply.text) < _QUICK:
+        return read(Findings, reply.text, cut_off=cut_off)
+    # In a thread, as repairing a long and broken reply can take a second.
+    return await asyncio.to_thread(read, Findings, reply.text, cut_off=cut_off)
+
+
+def _at_least_one(name: str, value: int) -> int:
+    if value < 1:
+        raise ConfigError(f"{name} is {value}; it must be at least 1")
+    return value
+
+
+def _or_raise(outcome: Extraction | BaseException) -> Extraction:
+    if isinstance(outcome, BaseException):
+        raise outcome
+    return outcome

@@ -1,0 +1,54 @@
+"""Markdown: the text is kept as it is, and its headings become places."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+
+from trueweave.core.types import Place, Source
+from trueweave.ingest.loading.reading import read_text
+
+_LINE_END = re.compile(r"\r\n?|\n")
+_FRONT = re.compile(r"---\r?\n(?:[^\r\n]*+\r?\n){0,200}?---(?:\r?\n|\Z)")
+
+
+@dataclass(frozen=True, slots=True)
+class Markdown:
+    """Reads CommonMark. The title is that of the front matter, or the first heading of level 1."""
+
+    suffixes: frozenset[str] = frozenset({".md", ".markdown"})
+
+    def load(self, path: Path, uri: str) -> Iterator[Source]:
+        text, notes = read_text(path)
+        front = found[0] if (found := _FRONT.match(text)) else ""
+        places = tuple(headings(text, len(front)))
+        titles = [line[6:].strip(" \t'\"") for line in front.splitlines() if line.startswith("title:")]
+        titles += [place.label for place in places if place.level == 1]
+        yield Source(uri, text, next(filter(None, titles), ""), places=places, notes=notes)
+
+
+def headings(text: str, start: int) -> Iterator[Place]:
+    """The headings of a text from there on, as places."""
+    blocks, inline = _parsers()
+    lines = [start, *(end.end() for end in _LINE_END.finditer(text, start))]
+    tokens = blocks.parse(text[start:])
+    for opening, content in pairwise(tokens):
+        if opening.type == "heading_open" and opening.map:
+            children = inline.parseInline(content.content)[0].children or []
+            label = " ".join("".join(child.content or " " * (child.type == "softbreak") for child in children).split())
+            place = lines[opening.map[0]]
+            yield Place(place, "heading", label, int(opening.tag[1:]), place)
+
+
+@cache
+def _parsers() -> tuple[MarkdownIt, MarkdownIt]:
+    """One for blocks alone, as whole documents go through it, and one for the words of a heading."""
+    blocks = MarkdownIt("commonmark")
+    blocks.core.ruler.enableOnly(["normalize", "block"])
+    return blocks, MarkdownIt("commonmark")

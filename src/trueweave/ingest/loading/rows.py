@@ -1,0 +1,106 @@
+"""Rows: files that hold one document a line or a row.
+
+A row is called by the uri of its file and what names it there, as in `data/a.csv#7`: two files may number their rows
+alike. A row that cannot be used is reported by its line, and the others are read.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from trueweave.core.errors import InvalidDocument, UnreadableFile
+from trueweave.core.events import Refused
+from trueweave.core.types import Json, Source
+from trueweave.ingest.json_lines import broken, lines, parsed, place, row_uri
+from trueweave.ingest.loading.reading import open_text, undecodable
+from trueweave.text.names import storable
+from trueweave.text.text_builder import MOST_TEXT
+
+_TEXT_COLUMNS = ("text", "content", "body")
+_NAMING = ("uri", "id", "passage_id", "title")
+_KINDS: Mapping[type, str] = {str: "a string", dict: "an object"}
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLines:
+    """Reads one document a line: `text`, its `id` (or `uri`, or `passage_id`), and perhaps `title` and `metadata`."""
+
+    suffixes: frozenset[str] = frozenset({".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"})
+
+    def load(self, path: Path, uri: str) -> Iterator[Source | Refused]:
+        for number, data in lines(path):
+            origin = place(path, number)
+            try:
+                made = row_source(parsed(data), uri, origin)
+            except InvalidDocument as error:
+                yield Refused(origin, str(broken(path, number, str(error))))
+            else:
+                yield made
+
+
+def row_source(row: Mapping[str, Any], file: str, origin: str) -> Source:
+    """The document in a row of the file of that uri; `origin` is where the row is, for messages."""
+    given = {"title": "", "metadata": {}} | {key: value for key, value in row.items() if value is not None}
+    for key, kind in {"text": str, "title": str, "metadata": dict}.items():
+        if not isinstance(given.get(key), kind):
+            raise UnreadableFile(f"its {key} is {'missing' if key not in given else 'not ' + _KINDS[kind]}")
+    text, title = storable(given["text"]), storable(given["title"])
+    return Source(row_uri(row, file), text, title, given["metadata"], origin=origin)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Reads one document a row of a table whose first row names the columns.
+
+    Its text is the column `text`, `content` or `body`, and the others are metadata; without such a column it is every
+    column on a line of its own, as `name: value`. The columns `id` (or `uri`) and `title` are what they say; a row
+    without a name is `file.csv#1` and so on, in order.
+    """
+
+    suffixes: frozenset[str] = frozenset({".csv", ".tsv"})
+
+    def load(self, path: Path, uri: str) -> Iterator[Source | Refused]:
+        # The limit of a field is one for the whole process, and the default is less than a long article.
+        csv.field_size_limit(max(csv.field_size_limit(), MOST_TEXT))
+        opened, notes = open_text(path)
+        with opened as file:
+            try:
+                header = file.readline(MOST_TEXT)
+                file.seek(0)
+                records = csv.reader(file, delimiter=_delimiter(path, header), strict=True)
+                names = [storable(name).strip() for name in next(records, [])]
+                for number, record in enumerate(filter(any, records), 1):
+                    origin = place(path, records.line_num)
+                    try:
+                        made = _record(names, record, uri, number, origin, notes)
+                    except InvalidDocument as error:
+                        yield Refused(origin, str(broken(path, records.line_num, str(error))))
+                    else:
+                        yield made
+            except UnicodeDecodeError as error:
+                raise undecodable(str(path), error) from error
+            except csv.Error as error:
+                raise broken(path, records.line_num, str(error)) from error
+
+
+def _delimiter(path: Path, header: str) -> str:
+    """What stands between columns: a tab in .tsv, and else what the first row has most of."""
+    return "\t" if path.suffix.lower() == ".tsv" else max(",;\t", key=header.count)
+
+
+def _record(names: list[str], record: list[str], file: str, number: int, origin: str, notes: tuple[str, ...]) -> Source:
+    if len(record) > len(names):
+        raise UnreadableFile(f"it has {len(record)} fields, and the first row names {len(names)}")
+    fields = [(name, storable(value)) for name, value in zip(names, record, strict=False) if value]
+    known = {name.lower(): value for name, value in fields}
+    uri, title = row_uri(known, file, str(number)), known.get("title", "")
+    columns = {name.lower() for name in names}
+    if column := next((name for name in _TEXT_COLUMNS if name in columns), None):
+        rest: dict[str, Json] = {name: value for name, value in fields if name.lower() not in (column, *_NAMING)}
+        return Source(uri, known.get(column, ""), title, rest, notes=notes, origin=origin)
+    text = "\n".join(f"{name}: {value}" for name, value in fields)
+    return Source(uri, text, title, notes=notes, origin=origin)

@@ -1,0 +1,207 @@
+"""HTML: what a reader of the page would read, with its headings.
+
+Tags are found here rather than by html.parser: a hundred kilobytes of `<a <a <a …` keep that one busy for minutes, and
+this takes time in proportion to the page, whatever is in it. Nothing nests, so nothing can nest too deeply.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import unescape
+from pathlib import Path
+from typing import NamedTuple
+
+from trueweave.core.types import Source
+from trueweave.ingest.loading.reading import DecodedText, decode, read_bytes
+from trueweave.text.names import storable
+from trueweave.text.text_builder import CELL, LINE, PARAGRAPH, SPACE, TextBuilder
+
+_NAME = re.compile(r"</?([a-zA-Z][^\s/>]*+)")
+# What is between a tag's name and its end. A quote counts only after an equals sign, as in browsers.
+_REST = re.compile(r"(?:[^>=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+')?)*+>")
+_CHARSET = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?([a-zA-Z0-9_:.-]+)""")
+_HUGE_REFERENCE = re.compile(r"&#\d{8,}+;?")
+_SPACES = re.compile(r"\s+")
+_CDATA = "<![CDATA["
+_COMMENT_END = re.compile(r"-->|(?<!<!)--!>")
+
+_RAW = frozenset({"script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes"})
+_SKIPPED = frozenset({"nav", "footer", "aside", "noscript", "template", "svg", "object", "select", "button"})
+_SKIPPED_TAG = re.compile(rf"<(/?)({'|'.join(sorted(_SKIPPED))})\b", re.IGNORECASE)
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_GAPS = (
+    dict.fromkeys(("br", "div", "li", "tr", "dt", "dd", "figcaption", "caption", "address", "hr"), LINE)
+    | dict.fromkeys(("p", "ul", "ol", "dl", "table", "blockquote", "pre", "section", "article", "main"), PARAGRAPH)
+    | dict.fromkeys(("header", "figure", "details", "summary", "form", "fieldset", "body", *_HEADINGS), PARAGRAPH)
+    | dict.fromkeys(("td", "th"), CELL)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Web:
+    """Reads HTML: no scripts, no navigation. The title is the page's, or its first heading of level 1."""
+
+    suffixes: frozenset[str] = frozenset({".html", ".htm", ".xhtml"})
+
+    def load(self, path: Path, uri: str) -> Iterator[Source]:
+        draft = TextBuilder()
+        page, notes = text_of(read_bytes(path), str(path))
+        title = write(page, draft)
+        first = next((place.label for place in draft.places if place.level == 1), "")
+        yield draft.source(uri, title or first, notes)
+
+
+def text_of(data: bytes, name: str) -> DecodedText:
+    """The page's characters, in the encoding that it says it is in; as those of any text, if it says nothing."""
+    said = _CHARSET.search(data[:1024])
+    if said and not data.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        try:
+            return DecodedText(storable(data.decode(said[1].decode())))
+        except (LookupError, ValueError):  # it says wrong; perhaps it is UTF-8
+            return decode(data, name)
+    return decode(data, name)
+
+
+def write(page: str, draft: TextBuilder, *, offsets: bool = True) -> str:
+    """Add what can be read on a page to the draft, and return the page's title.
+
+    With `offsets`, headings know where in the page they are.
+    """
+    writer = _Writer(draft, _closed(page), offsets)
+    for token in _tokens(page):
+        writer.take(token)
+    writer.end_heading()
+    draft.gap(PARAGRAPH)
+    return writer.title
+
+
+def _closed(page: str) -> frozenset[str]:
+    """The elements to be skipped that end somewhere: with one that does not, all the rest of the page would be lost."""
+    depths = dict.fromkeys(_SKIPPED, 0)
+    for tag in _SKIPPED_TAG.finditer(page):
+        name = tag[2].lower()
+        depths[name] = max(depths[name] + (-1 if tag[1] else 1), 0)
+    return frozenset(name for name, depth in depths.items() if not depth)
+
+
+class _Token(NamedTuple):
+    """A tag by its name, with or without a slash before it, or text."""
+
+    tag: str
+    text: str
+    offset: int
+
+
+def _tokens(page: str) -> Iterator[_Token]:
+    """The tags and texts of a page, in order. A tag that closes itself comes as two."""
+    at, begin, torn = 0, 0, False
+    while (at := page.find("<", at)) >= 0:
+        name = _NAME.match(page, at)
+        if not name and page[at + 1 : at + 2] not in ("!", "?", "/"):
+            at += 1  # a character like any other
+            continue
+        if begin < at:
+            yield _Token("", page[begin:at], begin)
+        if not name:
+            end = _after_remark(page, at)
+            if page.startswith(_CDATA, at):
+                yield _Token("", page[at + len(_CDATA) : end].removesuffix("]]>"), at)
+            begin = at = end
+            continue
+        rest = None if torn else _REST.match(page, name.end())
+        torn = torn or not rest  # quotes that never end: from here on they are taken for letters
+        end = rest.end() if rest else page.find(">", name.end()) + 1
+        if not end:
+            return  # the file ends within a tag
+        tag = name[1].lower()
+        yield _Token(tag if page[at + 1] != "/" else f"/{tag}", "", at)
+        if page[end - 2] == "/" and page[at + 1] != "/":
+            yield _Token(f"/{tag}", "", at)
+        elif tag in _RAW and page[at + 1] != "/":
+            close = re.compile(rf"</{tag}", re.IGNORECASE).search(page, end)
+            yield _Token("", page[end : close.start() if close else len(page)], end)
+            end = close.start() if close else len(page)
+        begin = at = end
+    if begin < len(page):
+        yield _Token("", page[begin:], begin)
+
+
+def _after_remark(page: str, at: int) -> int:
+    """Where a comment, a declaration or the like ends."""
+    if page.startswith("<!--", at):
+        comment = _COMMENT_END.search(page, at + 2)
+        return comment.end() if comment else len(page)
+    closing = "]]>" if page.startswith(_CDATA, at) else ">"
+    end = page.find(closing, at + 2)
+    return end + len(closing) if end >= 0 else len(page)
+
+
+class _Writer:
+    """Takes tokens one after another, and writes down what can be read."""
+
+    def __init__(self, draft: TextBuilder, skipped: frozenset[str], offsets: bool) -> None:
+        self.title = ""
+        self._offsets = offsets
+        self._draft = draft
+        self._skipped = skipped
+        self._skipping = ""
+        self._depth = 0
+        self._raw = ""
+        self._verbatim = False
+        self._heading: _Token | None = None
+        self._label: list[str] = []
+
+    def take(self, token: _Token) -> None:
+        if not token.tag:
+            self._text(token.text)
+        elif self._skipping:
+            self._depth += (token.tag == self._skipping) - (token.tag == f"/{self._skipping}")
+            self._skipping = self._skipping if self._depth else ""
+        elif token.tag in self._skipped:
+            self._skipping, self._depth = token.tag, 1
+        else:
+            self._tag(token)
+
+    def _tag(self, token: _Token) -> None:
+        name = token.tag.removeprefix("/")
+        if name in _RAW:
+            self._raw = name if name == token.tag else ""
+        if name == "pre":
+            self._verbatim = name == token.tag
+        if gap := _GAPS.get(name):
+            if self._heading and gap != LINE:
+                self.end_heading()
+            if self._heading:
+                self._label.append(" ")
+            self._draft.gap(gap)
+        if token.tag in _HEADINGS:
+            self._heading, self._label = token, []
+
+    def end_heading(self) -> None:
+        if self._heading:
+            offset = self._heading.offset if self._offsets else None
+            self._draft.heading("".join(self._label), int(self._heading.tag[1:]), offset)
+        self._heading = None
+
+    def _text(self, text: str) -> None:
+        if self._skipping or (self._raw and self._raw != "title"):
+            return
+        text = unescape(_HUGE_REFERENCE.sub("\ufffd", text))
+        if self._raw == "title":
+            self.title = self.title or " ".join(text.split())
+        elif self._heading:
+            self._label.append(text)
+        elif self._verbatim:
+            self._draft.add(text)
+        else:
+            self._inline(_SPACES.sub(" ", text))
+
+    def _inline(self, text: str) -> None:
+        if text.startswith(" "):
+            self._draft.gap(SPACE)
+        self._draft.add(text.strip(" "))
+        if text.endswith(" "):
+            self._draft.gap(SPACE)

@@ -1,0 +1,94 @@
+"""The process in which one file is parsed: `parser_process.py parser path limits`. See trueweave.ingest.parsing.
+
+It says one JSON object: the document, or its problem. It runs as a script, with a bare package in the place of
+Trueweave's public names, as importing all that those need would take longer than most files take to parse.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType, TracebackType
+from zipfile import ZipFile, is_zipfile
+
+_EXTRA = frozenset({"docx", "openpyxl", "pptx", "pypdfium2"})
+_MIB = 2**20
+_SMALL = 16 * _MIB  # what archives may unpack to, however small they are
+_SPARE = 64 * _MIB  # memory to say that there was too little
+
+
+def main(parser: str, path: Path, limits: dict[str, int], answer: int) -> None:
+    """Say what a parser finds in a file."""
+    _confine(limits)
+    unpacked = check_archive(path, limits)
+    module, function = parser.split(":")
+    draft = import_module("trueweave.text.text_builder").TextBuilder(limits["text"])
+    source = draft.source(str(path), getattr(import_module(module), function)(path, draft))
+    places = [(place.start, place.kind, place.label, place.level, place.offset) for place in source.places]
+    _say(answer, {"title": source.title, "text": source.text, "places": places, "unpacked": unpacked})
+
+
+def check_archive(path: Path, limits: dict[str, int]) -> int:
+    """The bytes that an archive unpacks to. One with too many is refused; what is no archive passes."""
+    if not is_zipfile(path):
+        return 0
+    with ZipFile(path) as archive:
+        sizes = [entry.file_size for entry in archive.infolist()]
+    most = min(limits["unpacked"], max(limits["ratio"] * path.stat().st_size, _SMALL))
+    if len(sizes) > limits["entries"]:
+        raise import_module("trueweave.core.errors").UnreadableFile(
+            f"there are {len(sizes):,} files packed in it, which is too many"
+        )
+    if sum(sizes) > most:
+        raise import_module("trueweave.core.errors").UnreadableFile(
+            f"it would unpack to {sum(sizes) // _MIB:,} MiB, which is too much for a file of its size"
+        )
+    return sum(sizes)
+
+
+def _confine(limits: dict[str, int]) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (limits["memory"], limits["memory"] + _SPARE))
+    resource.setrlimit(resource.RLIMIT_CPU, (limits["cpu_seconds"], limits["cpu_seconds"] + 1))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.alarm(limits["wall_seconds"])  # if the other side is gone by then
+
+
+def _problem(error: BaseException, limits: dict[str, int]) -> str:
+    if isinstance(error, MemoryError):
+        return f"its parser needs more than {limits['memory'] // _MIB:,} MiB of memory; split it, or save it as text"
+    if isinstance(error, ModuleNotFoundError) and error.name in _EXTRA:
+        return f'reading it takes {error.name}, which is not installed; run: pip install "trueweave[documents]"'
+    if isinstance(error, import_module("trueweave.core.errors").InvalidDocument):
+        return str(error)
+    return f"it is damaged or of another kind ({type(error).__name__}: {str(error)[:200]}); save it again, or as text"
+
+
+def _say(answer: int, what: dict[str, object]) -> None:
+    with os.fdopen(answer, "w", encoding="utf-8") as file:
+        json.dump(what, file, ensure_ascii=False)
+
+
+def _run() -> None:
+    package = ModuleType("trueweave")
+    package.__path__ = [str(Path(__file__).parents[1])]
+    sys.modules["trueweave"] = package
+    answer = os.dup(1)
+    os.dup2(2, 1)  # parsers may print
+    parser, path, limits = sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3])
+
+    def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (limits["memory"] + _SPARE, limits["memory"] + _SPARE))
+        _say(answer, {"problem": _problem(error, limits)})
+
+    sys.excepthook = report
+    main(parser, path, limits, answer)
+
+
+if __name__ == "__main__":
+    _run()

@@ -1,0 +1,136 @@
+"""Parsing of binary formats, each file in a process of its own, so that one that hangs, crashes or takes too much
+memory harms nothing else.
+
+A parser is a function `read(path, draft) -> title`, named as `package.module:function`. The process knows nothing of
+the environment, may not write files, and has limits on memory, time and what it gives back.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass, replace
+from math import ceil
+from pathlib import Path
+
+from trueweave.core.errors import UnreadableFile
+from trueweave.core.types import Place, Source
+from trueweave.ingest import parser_process, reading_limits
+from trueweave.ingest.reading_limits import ReadingLimits
+from trueweave.text.text_builder import MOST_TEXT
+
+_GIB, _MIB = 2**30, 2**20
+_BYTES_PER_CHARACTER = 6  # of JSON, at most
+_PATIENCE = 0.5  # seconds between two checks whether the reading was stopped
+
+
+@dataclass(frozen=True, slots=True)
+class ParserLimits:
+    """How much one file may take. Sizes are in bytes, but `text` is in characters.
+
+    `unpacked`, `ratio` and `entries` are for formats that are zip archives: what is in them all together, how many
+    times the size of the file that may be, and how many files there may be.
+    """
+
+    file: int = 512 * _MIB
+    memory: int = _GIB
+    cpu_seconds: int = 60
+    wall_seconds: int = 120
+    text: int = MOST_TEXT
+    unpacked: int = 512 * _MIB
+    ratio: int = 200
+    entries: int = 10_000
+
+
+def parse(path: Path, uri: str, parser: str, limits: ParserLimits) -> Source:
+    """The document in a file, as a parser reads it."""
+    limits = _narrowed(limits, reading_limits.current())
+    if path.stat().st_size > limits.file:
+        raise _unreadable(path, f"it is larger than {limits.file // _MIB} MiB; split it")
+    with subprocess.Popen(
+        [sys.executable, "-P", "-s", "-B", parser_process.__file__, parser, str(path), json.dumps(asdict(limits))],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONUTF8": "1"},
+    ) as process:
+        try:
+            said = _output(process, limits)
+        except UnreadableFile as error:
+            raise _unreadable(path, str(error).removesuffix(".")) from error
+        finally:
+            process.kill()
+    return _source(path, uri, said, process.returncode, limits)
+
+
+def _narrowed(limits: ParserLimits, upload: ReadingLimits) -> ParserLimits:
+    """The limits of a parser within those of an upload."""
+    upload.check()
+    seconds = min(upload.seconds_left, limits.wall_seconds)
+    return replace(
+        limits,
+        unpacked=min(limits.unpacked, upload.unpacked_left),
+        cpu_seconds=min(limits.cpu_seconds, ceil(seconds)),
+        wall_seconds=ceil(seconds),
+    )
+
+
+def _output(process: subprocess.Popen[bytes], limits: ParserLimits) -> bytes:
+    """The output of the process, within the limits, until it has ended."""
+    assert process.stdout
+    deadline, upload = time.monotonic() + limits.wall_seconds, reading_limits.current()
+    said = bytearray()
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        while (left := deadline - time.monotonic()) > 0:
+            upload.check()
+            if not selector.select(min(left, _PATIENCE)):
+                continue
+            data = os.read(process.stdout.fileno(), _MIB)
+            said += data
+            if len(said) > limits.text * _BYTES_PER_CHARACTER + _MIB:
+                raise UnreadableFile("its parser gives back more than the text it may; split the file")
+            if not data:
+                break
+    try:
+        process.wait(max(deadline - time.monotonic(), 0))
+    except subprocess.TimeoutExpired as error:
+        raise UnreadableFile(_late(limits)) from error
+    return bytes(said)
+
+
+def _source(path: Path, uri: str, said: bytes, code: int, limits: ParserLimits) -> Source:
+    if code < 0:
+        raise _unreadable(path, _killed(signal.Signals(-code), limits))
+    try:
+        answer = json.loads(said)
+    except ValueError as error:
+        raise _unreadable(path, "its parser broke off before it was done; save it again, or as text") from error
+    reading_limits.current().unpack(answer.get("unpacked", 0))
+    if "problem" in answer:
+        raise _unreadable(path, answer["problem"])
+    places = tuple(Place(*place) for place in answer["places"])
+    return Source(uri, answer["text"], answer["title"], places=places)
+
+
+def _killed(by: signal.Signals, limits: ParserLimits) -> str:
+    if by == signal.SIGKILL:
+        return "its parser was killed, perhaps as the machine ran out of memory; try it again, or save it as text"
+    if by == signal.SIGXCPU:
+        return f"its parser took more than {limits.cpu_seconds} s of computing; save it again, or as text"
+    if by == signal.SIGALRM:
+        return _late(limits)
+    return f"its parser crashed ({by.name}); save it again, or as text"
+
+
+def _late(limits: ParserLimits) -> str:
+    return f"its parser was not done after {limits.wall_seconds} s; save it again, or as text"
+
+
+def _unreadable(path: Path, problem: str) -> UnreadableFile:
+    return UnreadableFile(f"{path} cannot be read: {problem}.")

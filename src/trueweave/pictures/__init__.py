@@ -1,5 +1,0 @@
-"""Pictures of parts of the graph: a page to look around in, and a drawing for a paper."""
-
-from trueweave.pictures.picture import MOST, GraphPicture
-
-__all__ = ["MOST", "GraphPicture"]

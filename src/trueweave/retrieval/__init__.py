@@ -1,0 +1,1 @@
+"""Retrieval: what a method sees of the index, and the methods."""

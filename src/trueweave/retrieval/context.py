@@ -1,0 +1,321 @@
+"""What a method sees of the index, for one question."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
+from uuid import UUID
+
+from trueweave.core.depths import depths
+from trueweave.core.errors import ConfigError, ModelFilesMissing, NoVectors
+from trueweave.core.evidence import Evidence, Passage, Query, Scored, Step
+from trueweave.core.memo import Memo
+from trueweave.core.protocols import (
+    LLM,
+    Embedder,
+    Name,
+    Neighbourhood,
+    Reached,
+    Readers,
+    ReportFound,
+    Reranker,
+    RerankFeatures,
+    Scores,
+    Vectors,
+    WalkLimits,
+    WalkReader,
+)
+from trueweave.core.telemetry.trace import StepLog
+from trueweave.core.types import Entity, Relation, TextRole
+from trueweave.models.prompts import BUILT_IN, PromptSet
+
+T = TypeVar("T")
+
+
+class RelationFound(NamedTuple):
+    """A relation with both its ends."""
+
+    relation: Relation
+    source: Entity
+    target: Entity
+
+
+class QueryContext:
+    """The readers and models for one question, under its filter: all that a method sees.
+
+    What is searched, and what that takes, is written to the trace. A model that is not set is None.
+    """
+
+    def __init__(
+        self,
+        readers: Readers,
+        embedder: Embedder | None = None,
+        llm: LLM | None = None,
+        reranker: Reranker | None = None,
+        prompts: PromptSet = BUILT_IN,
+    ) -> None:
+        self.llm = llm
+        self.prompts = prompts
+        self.reranker = reranker
+        self._embedder = embedder
+        self._readers = readers
+        self._log = StepLog()
+        self._memo = Memo()
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What was searched so far."""
+        return tuple(self._log.steps)
+
+    # --- models -------------------------------------------------------------------------------------------
+
+    @property
+    def embeds(self) -> bool:
+        """Whether texts can be embedded here."""
+        return self._embedder is not None
+
+    async def lacks_vectors(self) -> str:
+        """Why nothing can be found by meaning here, as a sentence; empty where it can. Vectors of another model than
+        the one that is set are an error."""
+        if self._embedder is None:
+            return "No embedding model is set."
+        try:
+            _ = self._embedder.model  # its files are missed first, as adding more would not help
+            await self._readers.vectors.check_space(self._embedder)
+        except ModelFilesMissing:
+            return "The embedding model is not on this machine: `trueweave doctor` says what to do."
+        except NoVectors:
+            return "This workspace has no vectors yet: run `trueweave add` once more to have them."
+        return ""
+
+    async def embed(self, texts: Sequence[str], role: TextRole = "query") -> Vectors:
+        """One vector per text, in order, of the space in which this workspace is searched. Questions, names and
+        keywords are queries; a text that is written to look like what is stored is a document."""
+        if self._embedder is None:
+            raise ConfigError(
+                "no embedding model is set, so nothing can be found by meaning. Set embedding_model in trueweave.toml, "
+                "or ask with --method keyword."
+            )
+        with self._log.step("embed", ", ".join(texts)) as step:
+            await self._readers.vectors.check_space(self._embedder)
+            vectors = await self._embedder.embed(texts, role)
+            step.found = len(vectors)
+        return vectors
+
+    # --- searches -----------------------------------------------------------------------------------------
+
+    async def chunks_near(self, vectors: Vectors, limit: int) -> list[list[Passage]]:
+        """For each vector the chunks nearest to it, nearest first. Scores are similarities."""
+        with self._log.step("chunks near", f"{len(vectors)} vectors") as step:
+            found: list[list[Passage]] = []
+            for depth in depths(limit):
+                ranked = await self._readers.vectors.nearest("chunk", vectors, depth)
+                found = [await self._readers.record.passages(some, limit) for some in ranked]
+                if all(len(f) >= limit or len(r) < depth for f, r in zip(found, ranked, strict=True)):
+                    break
+            step.list(Scored(p.source, p.score) for some in found for p in some)
+        return found
+
+    async def chunks_matching(self, text: str, limit: int, *, k1: float = 1.2, b: float = 0.75) -> list[Passage]:
+        """The chunks that match the words of a text best, by BM25."""
+        with self._log.step("chunks matching", text) as step:
+            found: list[Passage] = []
+            for depth in depths(limit):
+                ranked = await self._readers.text.matching(text, depth, k1=k1, b=b)
+                found = await self._readers.record.passages(ranked, limit)
+                if len(found) >= limit or len(ranked) < depth:
+                    break
+            step.list(Scored(p.source, p.score) for p in found)
+        return found
+
+    async def entities_near(self, vectors: Vectors, limit: int) -> list[list[Scored[Entity]]]:
+        """For each vector the entities nearest to it, nearest first."""
+        with self._log.step("entities near", f"{len(vectors)} vectors") as step:
+            ranked = await self._readers.vectors.nearest("entity", vectors, limit)
+            known = await self._entities(one.item for some in ranked for one in some)
+            found = [[Scored(known[o.item], o.score) for o in some if o.item in known] for some in ranked]
+            step.list(Scored(e.item.name, e.score) for some in found for e in some)
+        return found
+
+    async def relations_near(self, vectors: Vectors, limit: int) -> list[list[Scored[RelationFound]]]:
+        """For each vector the relations nearest to it, nearest first, with their ends."""
+        with self._log.step("relations near", f"{len(vectors)} vectors") as step:
+            ranked = await self._readers.vectors.nearest("relation", vectors, limit)
+            ids = dict.fromkeys(one.item for some in ranked for one in some)
+            relations = {r.id: r for r in await self._readers.record.relations(list(ids))}
+            ends = await self._entities(end for r in relations.values() for end in (r.source, r.target))
+            whole = {
+                r.id: RelationFound(r, ends[r.source], ends[r.target])
+                for r in relations.values()
+                if r.source in ends and r.target in ends
+            }
+            found = [[Scored(whole[o.item], o.score) for o in some if o.item in whole] for some in ranked]
+            step.list(Scored(_arrow(r.item.relation), r.score) for some in found for r in some)
+        return found
+
+    async def rank_chunks(self, chunks: Sequence[UUID], vector: Vectors) -> list[Scored[UUID]]:
+        """These chunks, each once, the nearest to a vector first. Scores are similarities."""
+        with self._log.step("rank chunks", f"{len(chunks)} chunks") as step:
+            found = await self._readers.vectors.rank("chunk", chunks, vector)
+            step.found = len(found)
+        return found
+
+    async def _entities(self, ids: Iterable[UUID]) -> dict[UUID, Entity]:
+        return {one.id: one for one in await self._readers.record.entities(list(dict.fromkeys(ids)))}
+
+    # --- the graph ----------------------------------------------------------------------------------------
+
+    async def around(self, entities: Sequence[UUID], followed: Sequence[UUID], each: int) -> Neighbourhood[Relation]:
+        """The relations of these entities, and for each one that is followed so many chunks that mention it, those
+        with most of its neighbours."""
+        with self._log.step("around", f"{len(entities)} entities") as step:
+            found = await self._readers.graph.around(entities, followed, each)
+            relations = await self._readers.record.relations(found.relations)
+            step.list(Scored(_arrow(r), r.weight) for r in relations)
+        return Neighbourhood(relations, found.mentions)
+
+    async def neighbourhood(self, entities: Sequence[UUID], hops: int) -> list[Relation]:
+        """The relations that lead away from these entities, either way, over so many hops: nearer ones first, then
+        heavier ones."""
+        with self._log.step("neighbourhood", f"{len(entities)} entities, {hops} hops") as step:
+            found = await self._readers.record.relations(await self._readers.graph.neighbourhood(entities, hops))
+            step.list(Scored(_arrow(r), r.weight) for r in found)
+        return found
+
+    async def chunks_of_entities(self, entities: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
+        """Pairs of an entity and a chunk that mentions it."""
+        with self._log.step("chunks of entities", f"{len(entities)} entities") as step:
+            found = await self._readers.graph.chunks_of_entities(entities)
+            step.found = len(found)
+        return found
+
+    async def chunks_of_relations(self, relations: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
+        """Pairs of a relation and a chunk that states it."""
+        with self._log.step("chunks of relations", f"{len(relations)} relations") as step:
+            found = await self._readers.graph.chunks_of_relations(relations)
+            step.found = len(found)
+        return found
+
+    @property
+    def walk(self) -> WalkReader:
+        """The names as they occur in texts; ConfigError where the stores do not know them."""
+        if self._readers.walk is None:
+            raise ConfigError(
+                "these stores do not know which names occur in which texts, which walk, weave and auto need. Ask by "
+                "another method: `trueweave methods` lists them."
+            )
+        return _LoggedWalk(self._readers.walk, self._log)
+
+    # --- the record ---------------------------------------------------------------------------------------
+
+    async def passages(self, chunks: Sequence[Scored[UUID]], limit: int) -> list[Passage]:
+        """The first of the chunks of these ids with these scores, in that order: so many different texts, without those
+        that are gone. So more ids than places are of use: several may have one text, which is one passage."""
+        with self._log.step("passages", f"{len(chunks)} chunks") as step:
+            found = await self._readers.record.passages(chunks, limit)
+            step.list(Scored(p.source, p.score) for p in found)
+        return found
+
+    async def entities(self, ids: Sequence[UUID]) -> list[Entity]:
+        """The entities of these ids, in that order, without those that are gone."""
+        with self._log.step("entities", f"{len(ids)} ids") as step:
+            found = await self._readers.record.entities(ids)
+            step.found = len(found)
+        return found
+
+    async def mentioned(self, chunks: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
+        """Pairs of a chunk and an entity that it mentions."""
+        with self._log.step("mentioned", f"{len(chunks)} chunks") as step:
+            found = await self._readers.record.mentioned(chunks)
+            step.found = len(found)
+        return found
+
+    async def report_levels(self) -> list[int]:
+        """How many reports there are to read at each level of communities, from the outermost on: those of that level,
+        and those further out that are not divided further."""
+        with self._log.step("report levels", "") as step:
+            found = await self._readers.record.report_levels()
+            step.found = len(found)
+        return found
+
+    async def reports(self, level: int, limit: int, vector: Vectors | None) -> list[ReportFound]:
+        """The reports to read at a level: those nearest to a vector, or about the largest communities without one."""
+        with self._log.step("reports", f"level {level}") as step:
+            found = await self._readers.record.reports(level, limit, vector)
+            step.list(Scored(one.title, one.score) for one in found)
+        return found
+
+    async def is_empty(self) -> bool:
+        """Whether no document passes the filter."""
+        return await self._readers.record.is_empty()
+
+    # --- the question as a whole --------------------------------------------------------------------------
+
+    async def once(self, what: str, make: Callable[[], Awaitable[T]]) -> T:
+        """What `make` gives, made once for this question, however many parts of a method ask for it."""
+        return await self._memo.once(what, make)
+
+    def note(self, what: str, *found: Scored[str]) -> None:
+        """Put something into the trace that no search shows, such as keywords."""
+        self._log.note(what, *found)
+
+
+@runtime_checkable
+class Method(Protocol):
+    """A way of finding evidence: a frozen (pydantic) dataclass whose fields are its parameters.
+
+    Found by entry point, in the group `trueweave.methods`, under the name by which users choose it: a class that can be
+    made without arguments. The first line of its docstring is what `trueweave methods` says about it.
+    """
+
+    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
+        """The evidence for a question, best first. The caller adds the trace.
+
+        The filter of the question is already applied by the context. Where nothing is found for a reason of the
+        method's own, the `reason` of the evidence says it.
+        """
+        ...
+
+
+class _LoggedWalk:
+    """A walk reader whose calls are steps of the trace."""
+
+    def __init__(self, reader: WalkReader, log: StepLog) -> None:
+        self._reader = reader
+        self._log = log
+
+    async def subjects(self) -> float:
+        with self._log.step("subjects", "chunks with one of their own") as step:
+            share = await self._reader.subjects()
+            step.found = 1
+        return share
+
+    async def names_in(self, text: str) -> list[Name]:
+        with self._log.step("names in", text) as step:
+            found = await self._reader.names_in(text)
+            step.list(Scored(name.name, 1 / name.chunks) for name in found)
+        return found
+
+    async def both_lists(self, text: str, vector: Vectors, limit: int) -> tuple[Scores, Scores]:
+        with self._log.step("both lists", text) as step:
+            near, matching = await self._reader.both_lists(text, vector, limit)
+            step.found = len(near) + len(matching)
+        return near, matching
+
+    async def propagate(
+        self, start: Sequence[Scored[Name]] | Scores, vector: Vectors, pool: Sequence[UUID], how: WalkLimits
+    ) -> list[Reached]:
+        with self._log.step("propagate", f"{len(start)}") as step:
+            found = await self._reader.propagate(start, vector, pool, how)
+            step.found = len(found)
+        return found
+
+    async def rerank_features(self, chunks: Sequence[UUID], text: str, vector: Vectors) -> list[RerankFeatures]:
+        with self._log.step("rerank features", f"{len(chunks)} chunks") as step:
+            found = await self._reader.rerank_features(chunks, text, vector)
+            step.found = len(found)
+        return found
+
+
+def _arrow(found: Relation) -> str:
+    return f"{found.source_name} -> {found.target_name}"

@@ -1,0 +1,55 @@
+"""`auto`: weave where chunks have subjects of their own, plain fusion where they do not, and words alone where nothing
+can be found by meaning."""
+
+from __future__ import annotations
+
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from trueweave.core.events import Noted, tell
+from trueweave.core.evidence import Evidence, Query, Scored
+from trueweave.retrieval.context import QueryContext
+from trueweave.retrieval.methods.combine import Fuse
+from trueweave.retrieval.methods.keyword import Keyword
+from trueweave.retrieval.methods.parameters import CHECKED
+from trueweave.retrieval.methods.weave import Weave
+
+
+@dataclass(frozen=True, config=CHECKED)
+class Auto:
+    """Whichever fits the documents: weave where most chunks have a subject of their own, fuse where not, and keyword
+    where there are no vectors or no embedding model."""
+
+    top_k: int = Field(default=5, ge=1, le=100, description="How many passages to keep.")
+    least_subjects: float = Field(
+        default=0.6, ge=0, le=1, description="The share of chunks that must have a subject of their own for weave."
+    )
+
+    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
+        """What the chosen method finds. The trace shows which it is, and what it was chosen by."""
+        if reason := await context.lacks_vectors():
+            return await _by_words(self.top_k, reason, query, context)
+        share = await context.walk.subjects()
+        method = Weave(top_k=self.top_k) if share >= self.least_subjects else Fuse(top_k=self.top_k)
+        # The share is shown as the score of the choice.
+        context.note("chose", Scored("weave" if isinstance(method, Weave) else "fuse", share))
+        return await method.retrieve(query, context)
+
+
+@dataclass(frozen=True, config=CHECKED)
+class Search:
+    """Passages by meaning and by words; by words alone where there are no vectors or no embedding model."""
+
+    top_k: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")
+
+    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
+        """What fuse finds, or keyword."""
+        if reason := await context.lacks_vectors():
+            return await _by_words(self.top_k, reason, query, context)
+        return await Fuse(top_k=self.top_k).retrieve(query, context)
+
+
+async def _by_words(top_k: int, reason: str, query: Query, context: QueryContext) -> Evidence:
+    context.note("chose", Scored("keyword", 0.0))
+    tell(Noted(f"{reason} Passages are found by words alone."))
+    return await Keyword(top_k=top_k).retrieve(query, context)

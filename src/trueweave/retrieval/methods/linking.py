@@ -1,0 +1,47 @@
+"""What PageRank of published methods starts from here: entities that the question names, and the nearest chunks."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from trueweave.core.evidence import Query, Scored
+from trueweave.core.protocols import Scores, Vectors
+from trueweave.core.types import Entity
+from trueweave.retrieval.context import QueryContext
+from trueweave.retrieval.methods.keywords import keywords
+from trueweave.retrieval.methods.parameters import CHECKED
+from trueweave.retrieval.methods.ranks import RankedHit, together
+
+_NEAREST = 100  # chunks that a walk starts from by their vectors
+_ALIKE = 10  # entities that are looked at for one name
+
+Linked = dict[UUID, RankedHit[Entity]]
+
+
+@dataclass(frozen=True, config=CHECKED)
+class Linking:
+    """How a question is linked to the graph."""
+
+    top_k: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")
+    linking_threshold: float = Field(
+        default=0.95, ge=-1, le=1, description="The least similarity of an entity to a keyword that stands for it."
+    )
+    damping: float = Field(default=0.5, ge=0, lt=1, description="Share of the mass that walks on, not starting anew.")
+
+    async def link(self, query: Query, context: QueryContext) -> tuple[Vectors, Linked, Scores]:
+        """The question's vector, the entities that its low-level keywords stand for, and the nearest chunks by their
+        similarity, from 0 to 1."""
+        texts = [query.text, *(await keywords(query, context)).low]
+        vectors = await context.embed(texts)
+        found = together(await context.entities_near(vectors[1:], _ALIKE), lambda entity: entity.id)
+        linked = {id_: hit for id_, hit in found.items() if hit.score >= self.linking_threshold}
+        [near] = await context.chunks_near(vectors[:1], max(_NEAREST, self.top_k))
+        return vectors[0], linked, _scaled([Scored(passage.id, passage.score) for passage in near])
+
+
+def _scaled(near: list[Scored[UUID]]) -> Scores:
+    low, high = min((n.score for n in near), default=0.0), max((n.score for n in near), default=0.0)
+    return {one.item: (one.score - low) / (high - low) if high > low else 1.0 for one in near}

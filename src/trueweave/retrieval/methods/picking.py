@@ -1,0 +1,57 @@
+"""Choosing among the chunks that things of the graph lead to, by the question itself."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+from trueweave.core.evidence import Connection, Passage, Scored
+from trueweave.core.protocols import Vectors
+from trueweave.core.types import Entity, Relation
+from trueweave.retrieval.context import QueryContext
+
+FOLLOWED = 200  # things found whose chunks are candidates
+_MOST = 2000  # candidates
+
+
+def best_of(brought: Iterable[tuple[UUID, float]]) -> dict[UUID, float]:
+    """Chunks with the similarity of the best thing that brought each, best first; no more than can be ranked."""
+    best: dict[UUID, float] = {}
+    for chunk, score in brought:
+        best[chunk] = max(score, best.get(chunk, score))
+    # By the number of an id: that is the same order, and many chunks have equal scores, where UUIDs compare slowly.
+    return dict(sorted(best.items(), key=lambda pair: (-pair[1], pair[0].int))[:_MOST])
+
+
+async def by_similarity(
+    candidates: dict[UUID, float], question: Vectors, weight: float, limit: int, context: QueryContext
+) -> list[Passage]:
+    """The chunks nearest to the question, what brought them counted in:
+
+    score = similarity of the chunk to the question + weight * similarity of what brought it to its keyword
+    """
+    near = await context.rank_chunks(list(candidates), question)
+    scored = [Scored(one.item, one.score + weight * candidates[one.item]) for one in near]
+    return await context.passages(sorted(scored, key=lambda one: (-one.score, one.item.int)), limit)
+
+
+async def connections(
+    passages: Sequence[Passage], found: Iterable[Entity], relations: Iterable[Relation], context: QueryContext
+) -> tuple[Connection, ...]:
+    """For each passage the entities found that it mentions, each with those of its neighbours that it mentions too."""
+    inside: defaultdict[UUID, set[UUID]] = defaultdict(set)
+    for chunk, entity in await context.mentioned([passage.id for passage in passages]):
+        inside[chunk].add(entity)
+    neighbours: defaultdict[UUID, dict[UUID, str]] = defaultdict(dict)
+    for one in relations:
+        neighbours[one.source][one.target] = one.target_name
+        neighbours[one.target][one.source] = one.source_name
+    led = list(found)
+    return tuple(
+        Connection(passage.id, entity.name, tuple(n for id_, n in neighbours[entity.id].items() if id_ in there))
+        for passage in passages
+        if (there := inside[passage.id])
+        for entity in led
+        if entity.id in there
+    )

@@ -1,0 +1,85 @@
+"""Reports about communities as evidence: which are read, and the passages that they rest on."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from trueweave.core.errors import InvalidArgument, NoReports
+from trueweave.core.evidence import Passage, Query, Scored
+from trueweave.core.protocols import ReportFound
+from trueweave.core.types import CommunityReport, Finding
+from trueweave.retrieval.context import QueryContext
+
+
+async def levels(query: Query, context: QueryContext) -> list[int]:
+    """How many reports there are to read at each level. An error where there are none, or where they may not speak."""
+    if query.filter:
+        raise InvalidArgument(
+            "reports tell of all documents at once, so they cannot answer from some of them. Ask without a filter, or "
+            "by another method: `trueweave methods` lists them."
+        )
+    found = await context.report_levels()
+    if not found:
+        raise NoReports(
+            "nothing is written about communities yet. Run `trueweave communities build`, or ask by another method: "
+            "`trueweave methods` lists them."
+        )
+    return found
+
+
+async def nearest(query: Query, context: QueryContext, level: int, limit: int) -> list[ReportFound]:
+    """The reports of a level that are nearest to the question; those about the largest where nothing is embedded."""
+    vector = (await context.embed([query.text]))[0] if context.embeds else None
+    return await context.reports(level, limit, vector)
+
+
+def title_of(report: ReportFound | CommunityReport) -> str:
+    """The title of a report, which says so where its community has changed since."""
+    return f"{report.title} (before its latest changes)" if report.stale else report.title
+
+
+class Support(NamedTuple):
+    """The passages that findings rest on, best first, and pairs of a relation and a chunk that states it, where such
+    chunks took the place of others that are gone."""
+
+    passages: Sequence[Passage]
+    stated: Sequence[tuple[UUID, UUID]] = ()
+
+    def of(self, findings: Iterable[Finding]) -> tuple[UUID, ...]:
+        """The passages that some findings rest on, by id."""
+        some = list(findings)
+        relations = {relation for one in some for relation in one.relations}
+        chunks = {chunk for one in some for chunk in one.chunks}
+        chunks |= {chunk for relation, chunk in self.stated if relation in relations}
+        return tuple(passage.id for passage in self.passages if passage.id in chunks)
+
+
+async def support(findings: Sequence[Scored[Finding]], limit: int, context: QueryContext) -> Support:
+    """The chunks that findings rest on, those of more and better ones first.
+
+    A report that is stale may rest on chunks that are gone: then those that state its relations now take their place.
+    """
+    weights = _weights((chunk, one.score) for one in findings for chunk in one.item.chunks)
+    found = await context.passages(_best(weights), limit)
+    if len(found) >= min(limit, len(weights)):
+        return Support(found)
+    relations = _weights((relation, one.score) for one in findings for relation in one.item.relations)
+    there = {passage.id for passage in found}
+    stated = await context.chunks_of_relations([one.item for one in _best(relations)[:limit]])
+    more = _weights((chunk, relations[relation]) for relation, chunk in stated if chunk not in there)
+    return Support(found + await context.passages(_best(more), limit - len(found)), stated)
+
+
+def _weights(pairs: Iterable[tuple[UUID, float]]) -> dict[UUID, float]:
+    total: defaultdict[UUID, float] = defaultdict(float)
+    for id_, weight in pairs:
+        total[id_] += weight
+    return dict(total)
+
+
+def _best(weights: dict[UUID, float]) -> list[Scored[UUID]]:
+    ranked = sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))
+    return [Scored(id_, weight) for id_, weight in ranked]

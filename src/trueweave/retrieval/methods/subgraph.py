@@ -1,0 +1,99 @@
+"""`subgraph`: from entities like the question to their neighbourhood, its chunks, and the paths in it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from statistics import fmean, pstdev
+from uuid import UUID
+
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from trueweave.core.evidence import Evidence, Path, Query, Scored
+from trueweave.core.types import Entity, Relation
+from trueweave.graph.paths import shortest
+from trueweave.retrieval.context import QueryContext
+from trueweave.retrieval.methods.parameters import CHECKED
+
+_MOST_PATHS = 20
+_SAMPLE = 10  # times as many entities as are wanted, to see what is usual here
+
+
+@dataclass(frozen=True, config=CHECKED)
+class Subgraph:
+    """Entities similar to the question, all around them, and the chunks that mention most of them."""
+
+    top_k_nodes: int = Field(default=10, ge=1, le=100, description="How many similar entities to start from.")
+    top_k_chunks: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")
+    similarity_threshold: float | None = Field(
+        default=0.7,
+        ge=-1,
+        le=1,
+        description="The least similarity of an entity. null: whatever stands out, as models differ in that.",
+    )
+    max_hops: int = Field(default=1, ge=0, le=3, description="How far the neighbourhood goes.")
+    node_freq_weight: float = Field(default=0.4, ge=0, description="Weight of how many relevant entities there are.")
+    node_sim_weight: float = Field(default=0.6, ge=0, description="Weight of how similar these are to the question.")
+
+    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
+        """Chunks by the relevant entities in them, all relations of the neighbourhood, and paths between the entities.
+
+        score = node_freq_weight * (relevant entities in the chunk / relevant entities)
+              + node_sim_weight * (their mean similarity to the question)
+        """
+        vectors = await context.embed([query.text])
+        [found] = await context.entities_near(vectors, _SAMPLE * self.top_k_nodes)
+        relevant = self._relevant(found, context)
+        if not relevant:
+            return Evidence(reason=self._why_nothing(found))
+        seeds = [one.item.id for one in relevant]
+        relations = await context.neighbourhood(seeds, self.max_hops)
+        nearby = dict.fromkeys([*seeds, *(end for r in relations for end in (r.source, r.target))])
+        chunks = await context.chunks_of_entities(list(nearby))
+        passages = await context.passages(
+            self._scored(chunks, {one.item.id: one.score for one in relevant}), self.top_k_chunks
+        )
+        entities = [one.item for one in relevant]
+        return Evidence(tuple(passages), tuple(entities), tuple(relations), self._paths(entities, relations))
+
+    def _relevant(self, found: Sequence[Scored[Entity]], context: QueryContext) -> list[Scored[Entity]]:
+        threshold = self.similarity_threshold
+        if threshold is None:
+            scores = [one.score for one in found]
+            threshold = fmean(scores) + pstdev(scores) if scores else 0.0
+        context.note(
+            "threshold of similarity", Scored("least", threshold), *(Scored("best", o.score) for o in found[:1])
+        )
+        return [one for one in found if one.score >= threshold][: self.top_k_nodes]
+
+    def _why_nothing(self, found: Sequence[Scored[Entity]]) -> str:
+        if not found:
+            return "no entity with a vector is in the documents that were looked at."
+        best = max(found, key=lambda one: one.score)
+        if self.similarity_threshold is None:
+            return f"no entity stands out; the nearest, {best.item.name}, is as similar to the question as others."
+        return (
+            "no entity is as similar to the question as similarity_threshold wants, which is "
+            f"{self.similarity_threshold:g}; the nearest, {best.item.name}, has {best.score:.2f}. Lower it, as in "
+            f"--set similarity_threshold={max(best.score - 0.1, -1.0):.1f}, or set it to null, for whatever stands out."
+        )
+
+    def _scored(self, chunks: Sequence[tuple[UUID, UUID]], similar: dict[UUID, float]) -> list[Scored[UUID]]:
+        mentioned: defaultdict[UUID, list[float]] = defaultdict(list)
+        for entity, chunk in chunks:
+            mentioned[chunk] += [similar[entity]] if entity in similar else []
+        scored = [Scored(chunk, self._score(there, len(similar))) for chunk, there in mentioned.items()]
+        return sorted(scored, key=lambda one: (-one.score, one.item))
+
+    def _score(self, there: Sequence[float], relevant: int) -> float:
+        """A chunk that only the neighbourhood brought has none of the relevant entities, and scores nothing."""
+        if not there:
+            return 0.0
+        return self.node_freq_weight * len(there) / relevant + self.node_sim_weight * fmean(there)
+
+    def _paths(self, entities: Sequence[Entity], relations: Sequence[Relation]) -> tuple[Path, ...]:
+        names = {end: name for r in relations for end, name in ((r.source, r.source_name), (r.target, r.target_name))}
+        names |= {entity.id: entity.name for entity in entities}
+        ways = shortest(relations, [entity.id for entity in entities], 2 * self.max_hops, _MOST_PATHS)
+        return tuple(Path(tuple(names[id_] for id_ in way.entities), way.relations) for way in ways)

@@ -1,0 +1,133 @@
+"""A walk over chunks and the names that occur in them, from where the question points to.
+
+Mass starts at the chunks that fit the question best, by vector and by words, and at the chunks that the names in the
+question lead to. It goes from chunks to their names, rarer ones first, and from names to chunks: to the one that is
+about the name far before those that mention it, and to those that fit what is asked; a few times, each time beginning
+anew in part. However large the corpus is, a step goes over a bounded number of names and chunks.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import exp
+from typing import NamedTuple, TypeVar
+from uuid import UUID
+
+import numpy as np
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from trueweave.core.evidence import Query, Scored
+from trueweave.core.protocols import Name, Reached, Scores, Vectors, WalkLimits
+from trueweave.retrieval.context import QueryContext
+from trueweave.retrieval.methods.parameters import CHECKED
+
+K = TypeVar("K")
+
+_LIST_DEPTH = 100  # of the list by vectors, and of that by words
+_DENSE_WEIGHT = 0.7
+_SEEDS = 20  # chunks of both lists that the walk starts from
+_SEED_TEMPERATURE = 0.05
+_FIRST_FRONTIER = 20
+
+
+class Walked(NamedTuple):
+    """How much mass each chunk has at the end, how well each chunk of both lists fits by itself, from 0 to 1, and what
+    is asked beside names, as a vector."""
+
+    mass: Scores
+    seed: Scores
+    asked: Vectors
+
+
+@dataclass(frozen=True, config=CHECKED)
+class GraphWalk:
+    """How a walk starts, how it goes, and how far."""
+
+    top_k: int = Field(default=5, ge=1, le=100, description="How many passages to keep.")
+    question_name_share: float = Field(
+        default=0.6, ge=0, le=1, description="Share of the walk that starts at names in the question."
+    )
+    asked_share: float = Field(
+        default=0.5, ge=0, le=1, description="How much chunks must fit the question without its names, on the way."
+    )
+    damping: float = Field(default=0.7, ge=0, lt=1, description="Share of the mass that walks on, not starting anew.")
+    iterations: int = Field(default=3, ge=1, le=5, description="How many steps the walk has.")
+    frontier: int = Field(default=40, ge=1, le=200, description="From how many chunks each step goes on.")
+    max_names: int = Field(default=100, ge=1, le=1000, description="Over how many names each step goes.")
+    passages_per_name: int = Field(default=10, ge=1, le=100, description="To how many chunks a name leads.")
+    df_cap: int = Field(default=100, ge=1, le=1000, description="In more chunks than this, a name is common.")
+
+    async def walk(self, query: Query, context: QueryContext) -> Walked:
+        """Where a walk for a question ends up."""
+        names = await context.walk.names_in(query.text)
+        vector, asked = await context.embed([query.text, _without(query.text, names)])
+        near, matching = await context.walk.both_lists(query.text, vector, _LIST_DEPTH)
+        seed = _mixed(_by_words(matching), _by_vector(near), _DENSE_WEIGHT)
+        restart = normalised({id_: exp((s - 1) / _SEED_TEMPERATURE) for id_, s in best(seed, _SEEDS).items()})
+        # A chunk on the way need not speak of the names that the way began with: what else is asked counts as well.
+        looked_for = (1 - self.asked_share) * vector + self.asked_share * asked
+        bounds = WalkLimits(max_names=self.max_names, passages_per_name=self.passages_per_name, df_cap=self.df_cap)
+        bounds = replace(bounds, similarity_scale=bounds.similarity_scale / float(np.linalg.norm(looked_for)))
+        pool = list(seed)
+        if names:
+            shares = normalised({name: 1 / name.chunks for name in {name.id: name for name in names}.values()})
+            start = [Scored(name, share) for name, share in shares.items()]
+            entry = _arrived(await context.walk.propagate(start, looked_for, pool, bounds))
+            restart = _mixed(restart, normalised(entry), self.question_name_share) if entry else restart
+        mass = restart
+        for step in range(self.iterations):
+            frontier = best(mass, self.frontier if step else _FIRST_FRONTIER)
+            reached = await context.walk.propagate(frontier, looked_for, pool, bounds)
+            mass = _mixed(restart, _arrived(reached), self.damping)
+        return Walked(mass, seed, asked)
+
+
+def best(weights: Mapping[UUID, float], most: int) -> Scores:
+    """The largest, largest first."""
+    return dict(sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))[:most])
+
+
+def normalised(weights: Mapping[K, float]) -> dict[K, float]:
+    """The weights so that they add up to 1; none where they add up to nothing."""
+    total = sum(weights.values())
+    return {key: weight / total for key, weight in weights.items()} if total > 0 else {}
+
+
+def _without(text: str, names: Sequence[Name]) -> str:
+    """A question without the names in it; the question itself, where nothing else is in it."""
+    left = list(text)
+    for name in names:
+        start, end = name.span
+        left[start:end] = " " * (end - start)
+    return " ".join("".join(left).split()) or text
+
+
+def _by_vector(near: Scores) -> Scores:
+    """Similarities from the lowest to the highest, as 0 to 1."""
+    low, high = min(near.values(), default=0.0), max(near.values(), default=0.0)
+    return {id_: (value - low) / (high - low + 1e-9) for id_, value in near.items()}
+
+
+def _by_words(matching: Scores) -> Scores:
+    """Scores by the best."""
+    top = max(matching.values(), default=0.0)
+    return {id_: value / (top + 1e-9) for id_, value in matching.items()}
+
+
+def _arrived(reached: Sequence[Reached]) -> Scores:
+    """The mass that arrives at each chunk: what a name has is shared out among the chunks that it leads to."""
+    totals: defaultdict[int, float] = defaultdict(float)
+    for one in reached:
+        totals[one.name] += one.weight
+    arrived: defaultdict[UUID, float] = defaultdict(float)
+    for one in reached:
+        arrived[one.chunk] += one.mass * one.weight / totals[one.name]
+    return dict(arrived)
+
+
+def _mixed(a: Mapping[K, float], b: Mapping[K, float], share: float) -> dict[K, float]:
+    """Both, with the second having that share."""
+    return {key: (1 - share) * a.get(key, 0.0) + share * b.get(key, 0.0) for key in {**a, **b}}

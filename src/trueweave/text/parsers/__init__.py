@@ -1,1 +1,0 @@
-"""Parsers of binary formats. They run in a process of their own: see trueweave.text.parsing."""
