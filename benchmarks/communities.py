@@ -37,8 +37,8 @@ from trueweave.core.types import Hierarchy
 from trueweave.graph.communities import LeidenSettings
 from trueweave.index.communities.reports import Reporting, write_reports
 from trueweave.index.communities.writer import ReportWriter
-from trueweave.store.postgres import communities as store
 from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.view import communities as store
 
 Figures = dict[str, Any]
 HERE = Path(__file__).parent

@@ -26,13 +26,13 @@ from peak import peak_mb
 
 from trueweave import AsyncTrueweave
 from trueweave.graph.louvain import Graph
-from trueweave.store.postgres import communities
 from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.view import communities
 
 STAGES = {
-    "trueweave.store.postgres.communities.network": "reading",
+    "trueweave.store.postgres.view.communities.network": "reading",
     "trueweave.graph.communities.communities": "detecting",
-    "trueweave.store.postgres.communities.write": "writing",
+    "trueweave.store.postgres.view.communities.write": "writing",
 }
 
 

@@ -52,8 +52,8 @@ from trueweave.core.types import Document
 from trueweave.ingest.extract import preannotated
 from trueweave.retrieval.context import Method
 from trueweave.retrieval.methods import HippoRag, LinearRag, Mix, Naive, Walk, Weave
-from trueweave.store.postgres import vectors
-from trueweave.store.postgres.migrate import migrate
+from trueweave.store.postgres.schema.migrate import migrate
+from trueweave.store.postgres.vectors import vectors
 from trueweave.testing import HashEmbedder
 
 Figures = dict[str, Any]

@@ -48,7 +48,7 @@ from trueweave.core.waiting import LoopThread, WaitingCalls
 from trueweave.graph import communities as grouping
 from trueweave.graph.communities import NONE, LeidenSettings, Tree
 from trueweave.graph.louvain import Graph, merged
-from trueweave.store.postgres.migrate import migrate
+from trueweave.store.postgres.schema.migrate import migrate
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "home_made.json"

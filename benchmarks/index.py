@@ -36,9 +36,10 @@ from trueweave.core.settings import Settings
 from trueweave.core.types import Resolution, Source
 from trueweave.graph.contribution import contribution
 from trueweave.store.embedded import EmbeddedServer
-from trueweave.store.postgres import record, resolution, vectors
 from trueweave.store.postgres.db import Database
-from trueweave.store.postgres.migrate import migrate
+from trueweave.store.postgres.record import record, resolution
+from trueweave.store.postgres.schema.migrate import migrate
+from trueweave.store.postgres.vectors import vectors
 from trueweave.testing import HashEmbedder
 
 Figures = dict[str, Any]

@@ -29,7 +29,7 @@ from served import served
 from trueweave_run import Figures, Job, run
 from watch import Relay, Server
 
-from trueweave.store.postgres.migrate import migrate
+from trueweave.store.postgres.schema.migrate import migrate
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "ingest.json"

@@ -35,8 +35,8 @@ from pgvector.psycopg import register_vector
 from psycopg import sql
 from served import served
 
-from trueweave.store.postgres.migrate import migrate
-from trueweave.store.postgres.own_tables import BUILT_AT_ONCE, graph_bytes
+from trueweave.store.postgres.schema.migrate import migrate
+from trueweave.store.postgres.vectors.own_tables import BUILT_AT_ONCE, graph_bytes
 
 RESULTS = Path(__file__).parent / "results" / "partitions.json"
 ROWS, FEW = 100_000, 2_000

@@ -15,7 +15,7 @@ from typing import Any
 import corpora
 from served import served
 
-from trueweave.store.postgres.migrate import migrate
+from trueweave.store.postgres.schema.migrate import migrate
 
 Figures = dict[str, Any]
 Part = Callable[[], Awaitable[Figures]]

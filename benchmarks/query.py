@@ -43,8 +43,8 @@ from trueweave.core.settings import Settings
 from trueweave.core.types import Document
 from trueweave.retrieval.context import Method
 from trueweave.retrieval.methods import Fuse, Global, Guess, Hybrid, Keyword, Local, Naive, Subgraph
-from trueweave.store.postgres import vectors
-from trueweave.store.postgres.migrate import migrate
+from trueweave.store.postgres.schema.migrate import migrate
+from trueweave.store.postgres.vectors import vectors
 from trueweave.testing import HashEmbedder
 
 Figures = dict[str, Any]

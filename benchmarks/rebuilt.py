@@ -41,8 +41,8 @@ from trueweave.core.protocols import Embedder, Vectors
 from trueweave.core.types import Chunk, Source, VectorKind
 from trueweave.ingest.extract.capitals import CapitalsExtractor
 from trueweave.retrieval.context import Method, QueryContext
-from trueweave.store.postgres import own_tables, vectors
 from trueweave.store.postgres.db import Transaction
+from trueweave.store.postgres.vectors import own_tables, vectors
 from trueweave.text import phrases, sentences
 
 Floats = NDArray[np.float64]

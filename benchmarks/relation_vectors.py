@@ -33,9 +33,9 @@ from trueweave.bench.experiment import deep_enough
 from trueweave.core.protocols import Embedder, Vectors
 from trueweave.core.types import Metric, TextRole
 from trueweave.retrieval.methods import Global, Hybrid
-from trueweave.store.postgres import vectors
 from trueweave.store.postgres.db import Database
-from trueweave.store.postgres.vectors import Vector, half
+from trueweave.store.postgres.vectors import vectors
+from trueweave.store.postgres.vectors.vectors import Vector, half
 
 KEPT = Path(__file__).parent / ".relation_vectors"
 RESULTS = Path(__file__).parent / "results" / "relation_vectors.json"

@@ -39,9 +39,9 @@ from trueweave import AsyncTrueweave, Chunk, Document
 from trueweave.core.settings import Settings
 from trueweave.engine.factory import ModelFactory
 from trueweave.server.workspaces import OpenWorkspaces
-from trueweave.store.postgres import api_keys
+from trueweave.store.postgres.access import api_keys
 from trueweave.store.postgres.db import Database
-from trueweave.store.postgres.migrate import migrate
+from trueweave.store.postgres.schema.migrate import migrate
 
 Figures = dict[str, Any]
 Call = Callable[[int, str], Awaitable[None]]  # in the workspace of a number, a question

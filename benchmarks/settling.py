@@ -31,9 +31,9 @@ from trueweave.core.protocols import Vectors
 from trueweave.core.types import Metric, TextRole
 from trueweave.graph.contribution import contribution
 from trueweave.index.settle import settle
-from trueweave.store.postgres import record
 from trueweave.store.postgres.db import Database
-from trueweave.store.postgres.migrate import migrate
+from trueweave.store.postgres.record import record
+from trueweave.store.postgres.schema.migrate import migrate
 from trueweave.testing import HashEmbedder
 
 RESULTS = Path(__file__).parent / "results" / "settling.json"

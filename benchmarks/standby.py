@@ -39,8 +39,8 @@ from tests.replication import Server, both, no_standby, replicated
 from trueweave import AsyncTrueweave, Document
 from trueweave.core.errors import DatabaseError
 from trueweave.core.settings import Settings
-from trueweave.engine import opened_database
-from trueweave.store.postgres.standbys import StandbyState
+from trueweave.engine.database import opened_database
+from trueweave.store.postgres.cluster.standbys import StandbyState
 from trueweave.testing import HashEmbedder
 
 RESULTS = Path(__file__).parent / "results" / "standby.json"

@@ -45,10 +45,12 @@ from trueweave.core.protocols import Embedder, Readers
 from trueweave.core.settings import Settings
 from trueweave.store.chroma.target import collection_name
 from trueweave.store.others import StoreClients
-from trueweave.store.postgres import own_tables, projections, search, vectors
-from trueweave.store.postgres.document_filter import ALL
-from trueweave.store.postgres.migrate import migrate
+from trueweave.store.postgres.projection import projections
 from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
+from trueweave.store.postgres.schema.migrate import migrate
+from trueweave.store.postgres.search import search
+from trueweave.store.postgres.search.document_filter import ALL
+from trueweave.store.postgres.vectors import own_tables, vectors
 
 sys.path.append(str(Path(__file__).parents[1]))
 

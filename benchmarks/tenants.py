@@ -29,10 +29,10 @@ from served import served
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, WorkspaceMoving
 from trueweave.core.errors import TrueweaveError
 from trueweave.core.settings import Settings
-from trueweave.engine import opened_database
+from trueweave.engine.database import opened_database
 from trueweave.engine.factory import ModelFactory
-from trueweave.store.postgres.joining import list_servers, migrate_servers
-from trueweave.store.postgres.moving import OwnerAddress, move_workspace
+from trueweave.store.postgres.cluster.joining import list_servers, migrate_servers
+from trueweave.store.postgres.cluster.moving import OwnerAddress, move_workspace
 from trueweave.testing import HashEmbedder
 
 RESULTS = Path(__file__).parent / "results" / "tenants.json"

@@ -32,7 +32,7 @@ from served import served
 
 from trueweave import AsyncTrueweave, Chunk, Document
 from trueweave.store.postgres.db import Database, Transaction
-from trueweave.store.postgres.migrate import migrate
+from trueweave.store.postgres.schema.migrate import migrate
 
 Figures = dict[str, Any]
 RESULTS = Path(__file__).parent / "results" / "text_search.json"

@@ -29,7 +29,7 @@ from trueweave.core.settings import Settings
 from trueweave.engine.factory import ModelFactory
 from trueweave.models import onnx
 from trueweave.store.postgres.db import Database
-from trueweave.store.postgres.migrate import migrate
+from trueweave.store.postgres.schema.migrate import migrate
 
 RESULTS = Path(__file__).parent / "results" / "workspaces.json"
 WORKSPACES, FEW = 10_000, 100

@@ -18,8 +18,8 @@ from trueweave.core.settings import Settings
 from trueweave.core.types import Source
 from trueweave.engine.factory import recipe
 from trueweave.ingest.intake import take_in
-from trueweave.store.postgres import vectors
 from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.vectors import vectors
 from trueweave.testing import HashEmbedder
 from trueweave.testing.schema import dump
 

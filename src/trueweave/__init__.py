@@ -239,8 +239,8 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())  # a program that 
 
 if typing.TYPE_CHECKING:
     from trueweave.answering.conversations import AsyncConversation, Conversation
-    from trueweave.client import AsyncClient
     from trueweave.client.budget import AsyncClientBudget
+    from trueweave.client.client import AsyncClient
     from trueweave.client.communities import AsyncClientCommunities
     from trueweave.client.graph import AsyncClientGraph
     from trueweave.client.jobs import AsyncClientJobs
@@ -445,7 +445,6 @@ if typing.TYPE_CHECKING:
         VectorKind,
         Verdict,
     )
-    from trueweave.engine import AsyncTrueweave
     from trueweave.engine.budget import AsyncBudgetGroup
     from trueweave.engine.communities import AsyncCommunitiesGroup
     from trueweave.engine.factory import ModelFactory
@@ -465,12 +464,13 @@ if typing.TYPE_CHECKING:
         RulesGroup,
         Trueweave,
     )
+    from trueweave.engine.trueweave import AsyncTrueweave
     from trueweave.formats.pictures import GraphPicture
     from trueweave.ingest.own import IngestContext, MakeChunker, MakeExtractor
     from trueweave.retrieval.context import Method, QueryContext
     from trueweave.store.postgres.db import Database, Workspace
-    from trueweave.store.postgres.ingest_progress import IngestProgress
-    from trueweave.store.postgres.projecting import ProjectionSource
+    from trueweave.store.postgres.projection.projecting import ProjectionSource
+    from trueweave.store.postgres.queue.ingest_progress import IngestProgress
 else:
     _LIGHT = (
         "core.errors",
@@ -484,7 +484,7 @@ else:
     )
     _HEAVY = {
         "AsyncBudgetGroup": "engine.budget",
-        "AsyncClient": "client",
+        "AsyncClient": "client.client",
         "AsyncClientBudget": "client.budget",
         "AsyncClientCommunities": "client.communities",
         "AsyncClientGraph": "client.graph",
@@ -498,7 +498,7 @@ else:
         "AsyncMaintenanceGroup": "engine.maintenance",
         "AsyncProjectionsGroup": "engine.projections",
         "AsyncRulesGroup": "engine.rules",
-        "AsyncTrueweave": "engine",
+        "AsyncTrueweave": "engine.trueweave",
         "BudgetGroup": "engine.sync",
         "Client": "client.sync",
         "ClientBudget": "client.sync",
@@ -513,13 +513,13 @@ else:
         "GraphGroup": "engine.sync",
         "GraphPicture": "formats.pictures",
         "IngestContext": "ingest.own",
-        "IngestProgress": "store.postgres.ingest_progress",
+        "IngestProgress": "store.postgres.queue.ingest_progress",
         "JobsGroup": "engine.sync",
         "MaintenanceGroup": "engine.sync",
         "MakeChunker": "ingest.own",
         "MakeExtractor": "ingest.own",
         "ModelFactory": "engine.factory",
-        "ProjectionSource": "store.postgres.projecting",
+        "ProjectionSource": "store.postgres.projection.projecting",
         "ProjectionsGroup": "engine.sync",
         "RulesGroup": "engine.sync",
         "Settings": "core.settings",

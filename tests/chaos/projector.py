@@ -17,7 +17,7 @@ from trueweave.core.settings import Settings
 from trueweave.core.types import StoreName
 from trueweave.store.chroma.target import ChromaTarget
 from trueweave.store.neo4j.target import Neo4jTarget
-from trueweave.store.postgres import projections
+from trueweave.store.postgres.projection import projections
 from trueweave.store.projection import copying, projector
 from trueweave.testing import HashEmbedder
 

@@ -22,7 +22,7 @@ from trueweave.core.types import Source
 from trueweave.engine import factory
 from trueweave.ingest.intake import take_in
 from trueweave.store.embedded import EmbeddedServer
-from trueweave.store.postgres.migrate import migrate
+from trueweave.store.postgres.schema.migrate import migrate
 from trueweave.testing import ModelServer
 
 pytestmark = pytest.mark.serial  # what is killed must be under way, which takes a machine that is not busy

@@ -27,9 +27,9 @@ from trueweave.core.settings import Settings
 from trueweave.core.types import ProjectionDifference, StoreName
 from trueweave.store.chroma.target import KINDS, collection_name
 from trueweave.store.others import StoreClients
-from trueweave.store.postgres import projections
-from trueweave.store.postgres.projecting import ProjectionSource
-from trueweave.store.postgres.projections import Projection
+from trueweave.store.postgres.projection import projections
+from trueweave.store.postgres.projection.projecting import ProjectionSource
+from trueweave.store.postgres.projection.projections import Projection
 from trueweave.store.projection import compare
 from trueweave.testing import HashEmbedder
 

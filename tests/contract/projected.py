@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from trueweave.core.protocols import ProjectionTarget
-from trueweave.store.postgres import projections
 from trueweave.store.postgres.db import Workspace
+from trueweave.store.postgres.projection import projections
 from trueweave.store.projection.projector import Projector, remove
 
 

@@ -42,7 +42,7 @@ from trueweave.core.events import Extracted, Found, Refused, Retrieved, Skipped,
 from trueweave.core.evidence import Trace
 from trueweave.core.settings import Settings
 from trueweave.retrieval.methods import Fuse, Keyword, Naive
-from trueweave.store.postgres import api_keys
+from trueweave.store.postgres.access import api_keys
 from trueweave.testing.model_server import ModelServer
 
 Index = AsyncTrueweave | AsyncClient

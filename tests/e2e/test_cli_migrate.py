@@ -5,7 +5,7 @@ import pytest
 
 from tests.e2e.conftest import Trueweave, answer
 from tests.integration.test_schema import with_more
-from trueweave.store.postgres.schema import migration, migrations
+from trueweave.store.postgres.schema.schema import migration, migrations
 
 TWO_MORE = (
     migration("9001_notes", "-- additive\nCREATE TABLE notes ()"),

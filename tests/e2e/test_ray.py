@@ -17,7 +17,7 @@ import pytest
 from tests.e2e.conftest import PROGRAM, Trueweave, model_server
 from trueweave import AsyncTrueweave
 from trueweave.store.postgres.db import Database
-from trueweave.store.postgres.digest import differences
+from trueweave.store.postgres.view.digest import differences
 from trueweave.testing.model_server import Asked
 
 pytest.importorskip("ray", reason="bulk loading needs Ray: pip install 'trueweave[ray]'")

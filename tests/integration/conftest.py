@@ -16,7 +16,7 @@ from urllib.parse import urlsplit, urlunsplit
 import pytest
 
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.store.postgres.liveness import Liveness
+from trueweave.store.postgres.queue.liveness import Liveness
 
 
 @pytest.fixture

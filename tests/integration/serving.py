@@ -18,8 +18,8 @@ from trueweave.core.settings import Settings
 from trueweave.server.app import create_app
 from trueweave.server.connections import protocol_for
 from trueweave.server.middleware import Limits
-from trueweave.store.postgres import api_keys
-from trueweave.store.postgres.api_keys import KeyScope
+from trueweave.store.postgres.access import api_keys
+from trueweave.store.postgres.access.api_keys import KeyScope
 from trueweave.store.postgres.db import Database
 
 TEXT = "Ada Lovelace worked with Charles Babbage in London."

@@ -19,9 +19,9 @@ from trueweave.core.settings import Settings
 from trueweave.core.types import Message
 from trueweave.retrieval.context import Method
 from trueweave.retrieval.methods import Global, Guess, Hybrid, Keyword, Local, Naive, Subgraph
-from trueweave.store.postgres import vectors
 from trueweave.store.postgres.connections import PostgresConnection
 from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.vectors import vectors
 from trueweave.testing import Fault, HashEmbedder, ModelServer, Trouble
 from trueweave.testing.model_server import Asked
 
@@ -320,7 +320,7 @@ EVERY: list[Method] = [
 async def test_what_may_not_speak_reaches_no_prompt(
     database: Database, method: Method, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trueweave.store.postgres.document_filter.FEW", few)
+    monkeypatch.setattr("trueweave.store.postgres.search.document_filter.FEW", few)
     async with ModelServer(model := Scripted("[0] Nobody knows.")) as server:
         trueweave = await AsyncTrueweave.enter(database, "test", HashEmbedder(), settings=priced(server))
         async with aclosing(trueweave):

@@ -7,8 +7,8 @@ import pytest
 
 from tests.integration.serving import fill, serving
 from trueweave import AsyncTrueweave, Chunk, Document, Mention, NameKey, RuleError
-from trueweave.store.postgres import record, resolution
 from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.record import record, resolution
 
 RULES = "/v1/workspaces/mine/rules"
 TEXT = "Ada met Bob. " * 80_000  # a megabyte

@@ -29,8 +29,8 @@ from trueweave.core.events import ignore
 from trueweave.core.settings import Settings
 from trueweave.core.types import Message, OutOfDate, Prompt, Purpose
 from trueweave.models.prompts import load
-from trueweave.store.postgres import sources
 from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.record import sources
 from trueweave.testing import HashEmbedder, ModelServer
 from trueweave.testing.model_server import Asked
 

@@ -16,10 +16,10 @@ from trueweave.models.limits import BoundedLLM, LimitedLLM
 from trueweave.models.names import endpoint
 from trueweave.models.opening import open_chat
 from trueweave.models.usage import CountedLLM, prompt_tokens
-from trueweave.store.postgres import ledger
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.store.postgres.ledger import PostgresLedger
-from trueweave.store.postgres.liveness import Liveness
+from trueweave.store.postgres.money import ledger
+from trueweave.store.postgres.money.ledger import PostgresLedger
+from trueweave.store.postgres.queue.liveness import Liveness
 from trueweave.testing import ModelServer
 from trueweave.text import tokens
 

@@ -32,10 +32,12 @@ from trueweave.ingest import stages
 from trueweave.ingest.extract import preannotated
 from trueweave.ingest.loading.rows import row_source
 from trueweave.ingest.own import Given
-from trueweave.store.postgres import api_keys, outbox, vectors
+from trueweave.store.postgres.access import api_keys
 from trueweave.store.postgres.bulk import load_names
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.store.postgres.digest import differences
+from trueweave.store.postgres.queue import outbox
+from trueweave.store.postgres.vectors import vectors
+from trueweave.store.postgres.view.digest import differences
 from trueweave.testing import HashEmbedder
 
 WORDS = ["river", "bridge", "built", "old", "stone", "engineer", "flood", "school", "market", "harbour", "winter"]

@@ -16,9 +16,10 @@ from trueweave.bulk.run import untold
 from trueweave.core.errors import DatabaseError, SpaceMismatch, UnknownWorkspace, WorkspaceLoading, WorkspaceMoving
 from trueweave.graph.contribution import contribution
 from trueweave.ingest.own import Given
-from trueweave.store.postgres import bulk, record
+from trueweave.store.postgres import bulk
+from trueweave.store.postgres.cluster.temporary_workspaces import drop_expired
 from trueweave.store.postgres.db import Database
-from trueweave.store.postgres.temporary_workspaces import drop_expired
+from trueweave.store.postgres.record import record
 from trueweave.testing import HashEmbedder
 
 LOADED = {f"a.jsonl#{n}" for n in range(20, 26)}

@@ -20,9 +20,10 @@ from trueweave.core.settings import Settings
 from trueweave.core.types import Verdict
 from trueweave.graph.contribution import contribution
 from trueweave.ingest.own import Given
-from trueweave.store.postgres import api_keys, record
+from trueweave.store.postgres.access import api_keys
+from trueweave.store.postgres.cluster.moving import OwnerAddress, move_workspace
 from trueweave.store.postgres.db import Database
-from trueweave.store.postgres.moving import OwnerAddress, move_workspace
+from trueweave.store.postgres.record import record
 from trueweave.testing import Databases, HashEmbedder
 
 Step = tuple[str, int]  # what a load tells: a stage, and how many of its units are done

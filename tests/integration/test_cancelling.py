@@ -9,9 +9,9 @@ import pytest
 from psycopg import AsyncCursor, errors
 
 from trueweave import AsyncTrueweave
-from trueweave.store.postgres import leases
 from trueweave.store.postgres.connections import PostgresConnection, Row
 from trueweave.store.postgres.db import Database, Workspace
+from trueweave.store.postgres.queue import leases
 
 
 class LateConnection(PostgresConnection):

@@ -22,9 +22,9 @@ from trueweave.graph.community_ids import LEAST_SHARED
 from trueweave.index.communities.reports import Reporting, write_reports
 from trueweave.index.communities.writer import ReportWriter
 from trueweave.retrieval.methods import Community, Drift, Keyword, Naive
-from trueweave.store.postgres import communities as store
-from trueweave.store.postgres.communities import LEAST_MEMBERS
 from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.view import communities as store
+from trueweave.store.postgres.view.communities import LEAST_MEMBERS
 from trueweave.testing import HashEmbedder
 
 TOWNS = ("Aldar", "Berth", "Corin", "Dunmere", "Eskel", "Farrow")

@@ -15,8 +15,8 @@ from trueweave.core.settings import Settings
 from trueweave.core.types import Source, Spent, Swept
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.recipe import Recipe
-from trueweave.store.postgres import record
 from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.record import record
 from trueweave.testing import HashEmbedder, ModelServer, tables
 from trueweave.testing.model_server import Asked
 

@@ -42,11 +42,15 @@ from trueweave.engine.factory import models_of_load, recipe
 from trueweave.graph.contribution import contribution
 from trueweave.ingest.extract import preannotated
 from trueweave.ingest.own import Given
-from trueweave.store.postgres import bulk, digest, leases, moving, record, resolution, suggestions
+from trueweave.store.postgres import bulk
+from trueweave.store.postgres.cluster import moving
+from trueweave.store.postgres.cluster.joining import join_servers, weigh_server
+from trueweave.store.postgres.cluster.moving import OwnerAddress, move_workspace
+from trueweave.store.postgres.cluster.servers import Servers
 from trueweave.store.postgres.db import Database
-from trueweave.store.postgres.joining import join_servers, weigh_server
-from trueweave.store.postgres.moving import OwnerAddress, move_workspace
-from trueweave.store.postgres.servers import Servers
+from trueweave.store.postgres.queue import leases
+from trueweave.store.postgres.record import record, resolution, suggestions
+from trueweave.store.postgres.view import digest
 from trueweave.testing import Databases, Faults, HashEmbedder
 
 HISTORIES = 5000 if FULL else 100

@@ -17,9 +17,9 @@ from trueweave.core.events import Added, Event, Extracted, Failed
 from trueweave.core.settings import Settings
 from trueweave.core.types import Source
 from trueweave.ingest import jobs
-from trueweave.store.postgres import sources
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.store.postgres.sources import Job
+from trueweave.store.postgres.record import sources
+from trueweave.store.postgres.record.sources import Job
 from trueweave.testing import HashEmbedder
 from trueweave.testing.model_server import Asked, Fault, ModelServer, Script, Trouble, smallest
 from trueweave.text import tokens

@@ -23,7 +23,7 @@ from trueweave.ingest.jobs import WorkerDependencies
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.summaries import summarise_some
 from trueweave.ingest.worker import Worker, worker_of
-from trueweave.store.postgres.view import LONG_DESCRIPTION
+from trueweave.store.postgres.view.view import LONG_DESCRIPTION
 from trueweave.testing import HashEmbedder
 
 

@@ -13,10 +13,11 @@ from trueweave.core.evidence import Scalar
 from trueweave.core.types import Json
 from trueweave.retrieval.context import Method
 from trueweave.retrieval.methods import Fuse, Global, Keyword, Local, Naive, Subgraph
-from trueweave.store.postgres import search, vectors
 from trueweave.store.postgres.connections import Row
-from trueweave.store.postgres.document_filter import ConditionShape, FilterShape, scope
-from trueweave.store.postgres.search import VectorLayout
+from trueweave.store.postgres.search import search
+from trueweave.store.postgres.search.document_filter import ConditionShape, FilterShape, scope
+from trueweave.store.postgres.search.search import VectorLayout
+from trueweave.store.postgres.vectors import vectors
 from trueweave.testing import HashEmbedder
 
 METADATA: dict[str, dict[str, Json]] = {
@@ -159,7 +160,7 @@ def by(metadata: Mapping[str, object]) -> Filter:
 @pytest.fixture(params=[2000, 0, 1], ids=["few", "many", "one is many"])
 def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """How many documents are a few."""
-    monkeypatch.setattr("trueweave.store.postgres.document_filter.FEW", request.param)
+    monkeypatch.setattr("trueweave.store.postgres.search.document_filter.FEW", request.param)
     return int(request.param)
 
 
@@ -226,7 +227,7 @@ async def test_a_few_and_many_are_found_in_the_same_order(
         for metadata, _ in (*CASES[:4], ({"year": Range(1843), "date": Range("2024-05")}, "")):
             orders = []
             for few in (2000, 0):
-                monkeypatch.setattr("trueweave.store.postgres.document_filter.FEW", few)
+                monkeypatch.setattr("trueweave.store.postgres.search.document_filter.FEW", few)
                 evidence = await told.retrieve("common thing", method, filter=by(metadata))
                 orders.append(
                     (
@@ -242,7 +243,7 @@ async def test_a_filter_that_few_of_many_pass_still_finds_them(
     trueweave: AsyncTrueweave, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One in fifty passes, and the nearest do not: what is wanted is found behind all of them."""
-    monkeypatch.setattr("trueweave.store.postgres.document_filter.FEW", 3)
+    monkeypatch.setattr("trueweave.store.postgres.search.document_filter.FEW", 3)
     near = [Document(f"near {n}", (Chunk("the wanted thing"),), metadata={"kind": "near"}) for n in range(400)]
     far = [Document(f"far {n}", (Chunk(f"a thing far away, {n}"),), metadata={"kind": "far"}) for n in range(8)]
     await trueweave.add_documents([*near, *far])
@@ -286,7 +287,7 @@ async def test_a_name_that_only_hidden_documents_write_is_not_told(trueweave: As
 async def test_a_document_of_many_numbers_does_not_hide_others(
     trueweave: AsyncTrueweave, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trueweave.store.postgres.document_filter.FEW", 3)
+    monkeypatch.setattr("trueweave.store.postgres.search.document_filter.FEW", 3)
     await trueweave.add_documents([document("a", {"n": list(range(100))}), document("b", {"n": 200})])
     assert await found(trueweave, Keyword(top_k=50), by({"n": Range(0, 300)})) == "ab"
 
@@ -326,7 +327,7 @@ async def test_what_a_filter_looks_for_is_computed_once(told: AsyncTrueweave) ->
 async def test_documents_that_many_pass_are_not_looked_at_one_by_one(
     told: AsyncTrueweave, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trueweave.store.postgres.document_filter.FEW", 20)
+    monkeypatch.setattr("trueweave.store.postgres.search.document_filter.FEW", 20)
     await told.add_documents(document(f"n{n}", {"lot": n % 10}) for n in range(300))
     listed: list[int] = []
 

@@ -19,7 +19,7 @@ from trueweave.core.types import Source
 from trueweave.store import embedded
 from trueweave.store.embedded import EmbeddedServer
 from trueweave.store.postgres.db import Database
-from trueweave.store.postgres.migrate import migrate
+from trueweave.store.postgres.schema.migrate import migrate
 from trueweave.store.server_user import server_user
 from trueweave.testing import HashEmbedder
 

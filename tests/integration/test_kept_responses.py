@@ -2,10 +2,10 @@
 
 import pytest
 
-from trueweave.store.postgres import kept_responses
+from trueweave.store.postgres.access import kept_responses
+from trueweave.store.postgres.access.kept_responses import KeptResponse, OpenRequest
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.store.postgres.kept_responses import KeptResponse, OpenRequest
-from trueweave.store.postgres.liveness import Liveness
+from trueweave.store.postgres.queue.liveness import Liveness
 
 CALLER, KEY, REQUEST = "caller", b"key", b"request"
 

@@ -16,9 +16,9 @@ from tests.integration.test_server_questions import until
 from trueweave import AsyncTrueweave, Chunk, Document, Mention
 from trueweave.server.app import create_app
 from trueweave.server.fields import LONGEST_LINE, LONGEST_MESSAGE
-from trueweave.store.postgres import suggestions
 from trueweave.store.postgres.db import Transaction
-from trueweave.store.postgres.resolution import LONGEST_LABEL
+from trueweave.store.postgres.record import suggestions
+from trueweave.store.postgres.record.resolution import LONGEST_LABEL
 from trueweave.testing.model_server import ModelServer
 
 LONGEST = 0.25  # seconds

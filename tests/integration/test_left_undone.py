@@ -23,12 +23,12 @@ from trueweave.ingest import jobs
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.jobs import Postponed, WorkerControls, WorkerDependencies, WorkspaceJobs
 from trueweave.ingest.worker import worker_of
-from trueweave.store.postgres import leases
 from trueweave.store.postgres.db import Database
-from trueweave.store.postgres.leases import LeaseKind
-from trueweave.store.postgres.liveness import LEASE, Liveness
-from trueweave.store.postgres.queue import Kind, enqueue, forget_jobs
-from trueweave.store.postgres.replies import PostgresReplies
+from trueweave.store.postgres.money.replies import PostgresReplies
+from trueweave.store.postgres.queue import leases
+from trueweave.store.postgres.queue.leases import LeaseKind
+from trueweave.store.postgres.queue.liveness import LEASE, Liveness
+from trueweave.store.postgres.queue.queue import Kind, enqueue, forget_jobs
 from trueweave.testing import Faults, HashEmbedder, ModelServer
 
 DUE = "SELECT 1 FROM trueweave.document WHERE current <> visible FOR UPDATE"

@@ -16,10 +16,10 @@ from trueweave.core.errors import BudgetReached
 from trueweave.core.types import Call, Purpose
 from trueweave.store.postgres.connections import Timeouts
 from trueweave.store.postgres.db import Database, Transaction, Workspace
-from trueweave.store.postgres.ledger import PostgresLedger
-from trueweave.store.postgres.liveness import LEASE, Liveness
-from trueweave.store.postgres.rate_limit import RateLimits, SharedRateLimiter
-from trueweave.store.postgres.replies import PostgresReplies
+from trueweave.store.postgres.money.ledger import PostgresLedger
+from trueweave.store.postgres.money.replies import PostgresReplies
+from trueweave.store.postgres.queue.liveness import LEASE, Liveness
+from trueweave.store.postgres.queue.rate_limit import RateLimits, SharedRateLimiter
 
 SHORT = 1.5  # seconds
 PATIENCE = 30.0  # for a busy machine

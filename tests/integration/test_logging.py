@@ -16,7 +16,7 @@ from trueweave.ingest.intake import take_in
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
 from trueweave.ingest.worker import worker_of
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.store.postgres.migrate import migrate
+from trueweave.store.postgres.schema.migrate import migrate
 
 DOCS = Path(__file__).parents[2] / "docs" / "logging.md"
 SECRET = "Zanzibarine"

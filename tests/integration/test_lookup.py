@@ -19,8 +19,8 @@ from trueweave import (
     UnknownEntity,
 )
 from trueweave.core.settings import Settings
-from trueweave.store.postgres import lookup
 from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.view import lookup
 
 
 def said(text: str, *links: tuple[str, str, int], start: int = 0, **types: str) -> Chunk:

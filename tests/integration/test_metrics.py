@@ -27,8 +27,8 @@ from trueweave.core.errors import ConfigError
 from trueweave.core.supervising import running
 from trueweave.server.metrics import Metrics
 from trueweave.server.metrics_port import metrics_at
-from trueweave.store.postgres import queue
 from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.queue import queue
 from trueweave.testing.model_server import ModelServer
 
 QUESTION = {"question": "Whom did Ada work with?", "method": "keyword"}

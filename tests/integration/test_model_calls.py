@@ -17,7 +17,7 @@ from trueweave.index.communities.reports import Reporting, write_reports
 from trueweave.index.communities.writer import ReportWriter
 from trueweave.ingest.summaries import summarise_some
 from trueweave.store.postgres.db import Database
-from trueweave.store.postgres.view import LONG_DESCRIPTION
+from trueweave.store.postgres.view.view import LONG_DESCRIPTION
 from trueweave.testing import HashEmbedder
 
 _HELD = """

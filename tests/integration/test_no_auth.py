@@ -16,7 +16,7 @@ from tests.servers import NginxServer, no_nginx
 from trueweave.core.errors import ConfigError
 from trueweave.core.settings import Settings
 from trueweave.server.run import check_no_auth
-from trueweave.store.postgres import api_keys
+from trueweave.store.postgres.access import api_keys
 from trueweave.store.postgres.db import Database
 
 WORKSPACES = "/v1/workspaces"

@@ -21,8 +21,8 @@ from trueweave.engine.worker import Serving, work_for_all
 from trueweave.ingest.jobs import WorkerDependencies
 from trueweave.ingest.worker import Worker
 from trueweave.server import services
-from trueweave.store.postgres import projections
 from trueweave.store.postgres.db import Database, Workspace
+from trueweave.store.postgres.projection import projections
 from trueweave.store.projection import projector
 from trueweave.store.projection.projector import Projector
 

@@ -8,7 +8,7 @@ import pytest
 from tests.integration.serving import serving
 from tests.integration.test_bulk import load, opened, rows, written
 from trueweave import AsyncTrueweave, Chunk, Document, Mention
-from trueweave.client import AsyncClient
+from trueweave.client.client import AsyncClient
 from trueweave.core.errors import UnknownWorkspace, WorkspaceReplaced
 from trueweave.retrieval.methods import Keyword, Naive
 from trueweave.store.postgres.db import Database

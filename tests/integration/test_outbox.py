@@ -8,10 +8,10 @@ import pytest
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
 from trueweave.core.errors import ChangesGone
 from trueweave.core.types import ProjectedKind
-from trueweave.store.postgres import outbox
 from trueweave.store.postgres.db import Database
-from trueweave.store.postgres.erasing import Retention, forget_old
-from trueweave.store.postgres.projecting import ProjectionSource
+from trueweave.store.postgres.projection.projecting import ProjectionSource
+from trueweave.store.postgres.queue import outbox
+from trueweave.store.postgres.record.erasing import Retention, forget_old
 from trueweave.testing import HashEmbedder
 
 LONG = timedelta(days=30)

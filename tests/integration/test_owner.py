@@ -13,7 +13,7 @@ from trueweave import AsyncTrueweave
 from trueweave.core.errors import DatabaseError, SchemaOutdated
 from trueweave.core.settings import Settings
 from trueweave.core.types import Source
-from trueweave.store.postgres import vectors
+from trueweave.store.postgres.vectors import vectors
 from trueweave.testing import HashEmbedder
 
 PASSWORD = "for-this-test-only"

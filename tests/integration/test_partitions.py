@@ -15,15 +15,16 @@ from trueweave import AsyncTrueweave, Chunk, Document, Mention
 from trueweave.bulk.flows import LocalFlow
 from trueweave.bulk.run import bulk_load
 from trueweave.core.settings import Settings
-from trueweave.engine import opened_database
+from trueweave.engine.database import opened_database
 from trueweave.engine.factory import models_of_load, recipe
 from trueweave.retrieval.methods.naive import Naive
-from trueweave.store.postgres import own_tables, search, vectors
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.store.postgres.document_filter import ConditionShape, FilterShape
-from trueweave.store.postgres.own_tables import OwnTable
-from trueweave.store.postgres.search import VectorLayout
-from trueweave.store.postgres.vectors import half
+from trueweave.store.postgres.search import search
+from trueweave.store.postgres.search.document_filter import ConditionShape, FilterShape
+from trueweave.store.postgres.search.search import VectorLayout
+from trueweave.store.postgres.vectors import own_tables, vectors
+from trueweave.store.postgres.vectors.own_tables import OwnTable
+from trueweave.store.postgres.vectors.vectors import half
 from trueweave.testing import HashEmbedder, ModelServer
 
 WORDS = ("anchor", "barrel", "candle", "dragon", "engine", "feather", "garden", "harbour", "island", "jungle")

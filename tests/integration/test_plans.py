@@ -14,12 +14,13 @@ import pytest
 from tests.integration.test_settle import document, store
 from trueweave import AsyncTrueweave, Chunk, Document, Link
 from trueweave.core.types import Source
-from trueweave.store.postgres import search, vectors
 from trueweave.store.postgres.binary_params import Numbers, array
 from trueweave.store.postgres.db import Database, Transaction
-from trueweave.store.postgres.document_filter import ConditionShape, FilterShape
 from trueweave.store.postgres.queries import QUERIES
-from trueweave.store.postgres.sources import submit
+from trueweave.store.postgres.record.sources import submit
+from trueweave.store.postgres.search import search
+from trueweave.store.postgres.search.document_filter import ConditionShape, FilterShape
+from trueweave.store.postgres.vectors import vectors
 from trueweave.testing import HashEmbedder
 
 LOOK_UPS = {

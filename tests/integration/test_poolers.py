@@ -19,9 +19,9 @@ from trueweave.core.settings import Settings
 from trueweave.core.types import Chunk, Document, Link, Mention, Source
 from trueweave.retrieval.methods import Hybrid, Keyword, Local, Naive, Subgraph
 from trueweave.store.postgres.db import Database
-from trueweave.store.postgres.liveness import Liveness
-from trueweave.store.postgres.migrate import migrate
-from trueweave.store.postgres.replies import PostgresReplies
+from trueweave.store.postgres.money.replies import PostgresReplies
+from trueweave.store.postgres.queue.liveness import Liveness
+from trueweave.store.postgres.schema.migrate import migrate
 from trueweave.testing import HashEmbedder
 
 WORDS = ("alpha", "omega")

@@ -14,8 +14,8 @@ from trueweave.core.errors import ConfigError, ProjectionBehind, ProjectionMissi
 from trueweave.core.settings import Settings
 from trueweave.core.types import StoreName
 from trueweave.store.others import StoreClients
-from trueweave.store.postgres import projections
 from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.projection import projections
 from trueweave.store.projection.projector import Projector
 from trueweave.testing import HashEmbedder
 

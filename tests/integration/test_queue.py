@@ -21,10 +21,11 @@ from trueweave.ingest import worker as workers
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.jobs import WorkerDependencies
 from trueweave.ingest.worker import Worker, worker_of
-from trueweave.store.postgres import queue, record, sources
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.store.postgres.liveness import Liveness
-from trueweave.store.postgres.queue import Queue
+from trueweave.store.postgres.queue import queue
+from trueweave.store.postgres.queue.liveness import Liveness
+from trueweave.store.postgres.queue.queue import Queue
+from trueweave.store.postgres.record import record, sources
 from trueweave.testing import HashEmbedder
 
 PATIENCE = 60

@@ -6,8 +6,8 @@ import pytest
 
 from trueweave.core.errors import DatabaseError
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.store.postgres.liveness import Liveness
-from trueweave.store.postgres.rate_limit import RateLimits, SharedRateLimiter
+from trueweave.store.postgres.queue.liveness import Liveness
+from trueweave.store.postgres.queue.rate_limit import RateLimits, SharedRateLimiter
 
 
 class Calls:

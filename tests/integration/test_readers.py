@@ -10,8 +10,8 @@ from psycopg.sql import Identifier as Id
 
 from tests.integration.test_tenants import _tables, _tenant
 from trueweave.core.errors import DatabaseError, UnknownWorkspace
+from trueweave.store.postgres.access.sql_roles import Reader, drop_reader, make_reader
 from trueweave.store.postgres.db import Database
-from trueweave.store.postgres.readers import Reader, drop_reader, make_reader
 
 SEEN = {"document", "chunk", "entity", "relation", "mention", "link", "workspace"}
 

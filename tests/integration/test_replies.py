@@ -14,8 +14,8 @@ from trueweave.core.types import Call, Message, Prompt, Purpose, Reply, TextRole
 from trueweave.models.budget import BudgetedEmbedder, BudgetedLLM
 from trueweave.models.cache import CachedEmbedder, CachedLLM, StoringEmbedder, StoringLLM
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.store.postgres.liveness import Liveness
-from trueweave.store.postgres.replies import PostgresReplies
+from trueweave.store.postgres.money.replies import PostgresReplies
+from trueweave.store.postgres.queue.liveness import Liveness
 from trueweave.testing import HashEmbedder
 
 WHY = Purpose("extract", "notes/1")

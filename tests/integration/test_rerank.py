@@ -26,8 +26,8 @@ from trueweave.models.names import endpoint
 from trueweave.models.opening import open_chat
 from trueweave.models.rerank import LLMReranker, OnnxReranker, RerankServer
 from trueweave.models.retry import Patience, RetryingReranker
-from trueweave.store.postgres import ledger
 from trueweave.store.postgres.db import Database, Workspace
+from trueweave.store.postgres.money import ledger
 from trueweave.testing.model_server import Asked, Fault, ModelServer, Ranker, Script, Trouble, overlap
 from trueweave.text import tokens
 

@@ -98,7 +98,11 @@ async def test_the_index_is_the_same_worked_aside_or_not(
     await trueweave.add_documents(documents)
     await trueweave.remove([f"{n}" for n in range(0, 150, 2)])
     assert (await trueweave.maintenance.verify()).exact
-    for module in ("trueweave.index.settle", "trueweave.store.postgres.record", "trueweave.store.postgres.resolution"):
+    for module in (
+        "trueweave.index.settle",
+        "trueweave.store.postgres.record.record",
+        "trueweave.store.postgres.record.resolution",
+    ):
         monkeypatch.setattr(f"{module}.MUCH", 0)
     assert (await trueweave.maintenance.verify()).exact
 

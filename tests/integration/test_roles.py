@@ -16,8 +16,8 @@ from trueweave.core.types import TextRole
 from trueweave.models.cache import CachedEmbedder, StoringEmbedder
 from trueweave.models.prefixes import PrefixedEmbedder, Prefixes
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.store.postgres.liveness import Liveness
-from trueweave.store.postgres.replies import PostgresReplies
+from trueweave.store.postgres.money.replies import PostgresReplies
+from trueweave.store.postgres.queue.liveness import Liveness
 from trueweave.testing import HashEmbedder, ModelServer
 
 TEXT = "Ada Lovelace worked with Charles Babbage."

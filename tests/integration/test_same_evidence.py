@@ -29,8 +29,8 @@ from trueweave.store.chroma.vectors import ChromaVectors
 from trueweave.store.neo4j.client import Neo4jClient
 from trueweave.store.neo4j.graph import Neo4jGraph
 from trueweave.store.neo4j.target import Neo4jTarget
-from trueweave.store.postgres import vectors
 from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.vectors import vectors
 from trueweave.testing import HashEmbedder
 
 EXACT = 50_000  # vectors; there are fewer of each kind

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -9,12 +10,14 @@ import pytest
 from trueweave import AsyncTrueweave
 from trueweave.core.errors import DatabaseError, SchemaNewer, SchemaOutdated, UnknownWorkspace
 from trueweave.core.settings import Settings
-from trueweave.store.postgres import schema
 from trueweave.store.postgres.db import Database
-from trueweave.store.postgres.migrate import migrate, missing
-from trueweave.store.postgres.schema import Migration, migration, migrations
+from trueweave.store.postgres.schema import schema
+from trueweave.store.postgres.schema.migrate import migrate, missing
+from trueweave.store.postgres.schema.schema import Migration, migration, migrations
 from trueweave.testing import Databases
-from trueweave.testing.schema import SCHEMA_FILE, dump_schema
+from trueweave.testing.schema import dump_schema
+
+SCHEMA_FILE = Path(__file__).parents[2] / "docs" / "reference" / "schema.sql"
 
 
 @pytest.fixture

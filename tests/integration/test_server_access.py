@@ -18,8 +18,8 @@ from trueweave.core import errors
 from trueweave.core.errors import ConfigError, TrueweaveError
 from trueweave.core.settings import Settings
 from trueweave.server import problems
-from trueweave.store.postgres import api_keys, audit
-from trueweave.store.postgres.audit import AuditEntry
+from trueweave.store.postgres.access import api_keys, audit
+from trueweave.store.postgres.access.audit import AuditEntry
 from trueweave.store.postgres.db import Database
 
 WORKSPACE = "/v1/workspaces/mine"

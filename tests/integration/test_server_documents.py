@@ -12,7 +12,7 @@ import psycopg
 
 from tests.integration.serving import TEXT, fill, serving
 from trueweave.server.middleware import Limits
-from trueweave.store.postgres.liveness import Liveness
+from trueweave.store.postgres.queue.liveness import Liveness
 
 ROOM = "/v1/workspaces/mine"
 QUICK: dict[str, Any] = {"extractor": "capitals"}

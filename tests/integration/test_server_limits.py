@@ -23,9 +23,11 @@ from trueweave.core.types import Message, Prompt, Purpose
 from trueweave.models.names import endpoint
 from trueweave.models.opening import open_chat
 from trueweave.models.prompt_limit import PromptLimitLLM
-from trueweave.store.postgres import api_keys, caller_usage, storage
-from trueweave.store.postgres.api_keys import KeyLimits
+from trueweave.store.postgres.access import api_keys
+from trueweave.store.postgres.access.api_keys import KeyLimits
 from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.money import caller_usage
+from trueweave.store.postgres.record import storage
 from trueweave.testing.model_server import Asked, Fault, ModelServer, Trouble
 from trueweave.text import tokens
 

@@ -18,9 +18,9 @@ from trueweave.core.types import Metric, TextRole
 from trueweave.graph.contribution import contribution
 from trueweave.index import settle as view_settle
 from trueweave.index.settle import settle
-from trueweave.store.postgres import record
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.locks import lock_view
+from trueweave.store.postgres.record import record
 from trueweave.testing import Faults, HashEmbedder
 
 

@@ -15,8 +15,8 @@ from trueweave.core.errors import BudgetReached, ConfigError, SpaceMismatch
 from trueweave.core.protocols import Vectors
 from trueweave.core.settings import Settings
 from trueweave.core.types import Hit, Metric, TextRole
-from trueweave.store.postgres import vectors
 from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.vectors import vectors
 from trueweave.testing import HashEmbedder, ModelServer
 
 WORDS = ("anchor", "barrel", "candle", "dragon", "engine", "feather", "garden", "harbour", "island", "jungle")

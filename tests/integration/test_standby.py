@@ -18,13 +18,13 @@ from trueweave.core.errors import DatabaseError
 from trueweave.core.evidence import Evidence, Filter
 from trueweave.core.settings import Settings
 from trueweave.core.types import Chunk, Document, Link, Mention
-from trueweave.engine import opened_database
+from trueweave.engine.database import opened_database
 from trueweave.retrieval.methods import registry
 from trueweave.server.metrics import Metrics
-from trueweave.store.postgres.joining import join_servers, weigh_server
-from trueweave.store.postgres.moving import OwnerAddress
+from trueweave.store.postgres.cluster.joining import join_servers, weigh_server
+from trueweave.store.postgres.cluster.moving import OwnerAddress
+from trueweave.store.postgres.cluster.standbys import StandbyState
 from trueweave.store.postgres.reading.question_server import QuestionServer
-from trueweave.store.postgres.standbys import StandbyState
 from trueweave.testing import Databases, HashEmbedder
 
 # Servers are killed here, machines are not.

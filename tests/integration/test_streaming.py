@@ -24,10 +24,10 @@ from trueweave.models.opening import open_chat
 from trueweave.models.retry import Patience, Retrying
 from trueweave.models.usage import prompt_tokens
 from trueweave.models.wrappers import ReplyStream
-from trueweave.store.postgres import ledger
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.store.postgres.liveness import Liveness
-from trueweave.store.postgres.replies import PostgresReplies
+from trueweave.store.postgres.money import ledger
+from trueweave.store.postgres.money.replies import PostgresReplies
+from trueweave.store.postgres.queue.liveness import Liveness
 from trueweave.testing.model_server import Fault, ModelServer, Trouble
 from trueweave.text import tokens
 

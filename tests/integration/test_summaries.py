@@ -6,7 +6,7 @@ from tests.integration.test_settle import document
 from trueweave import AsyncTrueweave, Chunk, Document, Mention
 from trueweave.core.errors import BadReply
 from trueweave.ingest.summaries import summarise_some
-from trueweave.store.postgres.view import LONG_DESCRIPTION
+from trueweave.store.postgres.view.view import LONG_DESCRIPTION
 
 LONG = "She wrote the first program, and more than that. " * (LONG_DESCRIPTION // 40)
 

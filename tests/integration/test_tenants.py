@@ -11,8 +11,8 @@ from psycopg.sql import Identifier as Id
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
 from trueweave.core.types import VECTOR_KINDS
-from trueweave.store.postgres import own_tables, vectors
 from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.vectors import own_tables, vectors
 from trueweave.testing import HashEmbedder
 
 # Tables that belong to no workspace: which migrations ran, which servers and embedding models there are, how fast

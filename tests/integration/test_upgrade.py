@@ -16,14 +16,15 @@ from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
 from trueweave.core.errors import SchemaOutdated
 from trueweave.core.settings import Settings
 from trueweave.retrieval.methods import Keyword, Naive
-from trueweave.store.postgres import upgrades
 from trueweave.store.postgres.connections import PostgresConnection
 from trueweave.store.postgres.db import Database
-from trueweave.store.postgres.migrate import migrate, missing
-from trueweave.store.postgres.schema import migration
+from trueweave.store.postgres.schema import upgrades
+from trueweave.store.postgres.schema.migrate import migrate, missing
+from trueweave.store.postgres.schema.schema import migration
 from trueweave.testing import HashEmbedder
-from trueweave.testing.schema import SCHEMA_FILE, dump_schema
+from trueweave.testing.schema import dump_schema
 
+SCHEMA_FILE = Path(__file__).parents[2] / "docs" / "reference" / "schema.sql"
 OLD = Path(__file__).with_name("upgrade.sql")  # written by tools/write_upgrade_fixture.py
 
 NEXT = migration(

@@ -14,8 +14,9 @@ from trueweave.core.types import Verdict
 from trueweave.engine import maintenance
 from trueweave.graph.contribution import contribution
 from trueweave.index.verify import Moment, compare_with
-from trueweave.store.postgres import record, resolution, temporary_workspaces
+from trueweave.store.postgres.cluster import temporary_workspaces
 from trueweave.store.postgres.db import Database, Workspace
+from trueweave.store.postgres.record import record, resolution
 from trueweave.testing import ModelServer, tables
 
 FOLK = ("miller", "smith", "reeve", "priest")

@@ -19,8 +19,8 @@ from trueweave.ingest.intake import take_in
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.worker import Worker, run_until, worker_of
-from trueweave.store.postgres import record
 from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.record import record
 from trueweave.testing import HashEmbedder
 
 CAPITALS = Recipe(extractor="capitals")

@@ -9,8 +9,8 @@ from uuid import UUID
 
 import pytest
 
-from trueweave.answering import Answering, standalone
-from trueweave.answering.ask import NOTHING_FOUND
+from trueweave.answering.ask import NOTHING_FOUND, Answering
+from trueweave.answering.conversation import standalone
 from trueweave.core.errors import BadReply, ConfigError
 from trueweave.core.evidence import Answer, AnswerOptions, Evidence, Passage, Trace, Usage
 from trueweave.core.types import Finish, Message, Prompt, Purpose, Reply

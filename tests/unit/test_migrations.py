@@ -2,7 +2,7 @@
 
 import pytest
 
-from trueweave.store.postgres.schema import migration, migrations
+from trueweave.store.postgres.schema.schema import migration, migrations
 
 
 def test_the_first_line_says_what_kind_of_migration_it_is() -> None:

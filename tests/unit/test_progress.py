@@ -12,7 +12,7 @@ from trueweave.core.types import Budget, Source
 from trueweave.ingest.extract.capitals import CapitalsExtractor
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.stages import work
-from trueweave.store.postgres.ingest_progress import IngestProgress
+from trueweave.store.postgres.queue.ingest_progress import IngestProgress
 from trueweave.text.names import key
 
 RECIPE = Recipe(extractor="capitals", min_chunk_size=50, max_chunk_size=100)

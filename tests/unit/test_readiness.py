@@ -6,7 +6,7 @@ from typing import cast
 import pytest
 
 from trueweave.server.services import Readiness
-from trueweave.store.postgres import api_keys
+from trueweave.store.postgres.access import api_keys
 from trueweave.store.postgres.db import Database
 
 

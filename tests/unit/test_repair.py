@@ -6,8 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from trueweave.answering import Answering
-from trueweave.answering.ask import NOTHING_FOUND
+from trueweave.answering.ask import NOTHING_FOUND, Answering
 from trueweave.core.errors import BudgetReached, ConfigError
 from trueweave.core.evidence import Answer, Evidence, Passage
 from trueweave.core.types import Prompt, Purpose, Reply

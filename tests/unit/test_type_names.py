@@ -22,5 +22,5 @@ def test_no_two_public_classes_share_a_name() -> None:
     assert not {
         name: files
         for name, files in twice.items()
-        if len([one for one in files if not (one.startswith("methods/") and Path(one).name in methods)]) > 1
+        if len([one for one in files if not (one.startswith("retrieval/methods/") and Path(one).name in methods)]) > 1
     }

@@ -1,17 +1,5 @@
-"""From evidence to an answer with citations, each of them checked.
+"""From evidence to an answer with checked citations.
 
-    answering = Answering(use_cot=False, numerical_answer=False)
-    async for piece in answering.stream(question, evidence, llm, history):   # str …, and at the end an Answer
-        ...
-    answering.context(evidence).text               # what a model would be shown, without asking one
-    await standalone(question, history, llm)       # a follow-up question as it can be searched for
-
-An answer with number 0 (`[0]`) in front of it is one that the documents do not give: `known` is False.
-How sentences are judged is in trueweave.answering.cite, how room is divided in trueweave.answering.compose.
+`ask` answers, `compose` divides the room of a prompt, `cite` finds the citations in an answer and `verify` judges its
+sentences. `conversation` rewrites a follow-up question so that it can be searched for on its own.
 """
-
-from trueweave.answering.ask import Answering
-from trueweave.answering.compose import Context, LeftOut
-from trueweave.answering.conversation import standalone
-
-__all__ = ["Answering", "Context", "LeftOut", "standalone"]

@@ -16,7 +16,7 @@ from trueweave.text.names import key
 
 if TYPE_CHECKING:
     from trueweave.core.evidence import Answer, Evidence, Usage
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
     from trueweave.retrieval.context import Method
 
 Progress = Callable[[int], None]

@@ -15,7 +15,7 @@ from trueweave.ingest.extract import preannotated
 from trueweave.ingest.json_lines import name_of, rows
 
 if TYPE_CHECKING:
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
 
 _AT_ONCE = 10_000  # passages; a set may have more than fit in memory
 

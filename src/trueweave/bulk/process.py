@@ -27,11 +27,12 @@ from trueweave.ingest.loading import Files
 from trueweave.ingest.own import Given
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.stages import work
-from trueweave.store.postgres import bulk, vectors
+from trueweave.store.postgres import bulk
 from trueweave.store.postgres.connections import Timeouts
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.store.postgres.sources import source_id
-from trueweave.store.postgres.vectors import Space, Vector, half
+from trueweave.store.postgres.record.sources import source_id
+from trueweave.store.postgres.vectors import vectors
+from trueweave.store.postgres.vectors.vectors import Space, Vector, half
 
 T = TypeVar("T")
 

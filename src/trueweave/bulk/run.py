@@ -28,12 +28,15 @@ from trueweave.index.settle import settle
 from trueweave.ingest.loading import Files
 from trueweave.ingest.own import Given
 from trueweave.ingest.recipe import Recipe
-from trueweave.store.postgres import bulk, communities, record, resolution, vectors
+from trueweave.store.postgres import bulk
+from trueweave.store.postgres.cluster.servers import HOME
+from trueweave.store.postgres.cluster.temporary_workspaces import release_replaced_by, temporary_workspace
 from trueweave.store.postgres.db import Transaction, Workspace
-from trueweave.store.postgres.queue import ask_for
-from trueweave.store.postgres.servers import HOME
-from trueweave.store.postgres.temporary_workspaces import release_replaced_by, temporary_workspace
-from trueweave.store.postgres.vectors import Space
+from trueweave.store.postgres.queue.queue import ask_for
+from trueweave.store.postgres.record import record, resolution
+from trueweave.store.postgres.vectors import vectors
+from trueweave.store.postgres.vectors.vectors import Space
+from trueweave.store.postgres.view import communities
 from trueweave.text.names import key
 
 _DOCUMENTS_IN_A_SHARD = 500

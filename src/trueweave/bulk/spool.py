@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from pgvector import HalfVector
 
 from trueweave.graph.contribution import ChunkRow, Contribution, DocumentRow, LinkRow, Made, MentionRow
-from trueweave.store.postgres.vectors import Vector
+from trueweave.store.postgres.vectors.vectors import Vector
 
 _ID, _TEXT, _INT, _BIG = pa.binary(16), pa.large_string(), pa.int32(), pa.int64()
 _SCHEMAS: dict[type, list[pa.DataType]] = {

@@ -35,7 +35,7 @@ from trueweave.graph.contribution import ChunkRow, DocumentRow, LinkRow, Mention
 from trueweave.graph.plan import ChangedText
 from trueweave.index.linking import link_new
 from trueweave.store.postgres import bulk
-from trueweave.store.postgres.vectors import Vector
+from trueweave.store.postgres.vectors.vectors import Vector
 from trueweave.text.names import key
 
 _LINKED_AT_ONCE = 1500  # chunks; many have the same words, each of which is looked up once

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from trueweave.core.evidence import Answer, AnswerOptions, Filter
     from trueweave.core.settings import Settings
     from trueweave.core.types import Message
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
     from trueweave.retrieval.context import Method
 
 MethodName = Annotated[

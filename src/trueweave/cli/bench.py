@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from trueweave.bench.results import Results
     from trueweave.bench.types import Dataset
     from trueweave.core.settings import Settings
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
     from trueweave.retrieval.context import Method
 
 DatasetOption = Annotated[
@@ -159,7 +159,8 @@ class _Run:
         the work."""
         from trueweave.bench import loading, vectors
         from trueweave.cli.render.progress_bar import progress
-        from trueweave.engine import AsyncTrueweave, factory
+        from trueweave.engine import factory
+        from trueweave.engine.trueweave import AsyncTrueweave
 
         passages = sum(1 for _ in self.dataset.passages or ())
         with progress("Adding", passages) as done:

@@ -17,7 +17,7 @@ from trueweave.cli.session import in_force, in_workspace, load_settings
 
 if TYPE_CHECKING:
     from trueweave.core.types import Budget
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
 
 
 def budget(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from trueweave.core.settings import Settings
     from trueweave.core.types import BulkReport
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
 
 Sources = Annotated[
     list[str],

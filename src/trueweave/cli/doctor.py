@@ -22,7 +22,7 @@ from trueweave.core.errors import ConfigError, DatabaseError, ModelError
 if TYPE_CHECKING:
     from trueweave.core.settings import Settings
     from trueweave.models.checks import HealthCheck
-    from trueweave.store.postgres.vectors import Space
+    from trueweave.store.postgres.vectors.vectors import Space
 
 OLDEST = 160000  # PostgreSQL 16
 OLDEST_VECTOR = (0, 8)
@@ -96,7 +96,7 @@ async def _all(settings: Settings) -> list[HealthCheck]:
 async def _database(settings: Settings) -> tuple[str | None, list[HealthCheck]]:
     """The database's address, if Trueweave can work in it; and what was found."""
     from trueweave.models.checks import HealthCheck
-    from trueweave.store.postgres.health import health
+    from trueweave.store.postgres.schema.health import health
 
     what = f"database: {place(settings)}"
     try:
@@ -137,7 +137,7 @@ def _vector(installed: str | None, at_hand: str | None) -> HealthCheck:
 def _sizes(settings: Settings, connections: int) -> Iterator[HealthCheck]:
     """How much this process and PostgreSQL may use, as it was set or as it follows from the machine."""
     from trueweave.models.checks import HealthCheck
-    from trueweave.store.postgres import own_tables
+    from trueweave.store.postgres.vectors import own_tables
 
     fits = settings.pool_size <= connections
     yield HealthCheck(
@@ -156,7 +156,7 @@ def _sizes(settings: Settings, connections: int) -> Iterator[HealthCheck]:
 
 
 async def _tenants(settings: Settings) -> tuple[list[HealthCheck], bool]:
-    from trueweave.engine import opened_database
+    from trueweave.engine.database import opened_database
     from trueweave.models.checks import HealthCheck
 
     what, workspace = "row-level security in force", settings.workspace
@@ -171,7 +171,7 @@ async def _tenants(settings: Settings) -> tuple[list[HealthCheck], bool]:
 
 
 async def _standbys(settings: Settings) -> list[HealthCheck]:
-    from trueweave.engine import opened_database
+    from trueweave.engine.database import opened_database
     from trueweave.models.checks import HealthCheck
 
     if not settings.standby_urls and not settings.server_standby_urls:
@@ -199,7 +199,7 @@ async def _standbys(settings: Settings) -> list[HealthCheck]:
 
 async def _servers(settings: Settings) -> list[HealthCheck]:
     """The servers beside the home."""
-    from trueweave.engine import opened_database
+    from trueweave.engine.database import opened_database
     from trueweave.models.checks import HealthCheck
 
     if not settings.server_urls:
@@ -218,9 +218,9 @@ async def _servers(settings: Settings) -> list[HealthCheck]:
 
 async def _workspace(settings: Settings) -> tuple[Space | None, Settings, list[HealthCheck]]:
     """The embedding space of the workspace, if it has one; the settings in force in it; and what was found."""
-    from trueweave.engine import opened_database
+    from trueweave.engine.database import opened_database
     from trueweave.models.checks import HealthCheck
-    from trueweave.store.postgres import vectors
+    from trueweave.store.postgres.vectors import vectors
 
     async with opened_database(settings) as opened:
         found = await opened.open_workspace(settings.workspace, make=False)

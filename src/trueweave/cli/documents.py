@@ -14,7 +14,7 @@ from trueweave.cli.session import in_workspace, load_settings
 
 if TYPE_CHECKING:
     from trueweave.core.types import DocumentInfo
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
 
 
 def documents(

@@ -17,7 +17,7 @@ from trueweave.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from trueweave.core.types import Hierarchy, Status
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
 
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A file that is named as what it is to be: graph.graphml.")]

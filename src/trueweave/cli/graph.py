@@ -16,7 +16,7 @@ from trueweave.cli.session import in_workspace, load_settings
 from trueweave.core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
     from trueweave.formats.pictures import GraphPicture
 
 app = typer.Typer(no_args_is_help=True, help="Draw parts of the graph.")

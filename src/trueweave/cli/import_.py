@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from trueweave.core.events import Event
     from trueweave.core.types import Document
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
 
 FormatName = Literal["graphrag", "lightrag", "jsonl", "graphml", "rdf", "triples"]
 What = Annotated[Path, typer.Argument(metavar="PATH", help="The folder or file that another system has written.")]

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from trueweave.core.settings import Settings
     from trueweave.core.types import Duplicate, Estimate, SyncPlan
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
 
 
 class IngestRun:

@@ -15,7 +15,7 @@ from trueweave.cli.reply import replying
 from trueweave.cli.session import in_database, load_settings
 
 if TYPE_CHECKING:
-    from trueweave.store.postgres.api_keys import ApiKeyInfo, MadeKey
+    from trueweave.store.postgres.access.api_keys import ApiKeyInfo, MadeKey
     from trueweave.store.postgres.db import Database
 
 app = typer.Typer(
@@ -54,7 +54,7 @@ def create(
 ) -> None:
     """Make a key, and print it. It is shown only now: nothing is kept of it but a hash."""
     from trueweave.engine.core import found_workspace
-    from trueweave.store.postgres import api_keys
+    from trueweave.store.postgres.access import api_keys
 
     async def make(opened: Database) -> MadeKey:
         ids = [(await found_workspace(opened, one)).workspace.id for one in workspace] if workspace else None
@@ -87,7 +87,7 @@ def _price(given: str | None) -> Decimal | None:
 @app.command("list")
 def list_(database_url: DatabaseUrl = None, json: Json = False) -> None:
     """List all keys, without their secrets."""
-    from trueweave.store.postgres import api_keys
+    from trueweave.store.postgres.access import api_keys
 
     async def look(opened: Database) -> list[ApiKeyInfo]:
         found: list[ApiKeyInfo] = []
@@ -111,7 +111,7 @@ def revoke(
 ) -> None:
     """Revoke a key. Servers refuse it within seconds."""
     from trueweave.core.errors import ConfigError
-    from trueweave.store.postgres import api_keys
+    from trueweave.store.postgres.access import api_keys
 
     given = prefix.removeprefix("twk_").partition("_")[0]
     with replying(json) as reply:

@@ -18,7 +18,7 @@ from trueweave.cli.session import in_force, in_workspace, load_settings
 from trueweave.mcp.clients import ClientName
 
 if TYPE_CHECKING:
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
 
 app = typer.Typer(invoke_without_command=True)
 

@@ -16,7 +16,7 @@ from trueweave.cli.session import load_settings, owners
 
 if TYPE_CHECKING:
     from trueweave.core.settings import Settings
-    from trueweave.store.postgres.moving import OwnerAddress
+    from trueweave.store.postgres.cluster.moving import OwnerAddress
 
 OwnerUrl = Annotated[
     str | None,
@@ -37,7 +37,7 @@ def migrate(owner_url: OwnerUrl = None, check: Check = False, json: Json = False
 
     Stop workers of the older version first where a migration is marked as breaking. Beside all others they go on.
     """
-    from trueweave.store.postgres.migrate import missing
+    from trueweave.store.postgres.schema.migrate import missing
 
     with replying(json) as reply:
         settings = load_settings()
@@ -58,7 +58,7 @@ def migrate(owner_url: OwnerUrl = None, check: Check = False, json: Json = False
 
 def apply_migrations(settings: Settings, owner_url: str | None = None) -> dict[str, list[str]]:
     """Apply the migrations that are missing, on all servers; their names, for each server."""
-    from trueweave.store.postgres.joining import migrate_servers
+    from trueweave.store.postgres.cluster.joining import migrate_servers
 
     servers = _databases(settings, owner_url)
     with spinner("Migrating …"):
@@ -90,7 +90,7 @@ def _told(heading: str, found: dict[str, list[str]], servers: dict[str, OwnerAdd
 
 
 def _line(name: str) -> RenderableType:
-    from trueweave.store.postgres.schema import migrations
+    from trueweave.store.postgres.schema.schema import migrations
 
     [kind] = ["additive" if one.additive else "breaking" for one in migrations() if one.name == name]
     return indented(f"{name} ({kind})")

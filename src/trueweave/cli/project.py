@@ -21,7 +21,7 @@ from trueweave.core.types import StoreName
 if TYPE_CHECKING:
     from trueweave.core.events import Event, Listener
     from trueweave.core.settings import Settings
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
     from trueweave.store.postgres.db import Database
 
 app = typer.Typer(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from trueweave.core.settings import Settings
     from trueweave.core.types import EmbeddingEstimate, Spent
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
 
 NewModel = Annotated[
     str,

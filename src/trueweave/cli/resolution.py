@@ -14,7 +14,7 @@ from trueweave.cli.session import in_workspace, load_settings
 from trueweave.core.types import Resolution, ResolutionSettings, Sameness
 
 if TYPE_CHECKING:
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
 
 
 def resolution(

@@ -14,7 +14,7 @@ from trueweave.cli.status import look
 
 if TYPE_CHECKING:
     from trueweave.cli.render.status import WorkspaceState
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
 
 
 def retry(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:

@@ -28,8 +28,8 @@ from trueweave.core.errors import RuleError
 from trueweave.core.types import Link, Mention, NameKey, Rule
 
 if TYPE_CHECKING:
-    from trueweave.engine import AsyncTrueweave
     from trueweave.engine.rules import AsyncRulesGroup
+    from trueweave.engine.trueweave import AsyncTrueweave
 
     _MakeRule = Callable[[Callable[[AsyncRulesGroup], Awaitable[Rule]], Callable[[Rule], str]], None]
 

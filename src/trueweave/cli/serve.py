@@ -51,7 +51,7 @@ def _serve(settings: Settings, host: str, port: int, *, no_auth: bool, works: bo
     from trueweave.server.listening import bind
     from trueweave.server.run import check_no_auth, run
     from trueweave.server.tracing import sent_traces
-    from trueweave.store.postgres import api_keys
+    from trueweave.store.postgres.access import api_keys
 
     has_keys = in_database(api_keys.any_valid, settings)
     if no_auth:

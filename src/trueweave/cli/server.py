@@ -22,7 +22,7 @@ def list_(database_url: DatabaseUrl = None, json: Json = False) -> None:
 
     A new workspace goes to the one whose database is smallest in proportion to its weight.
     """
-    from trueweave.store.postgres.joining import list_servers
+    from trueweave.store.postgres.cluster.joining import list_servers
 
     with replying(json) as reply:
         found = asyncio.run(list_servers(owners(load_settings(database_url))))
@@ -41,7 +41,7 @@ def weigh(
 
     What is there stays there: `trueweave workspace move` moves it.
     """
-    from trueweave.store.postgres.joining import weigh_server
+    from trueweave.store.postgres.cluster.joining import weigh_server
 
     with replying(json) as reply:
         asyncio.run(weigh_server(owners(load_settings(database_url))["home"], name, weight))

@@ -11,10 +11,10 @@ from trueweave.cli.render.console import err
 
 if TYPE_CHECKING:
     from trueweave.core.settings import Settings
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
     from trueweave.store.embedded import EmbeddedServer
+    from trueweave.store.postgres.cluster.moving import OwnerAddress
     from trueweave.store.postgres.db import Database
-    from trueweave.store.postgres.moving import OwnerAddress
 
 T = TypeVar("T")
 
@@ -45,7 +45,7 @@ def in_workspace(act: Callable[[AsyncTrueweave], Awaitable[T]], settings: Settin
     """What `act` gives in the workspace of these settings. One that is not there is an error, or made with `make`."""
     from contextlib import aclosing
 
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
 
     async def enter_and_act(opened: Database) -> T:
         trueweave = await AsyncTrueweave.enter(opened, settings.workspace, settings=settings, make=make)
@@ -59,7 +59,7 @@ def in_database(act: Callable[[Database], Awaitable[T]], settings: Settings) -> 
     """What `act` gives in the database of these settings."""
     from psycopg import OperationalError
 
-    from trueweave.engine import opened_database
+    from trueweave.engine.database import opened_database
     from trueweave.store.postgres.connections import unusable
 
     url = database(settings)
@@ -115,8 +115,8 @@ def owner(settings: Settings, url: str | None = None) -> tuple[str, bool]:
 def owners(settings: Settings, url: str | None = None) -> dict[str, OwnerAddress]:
     """The same for all servers of these settings, by their names."""
     from trueweave.engine.database import owner_addresses
-    from trueweave.store.postgres.moving import OwnerAddress
-    from trueweave.store.postgres.servers import HOME
+    from trueweave.store.postgres.cluster.moving import OwnerAddress
+    from trueweave.store.postgres.cluster.servers import HOME
 
     return {HOME: OwnerAddress(*owner(settings, url)), **owner_addresses(settings)}
 

@@ -14,7 +14,7 @@ from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, in_workspace, load_settings, place
 
 if TYPE_CHECKING:
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
 
 
 def status(

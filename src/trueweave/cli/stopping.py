@@ -16,7 +16,7 @@ from trueweave.core.errors import BudgetReached, TrueweaveError
 
 if TYPE_CHECKING:
     from trueweave.cli.render.amounts import Allowance
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
 
 
 class Run(Protocol):

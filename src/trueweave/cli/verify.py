@@ -15,7 +15,7 @@ from trueweave.cli.session import in_workspace, load_settings
 
 if TYPE_CHECKING:
     from trueweave.core.types import Verdict
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
 
 
 def verify(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:

@@ -18,7 +18,7 @@ from trueweave.cli.signals import until_stopped
 if TYPE_CHECKING:
     from trueweave.core.events import Event, Listener
     from trueweave.core.settings import Settings
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
     from trueweave.store.postgres.db import Database
 
 

@@ -31,7 +31,7 @@ def list_(database_url: DatabaseUrl = None, json: Json = False) -> None:
 
     Only the owner of Trueweave's schema sees them all.
     """
-    from trueweave.store.postgres.health import workspaces as all_of
+    from trueweave.store.postgres.schema.health import workspaces as all_of
 
     with replying(json) as reply:
         settings = load_settings(database_url)
@@ -79,7 +79,7 @@ def move(
 
     To be run by the owner of the schemas, with the addresses of owner_database_url and owner_server_urls.
     """
-    from trueweave.store.postgres.moving import MoveProgress, move_workspace
+    from trueweave.store.postgres.cluster.moving import MoveProgress, move_workspace
 
     with replying(json) as reply:
         settings = load_settings(database_url)
@@ -107,9 +107,9 @@ def role(
     write.
     """
     from trueweave.core.errors import ConfigError
+    from trueweave.store.postgres.access.sql_roles import make_reader
+    from trueweave.store.postgres.cluster.joining import drop_reader_anywhere, server_of
     from trueweave.store.postgres.connections import location
-    from trueweave.store.postgres.joining import drop_reader_anywhere, server_of
-    from trueweave.store.postgres.readers import make_reader
 
     with replying(json) as reply:
         settings = load_settings(database_url, name)

@@ -9,7 +9,7 @@ from pathlib import Path
 from uuid import UUID
 
 from trueweave.answering.conversations import Conversation
-from trueweave.client import AsyncClient
+from trueweave.client.client import AsyncClient
 from trueweave.core.events import Added, Listener, Progress, Refused, ignore, unseen
 from trueweave.core.evidence import (
     Answer,

@@ -8,7 +8,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from trueweave.answering import Answering, standalone
+from trueweave.answering.ask import Answering
+from trueweave.answering.conversation import standalone
 from trueweave.core.errors import ConfigError, TrueweaveError
 from trueweave.core.events import Retrieved, Rewritten, tell
 from trueweave.core.evidence import Answer, Compared, Comparison, Evidence, Filter, Query, Trace

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from trueweave.core.types import Budget, Spent, SpentOn
 from trueweave.engine.core import OpenWorkspace
-from trueweave.store.postgres import ledger
+from trueweave.store.postgres.money import ledger
 from trueweave.store.postgres.public_errors import own_errors, translated
 
 

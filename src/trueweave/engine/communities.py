@@ -20,9 +20,10 @@ from trueweave.core.types import (
 from trueweave.engine.core import OpenWorkspace
 from trueweave.graph.communities import LeidenSettings
 from trueweave.index.communities.find import regroup
-from trueweave.store.postgres import communities, failed_work
 from trueweave.store.postgres.public_errors import own_errors
-from trueweave.store.postgres.queue import ask_for
+from trueweave.store.postgres.queue import failed_work
+from trueweave.store.postgres.queue.queue import ask_for
+from trueweave.store.postgres.view import communities
 
 
 @own_errors

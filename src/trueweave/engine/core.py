@@ -34,11 +34,11 @@ from trueweave.ingest.seen import Seen
 from trueweave.ingest.worker import Worker, worker_of
 from trueweave.models.prompts import BUILT_IN, PromptSet
 from trueweave.store.others import StoreClients
-from trueweave.store.postgres import vectors
 from trueweave.store.postgres.db import Database, OpenedWorkspace, Workspace
-from trueweave.store.postgres.liveness import Liveness
+from trueweave.store.postgres.queue.liveness import Liveness
 from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
-from trueweave.store.postgres.vectors import Space
+from trueweave.store.postgres.vectors import vectors
+from trueweave.store.postgres.vectors.vectors import Space
 
 if TYPE_CHECKING:
     from trueweave.engine.factory import ModelFactory, WorkspaceModels

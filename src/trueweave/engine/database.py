@@ -10,12 +10,12 @@ from functools import partial
 from trueweave.core.errors import SchemaOutdated
 from trueweave.core.settings import Settings
 from trueweave.store.embedded import EmbeddedServer, default_directory
+from trueweave.store.postgres.cluster.moving import OwnerAddress
+from trueweave.store.postgres.cluster.servers import Servers
+from trueweave.store.postgres.cluster.standbys import StandbyOptions, Standbys
 from trueweave.store.postgres.connections import Timeouts
 from trueweave.store.postgres.db import Database
-from trueweave.store.postgres.migrate import migrate
-from trueweave.store.postgres.moving import OwnerAddress
-from trueweave.store.postgres.servers import Servers
-from trueweave.store.postgres.standbys import StandbyOptions, Standbys
+from trueweave.store.postgres.schema.migrate import migrate
 
 
 def bundled(settings: Settings) -> EmbeddedServer:

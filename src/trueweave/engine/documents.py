@@ -23,9 +23,10 @@ from trueweave.ingest.intake import count, incoming, take_back, take_in
 from trueweave.ingest.loading import check_present, is_folder
 from trueweave.ingest.seen import Seen
 from trueweave.ingest.worker import Worker, run_until
-from trueweave.store.postgres import erasing, read, record, resolution
-from trueweave.store.postgres.document_filter import ALL, scope
 from trueweave.store.postgres.public_errors import own_errors, translated
+from trueweave.store.postgres.record import erasing, record, resolution
+from trueweave.store.postgres.search.document_filter import ALL, scope
+from trueweave.store.postgres.view import read
 from trueweave.text.uris import Naming
 
 _DOCUMENTS_AT_ONCE = 256

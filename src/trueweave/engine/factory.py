@@ -49,10 +49,10 @@ from trueweave.models.retry import Clock, Contact, Patience, Retrying, RetryingE
 from trueweave.models.usage import CountedLLM
 from trueweave.store.others import StoreClients
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.store.postgres.ledger import PostgresLedger
-from trueweave.store.postgres.liveness import LEASE, Liveness
-from trueweave.store.postgres.rate_limit import RateLimits, SharedRateLimiter
-from trueweave.store.postgres.replies import PostgresReplies
+from trueweave.store.postgres.money.ledger import PostgresLedger
+from trueweave.store.postgres.money.replies import PostgresReplies
+from trueweave.store.postgres.queue.liveness import LEASE, Liveness
+from trueweave.store.postgres.queue.rate_limit import RateLimits, SharedRateLimiter
 
 FREE = Price(Decimal(0), Decimal(0))
 _CALLS_A_SLOT = 2  # so that one is ready to be made when another ends

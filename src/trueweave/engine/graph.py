@@ -14,9 +14,11 @@ from trueweave.engine import lookup, picturing
 from trueweave.engine.communities import found_community
 from trueweave.engine.core import OpenWorkspace
 from trueweave.formats.pictures import GraphPicture
-from trueweave.store.postgres import outbox, read, vectors
-from trueweave.store.postgres.projecting import ProjectionSource
+from trueweave.store.postgres.projection.projecting import ProjectionSource
 from trueweave.store.postgres.public_errors import own_errors
+from trueweave.store.postgres.queue import outbox
+from trueweave.store.postgres.vectors import vectors
+from trueweave.store.postgres.view import read
 
 
 @own_errors

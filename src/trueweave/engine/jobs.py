@@ -13,8 +13,8 @@ from trueweave.engine.core import OpenWorkspace
 from trueweave.ingest.intake import batches, hand_in, incoming
 from trueweave.ingest.loading import check_present
 from trueweave.ingest.seen import Seen
-from trueweave.store.postgres import ingest_jobs
 from trueweave.store.postgres.public_errors import own_errors
+from trueweave.store.postgres.queue import ingest_jobs
 
 
 @own_errors

@@ -21,8 +21,8 @@ from trueweave.core.evidence import (
 from trueweave.core.protocols import Readers
 from trueweave.core.types import Entity, NameKey, Relation, VectorKind
 from trueweave.engine.core import OpenWorkspace
-from trueweave.store.postgres import lookup, read
-from trueweave.store.postgres.lookup import WordHit
+from trueweave.store.postgres.view import lookup, read
+from trueweave.store.postgres.view.lookup import WordHit
 from trueweave.text.names import storable, tidy
 
 _DEEPER = 10  # times as many are looked for by meaning, where only some types count

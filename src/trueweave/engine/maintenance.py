@@ -30,23 +30,14 @@ from trueweave.engine.core import OpenWorkspace
 from trueweave.graph.communities import LeidenSettings
 from trueweave.index.communities.find import regroup
 from trueweave.index.verify import compare_with, moment
-from trueweave.store.postgres import (
-    communities,
-    digest,
-    erasing,
-    failed_work,
-    ingest_progress,
-    own_tables,
-    read,
-    record,
-    resolution,
-    sources,
-    temporary_workspaces,
-    vectors,
-)
-from trueweave.store.postgres.ingest_progress import IngestProgress
+from trueweave.store.postgres.cluster import temporary_workspaces
 from trueweave.store.postgres.public_errors import own_errors, translated
-from trueweave.store.postgres.queue import ask_for
+from trueweave.store.postgres.queue import failed_work, ingest_progress
+from trueweave.store.postgres.queue.ingest_progress import IngestProgress
+from trueweave.store.postgres.queue.queue import ask_for
+from trueweave.store.postgres.record import erasing, record, resolution, sources
+from trueweave.store.postgres.vectors import own_tables, vectors
+from trueweave.store.postgres.view import communities, digest, read
 
 if TYPE_CHECKING:
     from trueweave.engine.trueweave import AsyncTrueweave

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from trueweave.core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from trueweave.client import AsyncClient
+    from trueweave.client.client import AsyncClient
     from trueweave.client.sync import Client
     from trueweave.core.settings import Settings
-    from trueweave.engine import AsyncTrueweave
     from trueweave.engine.sync import Trueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
 
 # Who uses a server does not wait for what a database needs.
 
@@ -52,10 +52,10 @@ def connect_async(
 ) -> AbstractAsyncContextManager[AsyncTrueweave | AsyncClient]:
     """What `connect` does, for `async with`: an AsyncClient, or an AsyncTrueweave."""
     if _is_server(url, key):
-        from trueweave.client import AsyncClient
+        from trueweave.client.client import AsyncClient
 
         return AsyncClient.open(url or "", workspace, key=key, settings=settings, make=make)
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
 
     return AsyncTrueweave.open(url, workspace, settings=settings, make=make)
 

@@ -13,8 +13,8 @@ from trueweave.engine import lookup
 from trueweave.engine.core import OpenWorkspace
 from trueweave.formats.pictures import MOST, GraphPicture
 from trueweave.store.limits import MOST_RELATIONS
-from trueweave.store.postgres import communities
-from trueweave.store.postgres import lookup as stored
+from trueweave.store.postgres.view import communities
+from trueweave.store.postgres.view import lookup as stored
 
 _OF_ENTITY, _OF_RELATION = 2, 1  # passages
 _RELATIONS_EACH = 6  # relations of a picture for each entity, at most

@@ -9,9 +9,9 @@ from trueweave.core.errors import ProjectionMissing
 from trueweave.core.events import Listener, ignore
 from trueweave.core.types import ProjectionDifference, ProjectionStatus, StoreName
 from trueweave.engine.core import OpenWorkspace
-from trueweave.store.postgres import projections
 from trueweave.store.postgres.locks import refuse_during_load
-from trueweave.store.postgres.projecting import ProjectionSource
+from trueweave.store.postgres.projection import projections
+from trueweave.store.postgres.projection.projecting import ProjectionSource
 from trueweave.store.postgres.public_errors import own_errors
 from trueweave.store.projection import compare, projector
 from trueweave.store.projection.projector import Projector

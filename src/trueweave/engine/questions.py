@@ -21,7 +21,7 @@ from trueweave.store.postgres.public_errors import own_errors, translated
 from trueweave.text.names import storable
 
 if TYPE_CHECKING:
-    from trueweave.answering import Answering
+    from trueweave.answering.ask import Answering
     from trueweave.engine.asking import Asking
     from trueweave.engine.trueweave import AsyncTrueweave
 
@@ -220,7 +220,7 @@ class QuestionCalls:
         verifiers: Sequence[str | Verifier] | None = None,
         options: AnswerOptions | None = None,
     ) -> Answering:
-        from trueweave.answering import Answering
+        from trueweave.answering.ask import Answering
 
         settings = self._core.settings
         chosen = settings.verifiers if verifiers is None else verifiers

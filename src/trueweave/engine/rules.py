@@ -10,8 +10,8 @@ from trueweave.core.types import Chunk, Document, Link, Mention, NameKey, Resolu
 from trueweave.engine.core import OpenWorkspace
 from trueweave.formats.importing.statements import of_entity, of_relation
 from trueweave.graph.contribution import contribution
-from trueweave.store.postgres import record, resolution, suggestions
 from trueweave.store.postgres.public_errors import own_errors
+from trueweave.store.postgres.record import record, resolution, suggestions
 from trueweave.text.tokens import count
 
 _SUGGESTIONS_AT_ONCE = 1000

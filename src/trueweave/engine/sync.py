@@ -73,11 +73,11 @@ from trueweave.core.types import (
     Verdict,
 )
 from trueweave.core.waiting import WaitingCalls, WaitingGroup, awaited, wait_for
-from trueweave.engine import AsyncTrueweave
+from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.formats.pictures import GraphPicture
 from trueweave.ingest.own import MakeChunker, MakeExtractor
 from trueweave.retrieval.context import Method
-from trueweave.store.postgres.ingest_progress import IngestProgress
+from trueweave.store.postgres.queue.ingest_progress import IngestProgress
 
 
 class _Waiting(WaitingCalls[AsyncTrueweave]):

@@ -23,12 +23,12 @@ from trueweave.engine.questions import QuestionCalls
 from trueweave.engine.rules import AsyncRulesGroup
 from trueweave.ingest.jobs import WorkerDependencies
 from trueweave.ingest.own import MakeChunker, MakeExtractor
-from trueweave.store.postgres import read
+from trueweave.store.postgres.cluster.joining import migrate_servers
+from trueweave.store.postgres.cluster.moving import OwnerAddress
+from trueweave.store.postgres.cluster.servers import HOME
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.store.postgres.joining import migrate_servers
-from trueweave.store.postgres.moving import OwnerAddress
 from trueweave.store.postgres.public_errors import own_errors
-from trueweave.store.postgres.servers import HOME
+from trueweave.store.postgres.view import read
 
 if TYPE_CHECKING:
     from trueweave.engine.factory import ModelFactory

@@ -14,16 +14,16 @@ from trueweave.core.events import Listener, Waiting, ignore, in_run
 from trueweave.core.settings import Settings
 from trueweave.core.supervising import background, running
 from trueweave.core.types import StoreName
-from trueweave.engine import AsyncTrueweave
 from trueweave.engine.factory import ModelFactory
+from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
 from trueweave.ingest.worker import Worker, run_until
 from trueweave.store.others import StoreClients
-from trueweave.store.postgres import queue
+from trueweave.store.postgres.cluster.moving import settle_copies
+from trueweave.store.postgres.cluster.servers import HOME, Servers
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.failures import raise_if_cancelled
-from trueweave.store.postgres.moving import settle_copies
-from trueweave.store.postgres.servers import HOME, Servers
+from trueweave.store.postgres.queue import queue
 from trueweave.store.projection.projector import Projector
 
 _CLEANED_EVERY = 3600.0  # seconds

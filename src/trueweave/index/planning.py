@@ -41,8 +41,8 @@ from trueweave.graph.plan import (
     changed_name,
     changed_name_pair,
 )
-from trueweave.store.postgres import view
 from trueweave.store.postgres.db import Transaction
+from trueweave.store.postgres.view import view
 
 Said = Mapping[UUID, list[Phrase]]
 

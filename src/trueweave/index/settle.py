@@ -22,14 +22,16 @@ from trueweave.core.protocols import Embedder, Vectors
 from trueweave.core.types import VectorKind, WorkKind
 from trueweave.graph.plan import Batch, Plan
 from trueweave.index.planning import Planner
-from trueweave.store.postgres import failed_work, leases, vectors, view
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS
 from trueweave.store.postgres.locks import count_change, lock_view, version
 from trueweave.store.postgres.offloop import MUCH, off_loop
-from trueweave.store.postgres.resolution import find_alike
-from trueweave.store.postgres.vectors import Space, Vector, half
+from trueweave.store.postgres.queue import failed_work, leases
+from trueweave.store.postgres.record.resolution import find_alike
+from trueweave.store.postgres.vectors import vectors
+from trueweave.store.postgres.vectors.vectors import Space, Vector, half
+from trueweave.store.postgres.view import view
 
 DOCUMENTS_AT_ONCE = 256
 ROWS_AT_ONCE = 20_000  # mentions and links; a document with more of them is large, and has a batch of its own

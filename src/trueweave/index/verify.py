@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from trueweave.core.types import Difference, Verdict
 from trueweave.graph.communities import LIBRARY
-from trueweave.store.postgres import communities, digest
+from trueweave.store.postgres.cluster.temporary_workspaces import renew
 from trueweave.store.postgres.db import Workspace
-from trueweave.store.postgres.temporary_workspaces import renew
+from trueweave.store.postgres.view import communities, digest
 
 _RESOLVED = ("names", "entities", "relations", "communities", "vectors")  # what depends on rules and settings
 _SEARCHED = ("phrases", "occurrences")

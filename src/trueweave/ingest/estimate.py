@@ -16,8 +16,10 @@ from trueweave.ingest.loading import Loaded
 from trueweave.ingest.own import BUILT_IN_EXTRACTORS
 from trueweave.ingest.recipe import Recipe
 from trueweave.models.cache import prompt_key
-from trueweave.store.postgres import ledger, replies, sources, vectors
 from trueweave.store.postgres.db import Workspace
+from trueweave.store.postgres.money import ledger, replies
+from trueweave.store.postgres.record import sources
+from trueweave.store.postgres.vectors import vectors
 from trueweave.text import tokens
 from trueweave.text.chunking import chunk
 

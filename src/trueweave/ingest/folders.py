@@ -10,8 +10,8 @@ from pathlib import Path
 
 from trueweave.ingest.loading import Pattern
 from trueweave.ingest.seen import Seen
-from trueweave.store.postgres import sources
 from trueweave.store.postgres.db import Workspace
+from trueweave.store.postgres.record import sources
 from trueweave.text.uris import ROW, Naming, is_absolute
 
 

@@ -14,9 +14,9 @@ from trueweave.ingest import reading_limits
 from trueweave.ingest.loading import Files, Loaded
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.seen import Seen
-from trueweave.store.postgres import sources
 from trueweave.store.postgres.db import Workspace
-from trueweave.store.postgres.sources import HandedIn
+from trueweave.store.postgres.record import sources
+from trueweave.store.postgres.record.sources import HandedIn
 
 _MOST = 64  # documents submitted at once
 _MOST_CHARACTERS = 4_000_000

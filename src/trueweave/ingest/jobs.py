@@ -42,22 +42,15 @@ from trueweave.index.settle import DOCUMENTS_AT_ONCE, ROWS_AT_ONCE, settle
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.stages import work
 from trueweave.ingest.summaries import Summarise, summarise_some
-from trueweave.store.postgres import (
-    communities,
-    failed_work,
-    leases,
-    own_tables,
-    record,
-    resolution,
-    sources,
-    summaries,
-    vectors,
-)
 from trueweave.store.postgres.batcher import Batcher
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS
-from trueweave.store.postgres.queue import Kind, absorb, ask_for, enqueue
-from trueweave.store.postgres.sources import Begun, Job
+from trueweave.store.postgres.queue import failed_work, leases
+from trueweave.store.postgres.queue.queue import Kind, absorb, ask_for, enqueue
+from trueweave.store.postgres.record import record, resolution, sources
+from trueweave.store.postgres.record.sources import Begun, Job
+from trueweave.store.postgres.vectors import own_tables, vectors
+from trueweave.store.postgres.view import communities, summaries
 from trueweave.text.chunking import StructureChunker
 
 _log = logging.getLogger(__name__)

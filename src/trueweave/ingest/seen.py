@@ -9,7 +9,7 @@ from typing import Self
 from uuid import UUID
 
 from trueweave.core.events import Refused
-from trueweave.store.postgres.sources import Job
+from trueweave.store.postgres.record.sources import Job
 
 _SOME = 1000
 

@@ -7,8 +7,9 @@ from collections.abc import Awaitable, Callable
 
 from trueweave.core.errors import BadReply
 from trueweave.core.events import Listener, WorkFailed, ignore
-from trueweave.store.postgres import failed_work, summaries
 from trueweave.store.postgres.db import Workspace
+from trueweave.store.postgres.queue import failed_work
+from trueweave.store.postgres.view import summaries
 
 Summarise = Callable[[str, str], Awaitable[str]]  # (name, descriptions) -> one short description
 

@@ -30,8 +30,8 @@ from trueweave.ingest.jobs import (
 )
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS, describe, lasting, raise_if_cancelled
-from trueweave.store.postgres.liveness import Liveness
-from trueweave.store.postgres.queue import ClaimedJob, Queue
+from trueweave.store.postgres.queue.liveness import Liveness
+from trueweave.store.postgres.queue.queue import ClaimedJob, Queue
 
 _log = logging.getLogger(__name__)
 

@@ -27,8 +27,8 @@ except ModuleNotFoundError as error:
 from trueweave.core.errors import ConfigError
 from trueweave.core.evidence import Filter, Passage
 from trueweave.core.ranges import Range
-from trueweave.engine import AsyncTrueweave
 from trueweave.engine.sync import Trueweave
+from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.integrations.passages import PassageSearch, chosen, metadata, saved
 from trueweave.retrieval.context import Method
 

@@ -24,8 +24,8 @@ except ModuleNotFoundError as error:
 from pydantic import PrivateAttr
 
 from trueweave.core.evidence import Filter, Passage
-from trueweave.engine import AsyncTrueweave
 from trueweave.engine.sync import Trueweave
+from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.integrations.passages import PassageSearch, metadata
 from trueweave.retrieval.context import Method
 

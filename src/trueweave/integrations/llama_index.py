@@ -22,8 +22,8 @@ except ModuleNotFoundError as error:
     raise not_installed("LlamaIndex", "llama-index", error) from error
 
 from trueweave.core.evidence import Filter, Passage
-from trueweave.engine import AsyncTrueweave
 from trueweave.engine.sync import Trueweave
+from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.integrations.passages import PassageSearch, metadata
 from trueweave.retrieval.context import Method
 

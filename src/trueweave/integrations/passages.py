@@ -9,8 +9,8 @@ from typing import Any
 
 from trueweave.core.errors import ConfigError, TrueweaveError
 from trueweave.core.evidence import Filter, Passage
-from trueweave.engine import AsyncTrueweave
 from trueweave.engine.sync import Trueweave
+from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.retrieval.context import Method
 from trueweave.retrieval.methods import registry
 

@@ -15,7 +15,7 @@ from trueweave.core.errors import ConfigError, TrueweaveError
 if TYPE_CHECKING:
     from mcp.server import Server
 
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
 
 __all__ = ["Opening", "make_server", "require_package", "serve_stdio"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trueweave.core.evidence import Answer, Citation, Filter, Sentence
-from trueweave.engine import AsyncTrueweave
+from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.mcp.arguments import AskArguments, SearchArguments
 from trueweave.mcp.bounds import LONGEST_DESCRIPTION, MOST_CHARACTERS, Room
 from trueweave.mcp.entries import READ_ON, entries, passage_entries, passage_text

@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote
 import mcp_types as protocol
 
 from trueweave.core.errors import InvalidArgument
-from trueweave.engine import AsyncTrueweave
+from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.mcp.documents import document_page, document_text
 from trueweave.mcp.marking import marked
 from trueweave.text.names import storable

@@ -11,7 +11,7 @@ import mcp_types as protocol
 from pydantic import TypeAdapter, ValidationError
 
 from trueweave.core.errors import BadReply, InvalidArgument, TrueweaveError, UnknownDocument, UnknownEntity
-from trueweave.engine import AsyncTrueweave
+from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.mcp import documents, graph, questions, reports
 from trueweave.mcp.arguments import (
     AskArguments,

@@ -11,11 +11,11 @@ from fastapi import Depends, Path, Request
 
 from trueweave.core.errors import UnknownWorkspace
 from trueweave.core.types import is_storable
-from trueweave.engine import AsyncTrueweave
+from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.server.fields import storable_text
 from trueweave.server.problems import Refusal
 from trueweave.server.services import Services
-from trueweave.store.postgres.api_keys import NO_LIMITS, SCOPES, KeyLimits, KeyScope
+from trueweave.store.postgres.access.api_keys import NO_LIMITS, SCOPES, KeyLimits, KeyScope
 
 
 @dataclass(frozen=True, slots=True)

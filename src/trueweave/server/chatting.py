@@ -14,15 +14,15 @@ from pydantic import BaseModel
 from trueweave.core.evidence import Answer
 from trueweave.core.json_forms import answer_json
 from trueweave.core.types import Message
-from trueweave.engine import AsyncTrueweave
+from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.retrieval.context import Method
 from trueweave.retrieval.methods import registry
 from trueweave.server.access import Caller, caller_of, entered_workspace, services_of
 from trueweave.server.bodies import CitationBody, SentenceBody
 from trueweave.server.problems import Refusal
 from trueweave.server.services import Services
-from trueweave.store.postgres import api_keys
-from trueweave.store.postgres.api_keys import WorkspaceRow
+from trueweave.store.postgres.access import api_keys
+from trueweave.store.postgres.access.api_keys import WorkspaceRow
 from trueweave.store.postgres.public_errors import translated
 
 ChatRole = Literal["system", "developer", "user", "assistant", "tool"]

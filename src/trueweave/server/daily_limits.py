@@ -15,9 +15,9 @@ from trueweave.core.errors import KeyLimitReached, PriceUnknown, TrueweaveError
 from trueweave.core.settings import Settings
 from trueweave.core.telemetry.metering import metered
 from trueweave.core.types import Call, money
-from trueweave.store.postgres import caller_usage
-from trueweave.store.postgres.api_keys import NO_LIMITS, KeyLimits
+from trueweave.store.postgres.access.api_keys import NO_LIMITS, KeyLimits
 from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.money import caller_usage
 from trueweave.store.postgres.public_errors import translated
 
 _log = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 from pydantic.json_schema import WithJsonSchema
 
 from trueweave.core.types import NameKey, is_storable
-from trueweave.store.postgres.resolution import LONGEST_LABEL
+from trueweave.store.postgres.record.resolution import LONGEST_LABEL
 
 LONGEST_LINE = 2000
 LONGEST_MESSAGE = 200_000  # what does not fit into a prompt is refused, or cut, once its tokens are counted

@@ -11,11 +11,11 @@ from typing import Annotated, Any
 from fastapi import Depends, Header, Request, Response
 from fastapi.encoders import jsonable_encoder
 
-from trueweave.engine import AsyncTrueweave
+from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.server.access import caller_of, services_of
 from trueweave.server.problems import Refusal
-from trueweave.store.postgres import kept_responses
-from trueweave.store.postgres.kept_responses import KeptResponse
+from trueweave.store.postgres.access import kept_responses
+from trueweave.store.postgres.access.kept_responses import KeptResponse
 from trueweave.store.postgres.public_errors import translated
 
 _REPLAYED = "Idempotent-Replayed"

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from trueweave.core.errors import TrueweaveError
-from trueweave.engine import AsyncTrueweave
+from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.mcp import make_server
 from trueweave.server.access import entered_workspace
 from trueweave.server.problems import problem_of

@@ -32,8 +32,8 @@ from trueweave.server.services import Services
 from trueweave.server.streaming import while_connected
 from trueweave.server.throttle import Throttle
 from trueweave.server.tracing import end_request, request_span
-from trueweave.store.postgres.api_keys import KEY_START
-from trueweave.store.postgres.audit import AuditEntry
+from trueweave.store.postgres.access.api_keys import KEY_START
+from trueweave.store.postgres.access.audit import AuditEntry
 
 UPLOADS = re.compile(r"/(documents|estimate)/(files|annotated)/?$")
 TEXTS = re.compile(r"/(documents|estimate)/?$")

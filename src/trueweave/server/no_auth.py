@@ -10,7 +10,7 @@ from starlette.types import Scope
 
 from trueweave.server.loopback import is_loopback
 from trueweave.server.problems import Refusal
-from trueweave.store.postgres import api_keys
+from trueweave.store.postgres.access import api_keys
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.public_errors import translated
 

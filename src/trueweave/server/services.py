@@ -17,7 +17,7 @@ from trueweave.core.errors import DatabaseUnavailable, TrueweaveError
 from trueweave.core.settings import Settings
 from trueweave.core.supervising import background
 from trueweave.core.telemetry.measuring import measured_by
-from trueweave.engine import opened_database
+from trueweave.engine.database import opened_database
 from trueweave.engine.factory import ModelFactory
 from trueweave.engine.worker import work_for_all
 from trueweave.server.daily_limits import DailyLimits
@@ -27,11 +27,12 @@ from trueweave.server.shutdown import Shutdown
 from trueweave.server.throttle import Questions
 from trueweave.server.tokens import Tokens
 from trueweave.server.workspaces import OpenWorkspaces
-from trueweave.store.postgres import api_keys, audit, caller_usage
-from trueweave.store.postgres.api_keys import ValidKey
-from trueweave.store.postgres.audit import AuditEntry
+from trueweave.store.postgres.access import api_keys, audit
+from trueweave.store.postgres.access.api_keys import ValidKey
+from trueweave.store.postgres.access.audit import AuditEntry
 from trueweave.store.postgres.batcher import Batcher
 from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.money import caller_usage
 from trueweave.store.postgres.public_errors import translated
 
 _log = logging.getLogger(__name__)

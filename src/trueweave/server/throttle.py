@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from math import ceil
 
-from trueweave.engine import AsyncTrueweave
+from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.server.problems import Refusal
 
 _MOST_KEYS = 10_000  # that are remembered while they ask nothing

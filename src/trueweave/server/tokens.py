@@ -17,8 +17,8 @@ from trueweave.core.settings import Settings
 from trueweave.core.types import is_storable
 from trueweave.server.problems import Refusal
 from trueweave.server.signing_keys import ProviderUnavailable, SigningKeys, is_safe
-from trueweave.store.postgres import api_keys
-from trueweave.store.postgres.api_keys import NO_LIMITS, SCOPES, KeyLimits, KeyScope
+from trueweave.store.postgres.access import api_keys
+from trueweave.store.postgres.access.api_keys import NO_LIMITS, SCOPES, KeyLimits, KeyScope
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.public_errors import translated
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from trueweave.core.errors import UnknownWorkspace
 from trueweave.core.settings import Settings
-from trueweave.engine import AsyncTrueweave
 from trueweave.engine.factory import ModelFactory
+from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.public_errors import translated
 

@@ -17,8 +17,8 @@ from trueweave.store.chroma.vectors import ChromaVectors
 from trueweave.store.neo4j.client import EXAMPLE_URL, Neo4jClient
 from trueweave.store.neo4j.graph import Neo4jGraph
 from trueweave.store.neo4j.target import Neo4jTarget
-from trueweave.store.postgres import projections
 from trueweave.store.postgres.db import Workspace
+from trueweave.store.postgres.projection import projections
 
 STORES: tuple[StoreName, ...] = get_args(StoreName)
 

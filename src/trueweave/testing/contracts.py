@@ -21,7 +21,7 @@ import pytest
 from trueweave.core.errors import SpaceMismatch
 from trueweave.core.evidence import Filter, Scored
 from trueweave.core.protocols import GraphReader, TextSearch, VectorSearch
-from trueweave.engine import AsyncTrueweave
+from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.store.postgres.db import Database
 from trueweave.testing.embedder import HashEmbedder
 from trueweave.testing.small_graph import FIRST_HALF, NOBODY, SECOND_HALF, Angles, SmallGraph, add_small_graph, at

@@ -7,10 +7,6 @@ import subprocess
 from importlib.util import find_spec
 from pathlib import Path
 
-import trueweave.store.postgres
-
-SCHEMA_FILE = Path(trueweave.store.postgres.__file__).parent / "sql" / "schema.sql"
-
 # The version of pg_dump, its session settings and the tokens that it draws anew each time say nothing of the schema.
 _NOISE = re.compile(r"^(--.*|SET .*|SELECT pg_catalog\.set_config.*|\\(un)?restrict .*)\n", re.MULTILINE)
 

@@ -25,7 +25,7 @@ import numpy as np
 from trueweave.core.evidence import Filter
 from trueweave.core.protocols import Readers, Vectors
 from trueweave.core.types import Chunk, Document, Link, Mention, Metric, TextRole
-from trueweave.engine import AsyncTrueweave
+from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.retrieval.methods import Naive
 from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
 

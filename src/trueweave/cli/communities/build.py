@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from trueweave.core.settings import Settings
     from trueweave.core.types import CommunityChanges, ReportEstimate, Spent
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
 
 EstimateOnly = Annotated[
     bool, typer.Option("--estimate", help="Show what the reports would cost, and do not write them.")

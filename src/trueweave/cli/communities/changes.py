@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from trueweave.core.types import Community, Hierarchy, RetiredCommunity
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
 
 
 Since = Annotated[str, typer.Option(metavar="DATE", help="2026-07-01, 2026-07-01T14:30, or how long ago: 12h, 7d, 2w.")]

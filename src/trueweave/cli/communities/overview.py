@@ -13,7 +13,7 @@ from trueweave.cli.session import in_workspace, load_settings
 
 if TYPE_CHECKING:
     from trueweave.core.types import Community, Hierarchy
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
 
 _LARGEST = 10
 

@@ -12,7 +12,7 @@ from trueweave.cli.reply import replying
 from trueweave.cli.session import in_workspace, load_settings
 
 if TYPE_CHECKING:
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
 
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The community's id, or how it begins.")]

@@ -14,7 +14,7 @@ from trueweave.cli.session import in_workspace, load_settings
 
 if TYPE_CHECKING:
     from trueweave.core.types import Community, Hierarchy
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
 
 
 Root = Annotated[str | None, typer.Argument(metavar="ID", help="The id of one to begin with, or how it begins.")]

@@ -10,7 +10,7 @@ from trueweave.cli.render.dates import local_time
 from trueweave.cli.render.tables import TextTable, table
 
 if TYPE_CHECKING:
-    from trueweave.store.postgres.api_keys import ApiKeyInfo
+    from trueweave.store.postgres.access.api_keys import ApiKeyInfo
 
 
 def key_table(found: Sequence[ApiKeyInfo]) -> TextTable:

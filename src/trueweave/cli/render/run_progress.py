@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from trueweave.core.events import Working
     from trueweave.core.types import Budget
-    from trueweave.engine import AsyncTrueweave
-    from trueweave.store.postgres.ingest_progress import IngestProgress
+    from trueweave.engine.trueweave import AsyncTrueweave
+    from trueweave.store.postgres.queue.ingest_progress import IngestProgress
 
 _PAUSE = 0.5  # seconds
 _SHARE = 20  # a look at a large index takes longer, and may take a twentieth of the time

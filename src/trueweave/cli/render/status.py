@@ -15,7 +15,7 @@ from trueweave.cli.render.projections import projection_state
 if TYPE_CHECKING:
     from trueweave.core.settings import Settings
     from trueweave.core.types import Budget, FailedDocument, FailedWork, OutOfDate, ProjectionStatus, Status, WorkKind
-    from trueweave.store.postgres.ingest_progress import IngestProgress
+    from trueweave.store.postgres.queue.ingest_progress import IngestProgress
 
 _KINDS: dict[WorkKind, str] = {
     "settle": "settling",

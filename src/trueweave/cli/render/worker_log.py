@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.status import Status
 
     from trueweave.core.events import Event
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.trueweave import AsyncTrueweave
 
 _LOOK_AGAIN = 2.0  # seconds
 

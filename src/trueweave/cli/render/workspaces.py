@@ -12,9 +12,9 @@ from trueweave.cli.render.tables import TextTable, table
 
 if TYPE_CHECKING:
     from trueweave.core.settings import Settings
-    from trueweave.store.postgres.health import WorkspaceInfo as Found
-    from trueweave.store.postgres.joining import ServerInfo
-    from trueweave.store.postgres.moving import Moved
+    from trueweave.store.postgres.cluster.joining import ServerInfo
+    from trueweave.store.postgres.cluster.moving import Moved
+    from trueweave.store.postgres.schema.health import WorkspaceInfo as Found
 
 
 def workspace_table(found: list[Found], current: str, *, servers: bool) -> TextTable:

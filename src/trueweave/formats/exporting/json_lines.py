@@ -11,8 +11,8 @@ from pathlib import Path
 
 from trueweave.formats.exporting.files import Pieces, write_text
 from trueweave.ingest.extract import preannotated
-from trueweave.store.postgres import record
 from trueweave.store.postgres.db import Workspace
+from trueweave.store.postgres.record import record
 
 
 async def write(workspace: Workspace, path: Path) -> None:

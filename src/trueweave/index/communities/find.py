@@ -11,11 +11,11 @@ from trueweave.graph import communities
 from trueweave.graph.communities import LIBRARY, LeidenSettings, Tree
 from trueweave.graph.community_ids import successors
 from trueweave.graph.content_hash import Contents
-from trueweave.store.postgres import communities as store
-from trueweave.store.postgres import vectors
-from trueweave.store.postgres.communities import Known, Network
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import one_grouper, share_view
+from trueweave.store.postgres.vectors import vectors
+from trueweave.store.postgres.view import communities as store
+from trueweave.store.postgres.view.communities import Known, Network
 
 
 async def regroup(workspace: Workspace, how: LeidenSettings) -> CommunityChanges:

@@ -23,12 +23,14 @@ from trueweave.graph.report_facts import Facts
 from trueweave.index.communities import extractive, writer
 from trueweave.index.communities.writer import ReportWriter
 from trueweave.models.cache import prompt_key
-from trueweave.store.postgres import communities as store
-from trueweave.store.postgres import failed_work, leases, replies, vectors
-from trueweave.store.postgres.communities import DueReport
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import share_view
-from trueweave.store.postgres.vectors import Vector, half
+from trueweave.store.postgres.money import replies
+from trueweave.store.postgres.queue import failed_work, leases
+from trueweave.store.postgres.vectors import vectors
+from trueweave.store.postgres.vectors.vectors import Vector, half
+from trueweave.store.postgres.view import communities as store
+from trueweave.store.postgres.view.communities import DueReport
 from trueweave.text import tokens
 
 _ASKED_AT_ONCE = 16

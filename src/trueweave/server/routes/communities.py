@@ -16,8 +16,8 @@ from trueweave.server.idempotency import Idempotent
 from trueweave.server.pages import ListPage, Pager
 from trueweave.server.problems import RESPONSES
 from trueweave.server.tagging import TaggedRoute
-from trueweave.store.postgres import pages
 from trueweave.store.postgres.public_errors import translated
+from trueweave.store.postgres.view import pages
 
 router = APIRouter(
     prefix="/v1/workspaces/{workspace}/communities", tags=["communities"], responses=RESPONSES, route_class=TaggedRoute

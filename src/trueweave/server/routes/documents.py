@@ -15,7 +15,7 @@ from trueweave.core.events import Added, Event, Refused, Skipped, Unreadable
 from trueweave.core.evidence import DocumentDetails
 from trueweave.core.telemetry.counting import CountingListener
 from trueweave.core.types import DocumentInfo, DocumentState, Estimate, FailedDocument, NamedFile, Source
-from trueweave.engine import AsyncTrueweave
+from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.ingest.extract import preannotated
 from trueweave.server.access import AnyCaller, Reading, Shared, Writing
 from trueweave.server.bodies import (
@@ -40,8 +40,8 @@ from trueweave.server.problems import RESPONSES, Refusal
 from trueweave.server.streaming import while_there
 from trueweave.server.tagging import TaggedRoute
 from trueweave.server.uploads import OPENAPI, streamed, uploaded
-from trueweave.store.postgres import pages
 from trueweave.store.postgres.public_errors import translated
+from trueweave.store.postgres.view import pages
 
 router = APIRouter(
     prefix="/v1/workspaces/{workspace}", tags=["documents"], responses=RESPONSES, route_class=TaggedRoute

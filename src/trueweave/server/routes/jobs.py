@@ -14,7 +14,7 @@ from pydantic import AwareDatetime
 
 from trueweave.core.errors import TrueweaveError
 from trueweave.core.types import DocumentState, IngestJob
-from trueweave.engine import AsyncTrueweave
+from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.server.access import Reading, Shared
 from trueweave.server.bodies import JobBody
 from trueweave.server.fields import Cursor, Limit, Line

@@ -14,8 +14,8 @@ from trueweave.server.fields import Cursor, Limit
 from trueweave.server.pages import ListPage, Pager
 from trueweave.server.problems import RESPONSES, Refusal
 from trueweave.server.services import Services
-from trueweave.store.postgres import api_keys
-from trueweave.store.postgres.api_keys import NO_LIMITS, KeyLimits
+from trueweave.store.postgres.access import api_keys
+from trueweave.store.postgres.access.api_keys import NO_LIMITS, KeyLimits
 from trueweave.store.postgres.public_errors import translated
 
 router = APIRouter(prefix="/v1/keys", tags=["keys"], responses=RESPONSES)

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from trueweave.core.errors import TrueweaveError
 from trueweave.core.evidence import Answer, AnswerOptions, Usage
-from trueweave.engine import AsyncTrueweave
+from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.retrieval.context import Method
 from trueweave.server.access import AnyCaller, Shared
 from trueweave.server.chatting import (

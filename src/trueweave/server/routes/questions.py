@@ -14,7 +14,7 @@ from trueweave.core.errors import TrueweaveError
 from trueweave.core.events import Event, Retrieved, Rewritten
 from trueweave.core.evidence import Answer
 from trueweave.core.json_forms import answer_json, comparison_json, evidence_json, trace_json
-from trueweave.engine import AsyncTrueweave
+from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.retrieval.context import Method
 from trueweave.retrieval.methods import registry
 from trueweave.server.access import AnyCaller, Asking

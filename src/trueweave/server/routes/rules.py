@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from trueweave.core.errors import RuleError
 from trueweave.core.types import Link, Mention, Resolution, ResolutionSettings, Rule, Sameness, Suggestion
-from trueweave.engine import AsyncTrueweave
+from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.server.access import Administering, AnyCaller, Reading, Writing
 from trueweave.server.bodies import NameBody, RuleBody, RuleRequest, listed
 from trueweave.server.fields import Cursor, Limit
@@ -18,9 +18,9 @@ from trueweave.server.idempotency import Idempotent
 from trueweave.server.pages import ListPage, Pager
 from trueweave.server.problems import RESPONSES, Refusal
 from trueweave.server.tagging import TaggedRoute
-from trueweave.store.postgres import resolution
 from trueweave.store.postgres.public_errors import translated
-from trueweave.store.postgres.resolution import RulePlace
+from trueweave.store.postgres.record import resolution
+from trueweave.store.postgres.record.resolution import RulePlace
 
 router = APIRouter(
     prefix="/v1/workspaces/{workspace}/rules", tags=["rules"], responses=RESPONSES, route_class=TaggedRoute

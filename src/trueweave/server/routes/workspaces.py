@@ -11,7 +11,7 @@ from trueweave.server.fields import Cursor, Limit
 from trueweave.server.pages import ListPage, Pager
 from trueweave.server.problems import RESPONSES, Refusal
 from trueweave.server.tagging import TaggedRoute
-from trueweave.store.postgres import api_keys
+from trueweave.store.postgres.access import api_keys
 from trueweave.store.postgres.public_errors import translated
 
 router = APIRouter(prefix="/v1/workspaces", tags=["workspaces"], responses=RESPONSES, route_class=TaggedRoute)

@@ -1,1 +1,1 @@
-"""The record and its view in PostgreSQL. SQL is in sql/, as named queries and numbered migrations."""
+"""The record and its view in PostgreSQL. SQL is in files beside the code, as named queries and numbered migrations."""

@@ -19,13 +19,15 @@ from trueweave.core.types import VECTOR_KINDS, VectorKind
 from trueweave.graph.aggregate import EntityRow, NamePairRow, NameRow, RelationRow
 from trueweave.graph.contribution import ChunkRow, Contribution, DocumentRow, LinkRow, Made, MentionRow
 from trueweave.graph.plan import PhraseCount
-from trueweave.store.postgres import own_tables, record, vectors, view
 from trueweave.store.postgres.binary_params import Ids, Numbers, Texts
+from trueweave.store.postgres.cluster.servers import GRACE, HOME
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.failures import first_line
 from trueweave.store.postgres.queries import QUERIES
-from trueweave.store.postgres.servers import GRACE, HOME
-from trueweave.store.postgres.vectors import Space, Vector
+from trueweave.store.postgres.record import record
+from trueweave.store.postgres.vectors import own_tables, vectors
+from trueweave.store.postgres.vectors.vectors import Space, Vector
+from trueweave.store.postgres.view import view
 from trueweave.text import phrases
 
 _PAGE = 10_000

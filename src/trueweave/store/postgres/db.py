@@ -28,7 +28,7 @@ from trueweave.core.errors import (
     WorkspaceReplaced,
 )
 from trueweave.core.types import Resolution
-from trueweave.store.postgres import binary_params, schema
+from trueweave.store.postgres import binary_params
 from trueweave.store.postgres.connections import (
     KEEPALIVE,
     NONE,
@@ -50,12 +50,13 @@ from trueweave.store.postgres.failures import (
     raise_if_cancelled,
 )
 from trueweave.store.postgres.queries import QUERIES
-from trueweave.store.postgres.schema import ROLE, Applied
+from trueweave.store.postgres.schema import schema
+from trueweave.store.postgres.schema.schema import ROLE, Applied
 from trueweave.store.postgres.slow import timed
 
 if TYPE_CHECKING:
-    from trueweave.store.postgres.servers import Servers
-    from trueweave.store.postgres.standbys import Standbys
+    from trueweave.store.postgres.cluster.servers import Servers
+    from trueweave.store.postgres.cluster.standbys import Standbys
 
 T = TypeVar("T")
 WaitListener = Callable[[str, float], None]  # why the database is waited for, and for how many seconds so far

@@ -1,4 +1,4 @@
-"""Named queries: `-- name: x` starts one in sql/*.sql, and `QUERIES["file.x"]` is its text."""
+"""Named queries: `-- name: x` starts one in a .sql file beside the code, and `QUERIES["file.x"]` is its text."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ def parse(texts: Mapping[str, str]) -> dict[str, LiteralString]:
 
 
 def _read() -> dict[str, str]:
-    folder = sorted(files(__package__).joinpath("sql").iterdir(), key=lambda file: file.name)
-    return {f.name.removesuffix(".sql"): f.read_text("utf-8") for f in folder if f.name.endswith(".sql")}
+    here = [*files(__package__).iterdir()]
+    found = here + [file for folder in here if folder.is_dir() for file in folder.iterdir()]
+    return {f.name.removesuffix(".sql"): f.read_text("utf-8") for f in found if f.name.endswith(".sql")}
 
 
 QUERIES = parse(_read())

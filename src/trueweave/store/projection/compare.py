@@ -7,7 +7,7 @@ from uuid import UUID
 
 from trueweave.core.protocols import ProjectionTarget
 from trueweave.core.types import ProjectedKind, ProjectionDifference
-from trueweave.store.postgres.projecting import ProjectionSource
+from trueweave.store.postgres.projection.projecting import ProjectionSource
 
 
 async def differences(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from trueweave.core.errors import ChangesGone, StoreError
 from trueweave.core.protocols import ProjectionTarget
 from trueweave.core.types import Change, ProjectionCopy
-from trueweave.store.postgres.projecting import ProjectionSource
+from trueweave.store.postgres.projection.projecting import ProjectionSource
 
 Written = Callable[[int], None]
 

@@ -16,11 +16,11 @@ from trueweave.core.errors import StoreError, StoreUnavailable, UnknownWorkspace
 from trueweave.core.events import Listener, Projected, Waiting, ignore
 from trueweave.core.protocols import ProjectionTarget
 from trueweave.core.supervising import Delays
-from trueweave.store.postgres import projections
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS, describe, lasting, raise_if_cancelled
-from trueweave.store.postgres.projecting import ProjectionSource
-from trueweave.store.postgres.projections import Lease, Projection
+from trueweave.store.postgres.projection import projections
+from trueweave.store.postgres.projection.projecting import ProjectionSource
+from trueweave.store.postgres.projection.projections import Lease, Projection
 from trueweave.store.projection.copying import REBUILT, Copying
 
 _log = logging.getLogger(__name__)

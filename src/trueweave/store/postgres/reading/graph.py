@@ -7,8 +7,8 @@ from functools import partial
 from uuid import UUID
 
 from trueweave.core.protocols import ChunkMention, Neighbourhood
-from trueweave.store.postgres import search
 from trueweave.store.postgres.reading.session import Session
+from trueweave.store.postgres.search import search
 
 
 class PostgresGraph:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from trueweave.core.memo import Memo
+from trueweave.store.postgres.cluster.standbys import Standby
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Workspace
-from trueweave.store.postgres.standbys import Standby
 
 
 class QuestionServer:

@@ -11,14 +11,14 @@ from uuid import UUID
 from trueweave.core.evidence import Passage, Scored
 from trueweave.core.protocols import ReportFound, Vectors
 from trueweave.core.types import Entity, Relation
-from trueweave.store.postgres import search
 from trueweave.store.postgres.binary_params import Ids
-from trueweave.store.postgres.communities import read_findings
 from trueweave.store.postgres.connections import Row
-from trueweave.store.postgres.document_filter import FilterShape
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.reading.session import Session
-from trueweave.store.postgres.vectors import half
+from trueweave.store.postgres.search import search
+from trueweave.store.postgres.search.document_filter import FilterShape
+from trueweave.store.postgres.vectors.vectors import half
+from trueweave.store.postgres.view.communities import read_findings
 
 T = TypeVar("T")
 

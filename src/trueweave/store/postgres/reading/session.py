@@ -17,12 +17,12 @@ from trueweave.core.types import Entity, Place, Relation, VectorKind
 from trueweave.store.postgres.binary_params import Ids
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Workspace
-from trueweave.store.postgres.document_filter import ALL, FilterShape, Scope, scope
 from trueweave.store.postgres.queries import QUERIES
-from trueweave.store.postgres.read import entity, relation
 from trueweave.store.postgres.reading.question_server import QuestionServer
-from trueweave.store.postgres.search import VectorLayout
-from trueweave.store.postgres.vectors import Space
+from trueweave.store.postgres.search.document_filter import ALL, FilterShape, Scope, scope
+from trueweave.store.postgres.search.search import VectorLayout
+from trueweave.store.postgres.vectors.vectors import Space
+from trueweave.store.postgres.view.read import entity, relation
 
 _TRIES = 3
 _RELATION_COLUMNS, _ENTITY_COLUMNS = 12, 9

@@ -5,10 +5,10 @@ from __future__ import annotations
 from uuid import UUID
 
 from trueweave.core.evidence import Scored
-from trueweave.store.postgres import search
 from trueweave.store.postgres.connections import Row
-from trueweave.store.postgres.document_filter import Scope
 from trueweave.store.postgres.reading.session import Session
+from trueweave.store.postgres.search import search
+from trueweave.store.postgres.search.document_filter import Scope
 
 _WEIGHED = 2000  # chunks, where a filter is applied to what was found
 

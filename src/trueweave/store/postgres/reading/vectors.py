@@ -8,10 +8,10 @@ from uuid import UUID
 from trueweave.core.evidence import Scored
 from trueweave.core.protocols import Embedder, Vectors
 from trueweave.core.types import VectorKind
-from trueweave.store.postgres import search
 from trueweave.store.postgres.binary_params import Halves, Ids
 from trueweave.store.postgres.reading.session import Session
-from trueweave.store.postgres.vectors import half
+from trueweave.store.postgres.search import search
+from trueweave.store.postgres.vectors.vectors import half
 
 
 class PostgresVectors:

@@ -11,13 +11,13 @@ from uuid import UUID
 from trueweave.core.depths import depths
 from trueweave.core.evidence import Scored
 from trueweave.core.protocols import Name, Reached, RerankFeatures, Scores, Vectors, WalkLimits
-from trueweave.store.postgres import search
 from trueweave.store.postgres.binary_params import Ids, Numbers
 from trueweave.store.postgres.connections import Row
-from trueweave.store.postgres.document_filter import Scope
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.reading.session import Session
-from trueweave.store.postgres.vectors import half
+from trueweave.store.postgres.search import search
+from trueweave.store.postgres.search.document_filter import Scope
+from trueweave.store.postgres.vectors.vectors import half
 from trueweave.text import phrases
 
 

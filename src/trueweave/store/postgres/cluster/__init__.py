@@ -1,0 +1,1 @@
+"""Several PostgreSQL servers, moving workspaces between them, standbys, and temporary workspaces."""

@@ -1,0 +1,255 @@
+"""Money: what calls may cost is held back before they are made, so that no number of workers can exceed a cap."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Literal, NamedTuple
+from uuid import UUID, uuid4
+
+from trueweave.core.errors import BudgetReached, ConfigError, PriceUnknown, UnknownWorkspace
+from trueweave.core.types import Budget, Call, Spent, SpentOn, money
+from trueweave.store.postgres.batcher import Background, Batcher
+from trueweave.store.postgres.binary_params import Ids, Numbers, Texts
+from trueweave.store.postgres.db import Transaction, Workspace
+from trueweave.store.postgres.queue.liveness import Liveness
+
+_LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+_LOOK_AGAIN = 0.2
+_LOOK_FOR_ABANDONED = 10.0  # seconds
+_Verdict = Literal["held", "wait", "reached", "run reached", "unpriced"]
+
+
+class _Closed(NamedTuple):
+    """How a call ended: `done` at a cost, `lost` without our knowing what it cost, `gone` without cost."""
+
+    id: UUID
+    state: Literal["done", "lost", "gone"]
+    tokens_in: int = 0
+    tokens_out: int = 0
+    price: Decimal | None = None
+
+
+class PostgresLedger:
+    """The budget of one workspace, as this process uses it. Implements `trueweave.core.protocols.Ledger`."""
+
+    def __init__(self, workspace: Workspace, liveness: Liveness, currency: str = "USD") -> None:
+        self._workspace = workspace
+        self._liveness = liveness
+        self._looked = -_LOOK_FOR_ABANDONED
+        self._currency = currency
+        self._background = Background()
+        self._reserve = Batcher(self._reserve_all, unclaimed=self._give_back)
+        self._close = Batcher(self._close_all)
+        self._run_owner: int | None = None  # the number under which a run here has a budget of its own
+
+    @asynccontextmanager
+    async def run_budget(self, price: Decimal | None, tokens: int | None) -> AsyncIterator[None]:
+        """A budget for what is spent inside, over all workers, besides that of the workspace. ConfigError where another
+        run has one."""
+        owner = self._liveness.owner
+        async with self._workspace.transaction(booking=True) as tx:
+            await _cap_run(tx, owner, price, tokens)
+        self._run_owner = owner
+        try:
+            yield
+        finally:
+            ended, self._run_owner = self._run_owner, None
+            with suppress(UnknownWorkspace):  # replaced by a bulk load: then it ends with this process
+                async with self._workspace.transaction(booking=True) as tx:
+                    await tx.run("ledger.end_run", owner=ended)
+
+    async def aclose(self) -> None:
+        """Wait until what was held back for nobody is free again."""
+        await self._reserve.idle()
+        await self._background.aclose()
+
+    async def reserve(self, call: Call) -> UUID:
+        """Hold back the most that a call may cost; its id. While other calls are under way, of which something may be
+        left over, this waits for them; after that it is BudgetReached."""
+        id_ = uuid4()
+        while (verdict := await self._reserve((id_, call))) == "wait":  # noqa: ASYNC110 (other processes end calls too)
+            await asyncio.sleep(_LOOK_AGAIN)
+        if verdict == "unpriced":
+            raise PriceUnknown(
+                f"there is a budget in money, and the price of {call.model} is not known. Set it under [prices] in "
+                "trueweave.toml, or give the budget in tokens, as in --budget 2000000tokens."
+            )
+        if verdict in ("reached", "run reached"):
+            of_run = verdict == "run reached"
+            left = "is left for this run" if of_run else "is left to this workspace"
+            raise BudgetReached(
+                f"the budget is reached: the next call to {call.model} may take up to "
+                f"{call.tokens_in + call.tokens_out:,} tokens{self._at(call.price)}, and less than that {left}. What "
+                "is done is kept; raise the budget to go on.",
+                of_run=of_run,
+            )
+        return id_
+
+    def _at(self, price: Decimal | None) -> str:
+        return f" ({money(price, self._currency)})" if price else ""
+
+    async def book(self, id: UUID, tokens_in: int, tokens_out: int, price: Decimal | None) -> None:
+        """The call is made, and this is what it cost."""
+        await self._close(_Closed(id, "done", tokens_in, tokens_out, price))
+
+    async def release(self, id: UUID, *, charged: bool) -> None:
+        """The call brought nothing; where it may have been charged, the most that it may have cost stays booked."""
+        await self._close(_Closed(id, "lost" if charged else "gone"))
+
+    def _give_back(self, reserved: tuple[UUID, Call], verdict: _Verdict) -> None:
+        """Whoever this was held back for was cancelled before they learned of it, and made no call."""
+        if verdict == "held":
+            self._background.start(self._close(_Closed(reserved[0], "gone")))
+
+    async def _reserve_all(self, calls: Sequence[tuple[UUID, Call]]) -> list[_Verdict]:
+        tries = 0
+
+        async def reserve() -> list[_Verdict]:
+            nonlocal tries
+            tries += 1
+            async with self._workspace.transaction(booking=True) as tx:
+                if tries > 1:  # the first may have gone through without our learning of it: begin afresh
+                    await _lock(tx)
+                    await _close(tx, [_Closed(id_, "gone") for id_, _ in calls])
+                return await self._reserve_in(tx, calls)
+
+        return await self._workspace.retry_while_down(reserve)
+
+    async def _reserve_in(self, tx: Transaction, calls: Sequence[tuple[UUID, Call]]) -> list[_Verdict]:
+        owner = self._liveness.owner
+        if self._run_owner not in (None, owner):
+            await tx.run("ledger.keep_run", former=self._run_owner, owner=owner)
+            self._run_owner = owner
+        state = await _lock(tx)
+        if not await tx.value("ledger.is_alive", owner=owner):
+            return ["wait"] * len(calls)  # what is held back under this number would be taken for abandoned
+        verdicts = _decide(state, [call for _, call in calls])
+        if ("wait" in verdicts or self._is_time_to_look()) and (lost := await self._abandoned(tx)):
+            await _close(tx, [_Closed(id_, "lost") for id_ in lost])
+            state = await _lock(tx)
+            verdicts = _decide(state, [call for _, call in calls])
+        held = [each for each, verdict in zip(calls, verdicts, strict=True) if verdict == "held"]
+        if held:
+            await tx.run(
+                "ledger.open",
+                ids=Ids(id_ for id_, _ in held),
+                stages=Texts(c.purpose.stage for _, c in held),
+                documents=Texts(c.purpose.document for _, c in held),
+                models=Texts(c.model for _, c in held),
+                tokens_in=Numbers(c.tokens_in for _, c in held),
+                tokens_out=Numbers(c.tokens_out for _, c in held),
+                prices=[c.price for _, c in held],
+                owner=owner,
+            )
+        if "reached" in verdicts:
+            of_workspace = _decide(await budget(tx), [call for _, call in calls])
+            verdicts = [
+                "run reached" if verdict == "reached" != wider else verdict
+                for verdict, wider in zip(verdicts, of_workspace, strict=True)
+            ]
+        return verdicts
+
+    def _is_time_to_look(self) -> bool:
+        """Whether to look for what the dead left open though nobody waits for it: the budget shows what is spent."""
+        now = asyncio.get_running_loop().time()
+        is_time = now - self._looked >= _LOOK_FOR_ABANDONED
+        self._looked = now if is_time else self._looked
+        return is_time
+
+    async def _abandoned(self, tx: Transaction) -> list[UUID]:
+        """Calls that were under way in processes that are gone."""
+        return [id_ for (id_,) in await tx.rows("ledger.abandoned")]
+
+    async def _close_all(self, closed: Sequence[_Closed]) -> list[None]:
+        async def close() -> None:
+            async with self._workspace.transaction(booking=True) as tx:
+                await _lock(tx)
+                await _close(tx, closed)
+
+        await self._workspace.retry_while_down(close)
+        return [None] * len(closed)
+
+
+def _decide(state: Budget, calls: Sequence[Call]) -> list[_Verdict]:
+    """Which of the calls fit, in their order. What does not fit waits while something held may yet be left over."""
+    price, tokens = state.price + state.held_price, state.tokens + state.held_tokens
+    waiting = state.held_tokens > 0
+    verdicts: list[_Verdict] = []
+    for call in calls:
+        size, cost = call.tokens_in + call.tokens_out, call.price or Decimal(0)
+        if state.price_cap is not None and call.price is None:
+            verdicts.append("unpriced")
+        elif (state.price_cap is not None and price + cost > state.price_cap) or (
+            state.token_cap is not None and tokens + size > state.token_cap
+        ):
+            verdicts.append("wait" if waiting else "reached")
+        else:
+            price, tokens, waiting = price + cost, tokens + size, True
+            verdicts.append("held")
+    return verdicts
+
+
+async def _lock(tx: Transaction) -> Budget:
+    rows = await tx.rows("ledger.lock_budget")
+    if not rows:
+        await tx.run("ledger.make_budget")
+        rows = await tx.rows("ledger.lock_budget")
+    return Budget(*rows[0])
+
+
+async def _close(tx: Transaction, closed: Sequence[_Closed]) -> None:
+    await tx.run(
+        "ledger.close",
+        ids=Ids(c.id for c in closed),
+        states=Texts(c.state for c in closed),
+        tokens_in=Numbers(c.tokens_in for c in closed),
+        tokens_out=Numbers(c.tokens_out for c in closed),
+        prices=[c.price for c in closed],
+    )
+
+
+async def budget(tx: Transaction) -> Budget:
+    """What the workspace may spend, and has spent."""
+    rows = await tx.rows("ledger.read_budget")
+    return Budget(*rows[0]) if rows else Budget(None, None, Decimal(0), 0, Decimal(0), 0)
+
+
+async def allow(tx: Transaction, price: Decimal | None, tokens: int | None) -> Budget:
+    """Let the workspace spend this much more than it has; None is without limit."""
+    state = await _lock(tx)
+    await tx.run(
+        "ledger.cap",
+        price=None if price is None else state.price + state.held_price + price,
+        tokens=None if tokens is None else state.tokens + state.held_tokens + tokens,
+    )
+    return await budget(tx)
+
+
+async def _cap_run(tx: Transaction, owner: int, price: Decimal | None, tokens: int | None) -> None:
+    state = await _lock(tx)
+    if await tx.value("ledger.has_other_run", owner=owner):
+        raise ConfigError(
+            "another run in this workspace has a budget of its own. Wait for it, or run this without --budget: "
+            "`trueweave budget AMOUNT` bounds all runs together."
+        )
+    await tx.run(
+        "ledger.cap_run",
+        owner=owner,
+        price=None if price is None else state.price + state.held_price + price,
+        tokens=None if tokens is None else state.tokens + state.held_tokens + tokens,
+    )
+
+
+async def receipt(tx: Transaction, since: datetime | None = None) -> list[Spent]:
+    """What was spent since then, by stage and model."""
+    return [Spent(*row) for row in await tx.rows("ledger.receipt", since=since or _LONG_AGO)]
+
+
+async def receipt_by_document(tx: Transaction, since: datetime | None = None, limit: int = 20) -> list[SpentOn]:
+    """What was spent since then on the costliest documents, by model."""
+    rows = await tx.rows("ledger.receipt_by_document", since=since or _LONG_AGO, limit=limit)
+    return [SpentOn(*row) for row in rows]

@@ -1,0 +1,173 @@
+"""How fast and how many at once a model is called, over all processes at one database."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+from psycopg import Error
+
+from trueweave.core.errors import DatabaseError
+from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.queue.liveness import Liveness
+
+_LOOK_AGAIN = 0.1
+_SHARE = 0.25  # a slot goes back to all after this many seconds, even when more calls wait here
+_IDLE = 0.2  # or after this many without a call: one that soon follows takes no statement
+
+
+@dataclass(frozen=True)
+class RateLimits:
+    """What was agreed with the provider of a model; None is without limit."""
+
+    calls_at_once: int = 16
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+
+
+@dataclass(frozen=True)
+class _Slot:
+    number: int
+    owner: int
+    since: float
+
+
+class SharedRateLimiter:
+    """The rate limiter of one model, for all workspaces of a process. Implements the protocol `RateLimiter`.
+
+    A slot belongs to a process for as long as that is alive, and goes from call to call within it, which takes no
+    statement at all. One whose lease has run out makes no more calls with the slots that it had.
+    """
+
+    def __init__(self, database: Database, liveness: Liveness, model: str, limits: RateLimits) -> None:
+        self._database = database
+        self._liveness = liveness
+        self._model = model
+        self._limits = limits
+        self._waiting: deque[asyncio.Future[_Slot]] = deque()
+        self._searching: asyncio.Task[None] | None = None
+        self._idle: deque[_Slot] = deque()
+        self._returning: asyncio.Task[None] | None = None
+
+    @asynccontextmanager
+    async def acquire(self, tokens: int) -> AsyncIterator[None]:
+        """Entered when a call of so many tokens may be made, left when it is over."""
+        slot = await self._take()
+        try:
+            await self._wait_for_pace(tokens)
+            if not self._liveness.holds(slot.owner):  # the lease ran out meanwhile
+                slot, lost = await self._take(), slot
+                await self._give_back(lost)
+            yield
+        finally:
+            await self._hand_on(slot)
+
+    async def aclose(self) -> None:
+        """End what goes on in the background. Slots that nobody uses go back with the lease of the process."""
+        tasks = [task for task in (self._searching, self._returning) if task]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _take(self) -> _Slot:
+        while self._idle:
+            slot = self._idle.pop()
+            if self._liveness.holds(slot.owner):
+                return slot
+            await self._give_back(slot)
+        handed: asyncio.Future[_Slot] = asyncio.get_running_loop().create_future()
+        self._waiting.append(handed)
+        self._search()
+        try:
+            return await handed
+        except asyncio.CancelledError:
+            if handed.done() and not handed.cancelled() and handed.exception() is None:
+                slot = handed.result()
+                if not self._offer(slot):
+                    self._lay_aside(slot)  # without a statement: its error would take the place of this one
+            raise
+
+    async def _hand_on(self, slot: _Slot) -> None:
+        """Give a slot to the first who waits for one here, or soon does; back to all when it is their turn."""
+        if not self._offer(slot):
+            await self._give_back(slot)
+            self._search()
+
+    def _offer(self, slot: _Slot) -> bool:
+        """Give a slot to the first who waits for one here, or lay it aside for the next; False when it is to go back
+        to all."""
+        if _now() - slot.since >= _SHARE or not self._liveness.holds(slot.owner):
+            return False
+        while self._waiting:
+            handed = self._waiting.popleft()
+            if not handed.done():
+                handed.set_result(slot)
+                return True
+        self._lay_aside(slot)
+        return True
+
+    def _lay_aside(self, slot: _Slot) -> None:
+        """Keep a slot for a moment. It goes back to all in the background."""
+        self._idle.append(slot)
+        self._returning = self._returning or asyncio.create_task(self._return_idle())
+
+    async def _give_back(self, slot: _Slot) -> None:
+        await self._liveness.give_back_slot(self._model, slot.number, slot.owner)
+
+    async def _return_idle(self) -> None:
+        try:
+            while self._idle:
+                await asyncio.sleep(_IDLE)
+                while self._idle and _now() - self._idle[0].since > _IDLE:
+                    await self._give_back(self._idle.popleft())
+        finally:
+            self._returning = None
+
+    def _search(self) -> None:
+        if self._waiting and self._searching is None:
+            self._searching = asyncio.create_task(self._take_slots())
+
+    async def _take_slots(self) -> None:
+        """Take slots for as long as somebody waits here."""
+        try:
+            while self._waiting:
+                wanted = len(self._waiting)
+                owner, taken = await self._liveness.take_slots(self._model, self._limits.calls_at_once, wanted)
+                for number in taken:
+                    await self._hand_on(_Slot(number, owner, _now()))
+                if len(taken) < wanted:
+                    await asyncio.sleep(_LOOK_AGAIN)
+        except (Error, DatabaseError) as error:  # all who wait here wait for this
+            while self._waiting:
+                handed = self._waiting.popleft()
+                if not handed.done():
+                    handed.set_exception(error)
+        finally:
+            self._searching = None
+
+    async def _wait_for_pace(self, tokens: int) -> None:
+        request, token = self._limits.requests_per_minute, self._limits.tokens_per_minute
+        if request is None and token is None:
+            return
+
+        async def promise() -> float:
+            async with self._database.transaction(None) as tx:
+                seconds = await tx.value(
+                    "rate_limit.promise",
+                    model=self._model,
+                    request=timedelta(minutes=1 / request if request else 0),
+                    token=timedelta(minutes=tokens / token if token else 0),
+                )
+                return float(seconds)
+
+        wait = await self._database.retry_while_down(promise)
+        if wait > 0:
+            await asyncio.sleep(wait)
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,210 @@
+"""Documents that were submitted and are not in the record yet."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from trueweave.core.telemetry.spans import carrier
+from trueweave.core.types import FailedDocument, Place, Source
+from trueweave.graph.contribution import metadata_json, places_json
+from trueweave.store.postgres.binary_params import Ids, Texts
+from trueweave.store.postgres.db import Transaction, Workspace
+from trueweave.store.postgres.queue.queue import enqueue
+from trueweave.store.postgres.record.storage import check_room
+from trueweave.text.names import key
+
+_HANDFUL = 16
+_HANDFUL_CHARACTERS = 16_000
+_PAGE = 10_000
+
+
+class Job(NamedTuple):
+    """Which source is to be worked. It is void once the source has been replaced or removed."""
+
+    uri: str
+    id: UUID
+
+
+def packed(jobs: Iterable[Job]) -> bytes:
+    """Some jobs as the queue carries them."""
+    return json.dumps([(job.uri, job.id.hex) for job in jobs]).encode()
+
+
+def unpacked(payload: bytes | None) -> list[Job]:
+    return [Job(uri, UUID(id_)) for uri, id_ in json.loads(payload or b"[]")]
+
+
+class Begun(NamedTuple):
+    """A source that is being worked on, the recipe to work it by, how often that was begun, and the trace in which it
+    was handed in."""
+
+    id: UUID
+    source: Source
+    recipe: str
+    starts: int
+    trace: str | None = None
+
+
+class _Row(NamedTuple):
+    """A source as it is kept, under a hash of all that a document will be made from."""
+
+    id: UUID
+    source: Source
+    metadata: str
+    places: str
+
+
+def source_id(source: Source, recipe: str) -> UUID:
+    """The id of a source that is to be worked by a recipe."""
+    return _row(source, recipe).id
+
+
+def _row(source: Source, recipe: str) -> _Row:
+    metadata, places = metadata_json(source.uri, source.metadata), places_json(source.places)
+    id_ = key("source", source.uri, source.title, source.text, metadata, places, recipe, *source.notes)
+    return _Row(id_, source, metadata, places)
+
+
+def _rows(sources: Iterable[Source], recipe: str) -> list[_Row]:
+    return [_row(source, recipe) for source in sources]
+
+
+async def not_in_record(
+    tx: Transaction, sources: Iterable[Source], recipe: str, made: UUID | None = None
+) -> list[Source]:
+    """Those of the sources that are not in the record just so already; or not `made` in that way, if it is given."""
+    rows = await asyncio.to_thread(_rows, sources, recipe)
+    return [row.source for row in await _new(tx, rows, made)]
+
+
+async def _new(tx: Transaction, rows: Sequence[_Row], made: UUID | None) -> list[_Row]:
+    uris, ids = Texts(r.source.uri for r in rows), Ids(r.id for r in rows)
+    found = await tx.rows("source.in_record", uris=uris, ids=ids, made=made)
+    there = {uri for (uri,) in found}
+    return [row for row in rows if row.source.uri not in there]
+
+
+class HandedIn(NamedTuple):
+    """How many sources were new or changed, and those of them that nobody had submitted before."""
+
+    new: int
+    queued: list[Job]
+
+
+async def submit(
+    workspace: Workspace, sources: Sequence[Source], recipe: str, made: UUID | None = None, room: int | None = None
+) -> HandedIn:
+    """Hand in those of the sources that are new or changed, with a job for each, in one transaction. With
+    `made`, also those that were made in another way. StorageFull where the workspace would have more than `room`.
+
+    Those that wait already get another job: whoever began them may be gone. A job too many does no harm.
+    """
+    latest = {source.uri: source for source in sources}
+    rows = await asyncio.to_thread(_rows, latest.values(), recipe)
+    async with workspace.transaction() as tx:
+        new = await _new(tx, rows, made)
+        await check_room(tx, room, (row.source.text for row in new), [row.source.uri for row in new])
+        queued: list[Job] = []
+        if new:
+            handed_in = await tx.rows(
+                "source.submit",
+                uris=Texts(row.source.uri for row in new),
+                ids=Ids(row.id for row in new),
+                titles=Texts(row.source.title for row in new),
+                texts=Texts(row.source.text for row in new),
+                metadata=Texts(row.metadata for row in new),
+                places=Texts(row.places for row in new),
+                notes=Texts("\n".join(row.source.notes) for row in new),
+                recipe=recipe,
+                trace=carrier(),
+            )
+            queued = [Job(*row) for row in handed_in]
+            jobs = [Job(row.source.uri, row.id) for row in new]
+            handfuls = _handfuls(jobs, [len(row.source.text) for row in new])
+            await enqueue(tx, "document", [packed(some) for some in handfuls])
+        return HandedIn(len(new), queued)
+
+
+async def take_back(workspace: Workspace, jobs: Sequence[Job]) -> None:
+    """Withdraw those of these sources that nobody is working on."""
+    async with workspace.transaction() as tx:
+        await tx.run("source.take_back", uris=Texts(j.uri for j in jobs), ids=Ids(j.id for j in jobs))
+
+
+async def forget_jobs(tx: Transaction, uris: Sequence[str]) -> None:
+    """Take these documents out of the jobs that wait. PostgreSQL does that: a queue may be longer than memory."""
+    await tx.run("source.forget_jobs", uris=Texts(uris))
+
+
+def _handfuls(jobs: Sequence[Job], sizes: Sequence[int]) -> Iterator[list[Job]]:
+    """Small documents share a place in the queue, large ones have one of their own."""
+    some: list[Job] = []
+    size = 0
+    for job, characters in zip(jobs, sizes, strict=True):
+        if some and (len(some) == _HANDFUL or size + characters > _HANDFUL_CHARACTERS):
+            yield some
+            some, size = [], 0
+        some.append(job)
+        size += characters
+    if some:
+        yield some
+
+
+async def begin(workspace: Workspace, jobs: Sequence[Job]) -> list[Begun | None]:
+    """The sources of these jobs; None for each that has been finished, replaced, removed or failed."""
+    async with workspace.transaction() as tx:
+        rows = await tx.rows("source.begin", uris=Texts(j.uri for j in jobs), ids=Ids(j.id for j in jobs))
+    begun = {
+        Job(uri, id_): Begun(
+            id_,
+            Source(uri, text, title, metadata, tuple(Place(*place) for place in places), tuple(notes)),
+            json.dumps(recipe, sort_keys=True),
+            starts,
+            trace,
+        )
+        for uri, id_, title, text, metadata, places, notes, recipe, starts, trace in rows
+    }
+    return [begun.get(job) for job in jobs]
+
+
+async def release(workspace: Workspace, jobs: Sequence[Job]) -> None:
+    """Whoever began these has to leave them for later, and lives: that they were begun does not count."""
+    async with workspace.transaction() as tx:
+        await tx.run("source.release", uris=Texts(j.uri for j in jobs), ids=Ids(j.id for j in jobs))
+
+
+async def fail(workspace: Workspace, job: Job, error: str, tries: int) -> bool | None:
+    """Keep what went wrong; whether that was once too often, and the document has been failed.
+
+    None when nobody waits for it any longer: it was replaced, removed or failed meanwhile.
+    """
+    async with workspace.transaction() as tx:
+        failed: bool | None = await tx.value("source.fail", uri=job.uri, id=job.id, error=error, tries=tries)
+        return failed
+
+
+async def known(tx: Transaction, uris: Sequence[str]) -> set[str]:
+    """Those of these uris whose documents are there or wait."""
+    return {uri for (uri,) in await tx.rows("source.known", uris=Texts(uris))}
+
+
+async def uris(tx: Transaction, after: str, limit: int = _PAGE) -> list[str]:
+    """The uris of documents that are there or wait, in order, those after this one."""
+    return [uri for (uri,) in await tx.rows("source.uris", after=after, limit=limit)]
+
+
+async def failed_documents(tx: Transaction, limit: int = 20) -> list[FailedDocument]:
+    """Documents that failed for good, with their errors."""
+    return [FailedDocument(*row) for row in await tx.rows("source.failed", limit=limit)]
+
+
+async def retry(tx: Transaction) -> int:
+    """Queue those documents again that failed for good; how many there were."""
+    rows = await tx.rows("source.retry")
+    handfuls = _handfuls([Job(uri, id_) for uri, id_, _ in rows], [size for *_, size in rows])
+    await enqueue(tx, "document", [packed(some) for some in handfuls])
+    return len(rows)

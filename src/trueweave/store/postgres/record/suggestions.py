@@ -1,0 +1,241 @@
+"""Names that may be one thing, for a person to decide: pairs that fuzzy resolution would take for one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
+from itertools import chain
+from typing import NamedTuple
+from uuid import UUID, uuid4
+
+import numpy as np
+import numpy.typing as npt
+
+from trueweave.core.errors import RuleError
+from trueweave.core.types import NameKey, NamePassage, ResolutionSettings, Rule, SuggestedName, Suggestion
+from trueweave.graph.alike import alike, compared, keys, mask, most_changes, probes, ratio
+from trueweave.store.postgres.binary_params import Ids, Numbers, Texts
+from trueweave.store.postgres.db import Transaction, Workspace
+from trueweave.store.postgres.offloop import off_loop
+from trueweave.store.postgres.record import resolution
+from trueweave.text.names import key, normalise, pair_key
+
+_BATCH = 200  # names; between two batches the work can be cancelled
+_PASSAGES = 2  # of each name
+_ROOM = 160  # characters of a passage
+
+_Forms = tuple[UUID, UUID]
+
+
+class _Name(NamedTuple):
+    """A name that documents mention, and how often."""
+
+    id: UUID
+    written: str
+    type: str
+    entity: UUID
+    count: int  # type: ignore[assignment]  # hides tuple.count
+
+
+class _Pair(NamedTuple):
+    """Two names, how alike they are in per cent."""
+
+    score: float
+    one: _Name
+    other: _Name
+
+    @property
+    def rank(self) -> tuple[float, int, str, str]:
+        """The most alike first, then the most mentioned."""
+        return -self.score, -self.one.count - self.other.count, self.one.written, self.other.written
+
+
+async def suggest(
+    workspace: Workspace, threshold: int | None, limit: int, *, rejected: bool = False
+) -> list[Suggestion]:
+    """Pairs of names that are more alike than the threshold and two entities, the most alike first.
+
+    Left out is what a person decided: pairs that were rejected (unless these are asked for) or that a rule splits. What
+    is given is kept as the list that `decided` refers to.
+    """
+    async with workspace.transaction() as tx:
+        found = await off_loop(tx, lambda aside: _found(aside, threshold, limit, rejected=rejected))
+    async with workspace.transaction() as tx:
+        await tx.run(
+            "suggest.keep",
+            ids=Ids(_id(pair) for pair in found),
+            a=Ids(pair.one.id for pair in found),
+            b=Ids(pair.other.id for pair in found),
+            scores=[pair.score for pair in found],
+        )
+        await tx.run("suggest.forget_after", n=len(found))
+        passages = await _passages(tx, [name.id for pair in found for name in (pair.one, pair.other)])
+    return [
+        Suggestion(_id(pair), n, round(pair.score, 1), _shown(pair.one, passages), _shown(pair.other, passages))
+        for n, pair in enumerate(found, 1)
+    ]
+
+
+async def accept(workspace: Workspace, which: Sequence[str]) -> list[Rule]:
+    """Lay down a merge rule for each of these suggestions of the last list, given by number or by how the id begins."""
+    async with workspace.transaction() as tx:
+        pairs = await _decided(tx, which)
+        rules = [Rule(uuid4(), "merge", pair) for pair in pairs]
+        await resolution.insert_rules(tx, rules)
+        await tx.run("suggest.allow", **_columns(map(_forms, pairs)))
+    return rules
+
+
+async def reject(workspace: Workspace, which: Sequence[str]) -> list[tuple[NameKey, NameKey]]:
+    """Suggest none of these pairs again, however the names are written and whatever their types."""
+    async with workspace.transaction() as tx:
+        pairs = await _decided(tx, which)
+        await tx.run("suggest.reject", **_columns(map(_forms, pairs)))
+    return pairs
+
+
+async def _decided(tx: Transaction, which: Sequence[str]) -> list[tuple[NameKey, NameKey]]:
+    rows = await tx.rows("suggest.kept", whats=Texts(dict.fromkeys(one.lower() for one in which)))
+    pairs: dict[str, tuple[NameKey, NameKey]] = {}
+    for what, id_, one, one_type, other, other_type in rows:
+        if id_ is None or what in pairs:
+            problem = "no suggestion" if id_ is None else "more than one suggestion"
+            raise RuleError(f"there is {problem} {what!r} in the last list. `trueweave rules suggest` lists them anew.")
+        if one is None or other is None:
+            raise RuleError(
+                f"of suggestion {what!r} no document mentions both names any more. "
+                "`trueweave rules suggest` lists them anew."
+            )
+        pairs[what] = NameKey(one, one_type), NameKey(other, other_type)
+    return list(dict.fromkeys(pairs.values()))
+
+
+async def _found(tx: Transaction, threshold: int | None, most: int, *, rejected: bool) -> list[_Pair]:
+    """The best pairs, one for two entities. Never more than a few times as many are held at once."""
+    how = await resolution.settings(tx)
+    fuzzy = ResolutionSettings("fuzzy", threshold or how.threshold, how.same)
+    refused = set(await tx.rows("suggest.rejected"))
+    apart = _kept_apart(await resolution.rules(tx, "split"))
+    staged = await _stage(tx, fuzzy)
+    best: dict[_Forms, _Pair] = {}
+    async for names in _pages(tx, _BATCH):
+        for pair in await _alike(tx, names, fuzzy, staged):
+            ends = NameKey(pair.one.written, pair.one.type), NameKey(pair.other.written, pair.other.type)
+            if (_forms(ends) in refused) != rejected or apart(*ends):
+                continue
+            entities = min(pair.one.entity, pair.other.entity), max(pair.one.entity, pair.other.entity)
+            if entities not in best or pair.rank < best[entities].rank:
+                best[entities] = pair
+        if len(best) > 4 * most:
+            best = dict(sorted(best.items(), key=lambda item: item[1].rank)[:most])
+    return sorted(best.values(), key=lambda pair: pair.rank)[:most]
+
+
+async def _stage(tx: Transaction, fuzzy: ResolutionSettings) -> _StagedKeys:
+    """Put the keys of all live names where they can be looked up: unless resolution is fuzzy, they are not stored."""
+    await tx.run("suggest.stage")
+    staged = _StagedKeys()
+    async for names in _pages(tx, 10 * _BATCH):
+        forms = [compared(name.written, fuzzy) for name in names]
+        found = [keys(form, name.type, fuzzy) for form, name in zip(forms, names, strict=True)]
+        staged.add(chain.from_iterable(found))
+        entries = (
+            (one, name.id, mask(form)) for name, form, own in zip(names, forms, found, strict=True) for one in own
+        )
+        await tx.copy("suggest_key", ("int8", "uuid", "int8"), entries)
+    await tx.run("suggest.index")
+    return staged
+
+
+class _StagedKeys:
+    """Which keys may have been staged: a name looks for hundreds of keys, and hardly any of them is there."""
+
+    def __init__(self) -> None:
+        self._seen = np.zeros(2**24, dtype=np.bool_)
+
+    def add(self, some: Iterable[int]) -> None:
+        """Remember these."""
+        self._seen[self._places(np.fromiter(some, np.int64))] = True
+
+    def among(self, some: Collection[int]) -> list[int]:
+        """Those of these keys that may be there, and few besides."""
+        given = np.fromiter(some, np.int64, len(some))
+        found: list[int] = given[self._seen[self._places(given)]].tolist()
+        return found
+
+    def _places(self, some: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        return (some ^ (some >> 32)) & (self._seen.size - 1)
+
+
+async def _pages(tx: Transaction, size: int) -> AsyncIterator[list[_Name]]:
+    after = UUID(int=0)
+    while rows := await tx.rows("suggest.live_names", after=after, limit=size):
+        yield [_Name(*row) for row in rows]
+        after = rows[-1][0]
+
+
+async def _alike(
+    tx: Transaction, names: Sequence[_Name], fuzzy: ResolutionSettings, staged: _StagedKeys
+) -> list[_Pair]:
+    forms = [compared(name.written, fuzzy) for name in names]
+    sought = [staged.among(probes(form, name.type, fuzzy)) for form, name in zip(forms, names, strict=True)]
+    counts = [len(one) for one in sought]
+    rows = await tx.rows(
+        "suggest.candidates",
+        keys=Numbers(chain.from_iterable(sought)),
+        who=Numbers(np.repeat(np.arange(len(sought)), counts)),
+        masks=Numbers(np.repeat([mask(form) for form in forms], counts)),
+        most=Numbers(np.repeat([most_changes(form, fuzzy) for form in forms], counts)),
+        ids=Ids(name.id for name in names),
+        entities=Ids(name.entity for name in names),
+    )
+    compare = [(forms[who], compared(written, fuzzy)) for who, _, written, *_ in rows]
+    verdicts = alike(compare, fuzzy)
+    return [
+        _Pair(ratio(*pair), names[who], _Name(*other))
+        for (who, *other), pair, same in zip(rows, compare, verdicts, strict=True)
+        if same
+    ]
+
+
+def _kept_apart(rules: Iterable[Rule]) -> Callable[[NameKey, NameKey], bool]:
+    """Whether a split rule speaks of one of two names and not of the other."""
+    splits = [frozenset(rule.names) for rule in rules if rule.kind == "split"]
+
+    def inside(name: NameKey, split: frozenset[NameKey]) -> bool:
+        return name in split or NameKey(name.name) in split
+
+    return lambda one, other: any(inside(one, split) != inside(other, split) for split in splits)
+
+
+async def _passages(tx: Transaction, names: Sequence[UUID]) -> dict[UUID, list[NamePassage]]:
+    passages: dict[UUID, list[NamePassage]] = {name: [] for name in names}
+    for name, uri, title, text, spans in await tx.rows("suggest.passages", names=Ids(passages), each=_PASSAGES):
+        passages[name].append(NamePassage(uri, title, _around(text, spans[0] if spans else 0)))
+    return passages
+
+
+def _shown(name: _Name, passages: dict[UUID, list[NamePassage]]) -> SuggestedName:
+    return SuggestedName(NameKey(name.written, name.type), name.entity, name.count, tuple(passages[name.id]))
+
+
+def _around(text: str, place: int) -> str:
+    """What stands around a place in a text, from word to word."""
+    start, end = max(place - _ROOM // 2, 0), min(place + _ROOM // 2, len(text))
+    start = text.find(" ", start, place) + 1 or start if start else 0
+    end = max(text.rfind(" ", place, end), place + 1) if end < len(text) else end
+    return f"{'… ' if start else ''}{' '.join(text[start:end].split())}{' …' if end < len(text) else ''}"
+
+
+def _id(pair: _Pair) -> UUID:
+    return pair_key("suggestion", *sorted((pair.one.id, pair.other.id)))
+
+
+def _forms(names: tuple[NameKey, NameKey]) -> _Forms:
+    """A pair of names by their normal forms, in ascending order."""
+    a, b = sorted(key("form", normalise(name.name)) for name in names)
+    return a, b
+
+
+def _columns(pairs: Iterable[_Forms]) -> dict[str, Ids]:
+    listed = list(pairs)
+    return {"a": Ids(a for a, _ in listed), "b": Ids(b for _, b in listed)}

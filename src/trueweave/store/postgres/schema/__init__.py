@@ -1,0 +1,1 @@
+"""The schema: its migrations, applying them, and whether a database fits this version."""

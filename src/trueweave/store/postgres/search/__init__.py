@@ -1,0 +1,1 @@
+"""The statements of searches, and the filter on documents."""

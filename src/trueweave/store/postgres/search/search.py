@@ -1,0 +1,279 @@
+"""The statements of a search, put together from named pieces of SQL.
+
+Pure functions of a few names and numbers, so that each statement is put together once and prepared under its text.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from trueweave.core.types import VectorKind
+from trueweave.graph.aggregate import DESCRIPTIONS_KEPT, KEYWORDS_KEPT
+from trueweave.store.limits import FAN_OUT, MOST_AROUND, MOST_RELATIONS, NAMES, WIDE
+from trueweave.store.postgres.queries import QUERIES
+from trueweave.store.postgres.search.document_filter import FilterShape
+from trueweave.store.postgres.vectors.vectors import Space
+
+REACH = 200  # mentions or links looked through for what visible documents say of one thing
+
+COPIES = 20  # of a passage, that are named
+MOST_COPIES = 1000  # that are counted
+
+LEAST_EFFORT = 80  # candidates of a search by HNSW
+LEAST_EFFORT_FOR_CHUNKS = 200  # whose vectors are less far apart from each other than those of names
+
+_BOUNDS = {
+    "fan_out": FAN_OUT,
+    "names": NAMES,
+    "reach": REACH,
+    "wide": WIDE,
+    "most": MOST_RELATIONS,
+    "most_around": MOST_AROUND,
+    "kept": DESCRIPTIONS_KEPT,
+    "keywords_kept": KEYWORDS_KEPT,
+    "copies": COPIES,
+    "most_copies": MOST_COPIES,
+}
+_OPERATORS = {"cosine": "<=>", "l2": "<->", "inner": "<#>"}
+_DOCUMENT_OF: dict[VectorKind, str] = {"chunk": "c.document", "entity": "m.document", "relation": "l.document"}
+
+
+class VectorLayout(NamedTuple):
+    """Where a workspace's vectors are: the space, and the tables of its own that it has in it."""
+
+    space: Space
+    own: tuple[str, ...]
+
+    @property
+    def stamp(self) -> tuple[int, list[str]]:
+        """What a search sees of it."""
+        return self.space.id, list(self.own)
+
+
+@lru_cache(maxsize=256)
+def near(kind: VectorKind, layout: VectorLayout, workspace: int, limit: int, shape: FilterShape) -> bytes:
+    """The things of a kind nearest to each vector."""
+    tables = _nearest(kind, layout, workspace, limit, shape)
+    columns, details = _COLUMNS[kind](shape)
+    rows = _piece("near", columns=columns, details=details, tables=tables, limit=limit)
+    return _located(rows, _effort(kind, limit), "ORDER BY found.n, found.distance, found.hit")
+
+
+@lru_cache(maxsize=256)
+def ranked(kind: VectorKind, layout: VectorLayout, workspace: int, shape: FilterShape) -> bytes:
+    """Things of a kind by their ids, the nearest to a vector first."""
+    vectors = _vectors_of("u.id", kind, layout, workspace)
+    rows = _piece(
+        "ranked",
+        vectors=vectors,
+        operator=_OPERATORS[layout.space.metric],
+        u_visible=_is_told_of(kind, "u.id", shape),
+    )
+    return _located(rows, order="ORDER BY found.distance, found.id")
+
+
+@lru_cache(maxsize=256)
+def both_lists(layout: VectorLayout, workspace: int, limit: int, shape: FilterShape) -> bytes:
+    """The chunks nearest to a vector, and those that match a text."""
+    tables = _nearest("chunk", layout, workspace, limit, shape)
+    scope = "%(scope)s" if shape.by_ids else "NULL"
+    visible = _is_told_of("chunk", "s.chunk", shape)
+    rows = _piece("both_lists", tables=tables, limit=limit, scope=scope, c_visible=visible)
+    return _located(rows, _effort("chunk", limit))
+
+
+@lru_cache(maxsize=64)
+def propagate(layout: VectorLayout, workspace: int, shape: FilterShape, *, given: bool) -> bytes:
+    """The chunks that names lead to: names that are given, or those of given chunks."""
+    vectors = _vectors_of("o.chunk", "chunk", layout, workspace)
+    rows = _piece(
+        "chunks_of_names",
+        start=_piece("names_given" if given else "names_of_chunks"),
+        vectors=vectors,
+        o_visible=_is_told_of("chunk", "o.chunk", shape),
+    )
+    return _located(rows)
+
+
+@lru_cache(maxsize=64)
+def rerank_features(layout: VectorLayout, workspace: int) -> bytes:
+    """Some chunks once more, by all that can be known of each."""
+    vectors = _vectors_of("u.id", "chunk", layout, workspace)
+    return _located(_piece("weighed", vectors=vectors))
+
+
+@lru_cache(maxsize=64)
+def reports(layout: VectorLayout, workspace: int) -> bytes:
+    """The reports of a level that are nearest to a vector."""
+    vectors = _vectors_of("c.id", "community", layout, workspace)
+    near = _piece("report_near", vectors=vectors, operator=_OPERATORS[layout.space.metric])
+    return _located(_piece("reports", near=near, distance="v.distance"))
+
+
+@lru_cache(maxsize=1)
+def largest_reports() -> bytes:
+    """The reports of a level about the largest communities."""
+    return _whole("reports", near="", distance="0::float8")
+
+
+@lru_cache(maxsize=256)
+def matching(limit: int, shape: FilterShape) -> bytes:
+    """The chunks that match a text."""
+    columns, details = _chunk_columns(shape)
+    scope = "%(scope)s" if shape.by_ids else "NULL"
+    return _whole("matching", columns=columns, details=details, limit=limit, scope=scope)
+
+
+@lru_cache(maxsize=64)
+def documents(shape: FilterShape) -> bytes:
+    """The documents that pass a filter."""
+    return _whole("documents", d_visible=shape.visible("d.id"))
+
+
+@lru_cache(maxsize=64)
+def passages(shape: FilterShape) -> bytes:
+    """Chunks by their ids."""
+    columns, details = _chunk_columns(shape)
+    return _whole("passages", columns=columns, details=details)
+
+
+@lru_cache(maxsize=64)
+def same_texts(shape: FilterShape) -> bytes:
+    """For chunks by their ids those that stand for all with their text."""
+    return _whole("same_texts", c_visible=_chunk_visible(shape))
+
+
+@lru_cache(maxsize=64)
+def entities(shape: FilterShape) -> bytes:
+    """Entities by their ids."""
+    columns, details = _entity_columns(shape)
+    return _whole("entities", columns=columns, details=details, e_visible=_is_told_of("entity", "e.id", shape))
+
+
+@lru_cache(maxsize=64)
+def relations(shape: FilterShape) -> bytes:
+    """Relations by their ids."""
+    visible = _is_told_of("relation", "r.id", shape)
+    return _whole("relations", columns=_relation("r", shape), r_visible=visible)
+
+
+@lru_cache(maxsize=256)
+def from_ids(query: str, shape: FilterShape) -> bytes:
+    """What is next to things of these ids, by a query that bounds what it follows from each."""
+    visible = {f"{letter}_visible": shape.visible(f"{letter}.document") for letter in "ml"}
+    return _whole(query, columns=_relation("r", shape), edges=_edges("given", shape, ", g.degree"), **visible)
+
+
+@lru_cache(maxsize=64)
+def neighbourhood(hops: int, shape: FilterShape) -> bytes:
+    """The relations that lead away from entities, hop by hop."""
+    steps = ["reached_0 AS (SELECT id FROM unnest(%(entities)s::uuid[]) AS g (id))"]
+    for n in range(1, hops + 1):
+        steps.append(_piece("hop", n=n, before=n - 1, edges=_edges(f"reached_{n - 1}", shape)))
+    every = " UNION ALL ".join(f"SELECT * FROM hop_{n}" for n in range(1, hops + 1))
+    return _whole("neighbourhood", hops=",\n".join(steps), all=every, columns=_relation("r", shape))
+
+
+def _tables(kind: VectorKind, layout: VectorLayout, workspace: int) -> list[str]:
+    common = f"vector_{layout.space.id}_{kind}"
+    return [common, *(table for table in layout.own if table.startswith(f"{common}_{workspace}"))]
+
+
+def _vectors_of(id_: str, kind: VectorKind, layout: VectorLayout, workspace: int) -> str:
+    """The vector of one thing by its id, looked up in each table."""
+    return " UNION ALL ".join(
+        f"(SELECT v FROM {table} WHERE id = {id_} OFFSET 0)" for table in _tables(kind, layout, workspace)
+    )
+
+
+def _nearest(kind: VectorKind, layout: VectorLayout, workspace: int, limit: int, shape: FilterShape) -> str:
+    """The nearest of each table, for a vector q."""
+    tables = _tables(kind, layout, workspace)
+    parts = {"operator": _OPERATORS[layout.space.metric], "limit": limit}
+    if shape.by_ids:
+        candidates = _piece(f"candidates_{kind}")
+        each = [_piece("near_in_scope", table=table, candidates=candidates, **parts) for table in tables]
+    elif shape.conditions:
+        visible = _is_told_of(kind, "v.id", shape)
+        each = [_piece("near_visible", table=table, v_visible=visible, **parts) for table in tables]
+    else:
+        each = [_piece("near_all", table=table, **parts) for table in tables]
+    return " UNION ALL ".join(each)
+
+
+def _effort(kind: VectorKind, limit: int) -> int:
+    """How many candidates an HNSW index keeps while it is searched."""
+    return min(max(LEAST_EFFORT_FOR_CHUNKS if kind == "chunk" else LEAST_EFFORT, 2 * limit), 1000)
+
+
+def _edges(given: str, shape: FilterShape, also: str = "") -> str:
+    """The heaviest relations of each given entity, with other columns of it."""
+    return _piece("edges", given=given, also=also, r_visible=_is_told_of("relation", "r.id", shape))
+
+
+def _is_told_of(kind: VectorKind, id_: str, shape: FilterShape) -> str:
+    """A condition on a column that holds a chunk, an entity or a relation: some visible document speaks of it."""
+    if shape.is_all:
+        return "true"
+    column = _DOCUMENT_OF[kind]
+    return _piece(f"visible_{kind}", id=id_, **{f"{column[0]}_visible": shape.visible(column)})
+
+
+def _chunk_columns(shape: FilterShape) -> tuple[str, str]:
+    return _piece("chunk_columns"), _piece("chunk_details", c_visible=_chunk_visible(shape))
+
+
+def _chunk_visible(shape: FilterShape) -> str:
+    return "true" if shape.is_all else shape.visible("c.document")
+
+
+def _entity_columns(shape: FilterShape) -> tuple[str, str]:
+    return _entity("e", shape), _piece("entity_details")
+
+
+def _relation_columns(shape: FilterShape) -> tuple[str, str]:
+    columns = (_relation("r", shape), _entity("s", shape), _entity("t", shape))
+    return ", ".join(columns), _piece("relation_details")
+
+
+_COLUMNS = {"chunk": _chunk_columns, "entity": _entity_columns, "relation": _relation_columns}
+
+
+def _entity(alias: str, shape: FilterShape) -> str:
+    """The columns of an entity; under a filter, what visible documents say of it, and how they call it."""
+    if shape.is_all:
+        own = {what: f"{alias}.{what}" for what in ("name", "type", "description", "aliases")}
+        return _piece("entity_columns", e=alias, summary=_piece("summary", of=alias), **own)
+    said = _piece("entity_said", e=alias, m_visible=shape.visible("m.document"))
+    named = {"name": _called(f"{alias}.id", "written", shape), "type": _called(f"{alias}.id", "type", shape)}
+    return _piece("entity_columns", e=alias, description=said, aliases="ARRAY[]::text[]", summary="''", **named)
+
+
+def _relation(alias: str, shape: FilterShape) -> str:
+    """The columns of a relation, likewise."""
+    if shape.is_all:
+        own = {what: f"{alias}.{what}" for what in ("source_name", "target_name", "type", "description", "keywords")}
+        return _piece("relation_columns", r=alias, summary=_piece("summary", of=alias), **own)
+    visible = shape.visible("l.document")
+    told = {"description": "said", "keywords": "keywords", "type": "type"}
+    own = {column: _piece(f"relation_{piece}", r=alias, l_visible=visible) for column, piece in told.items()}
+    ends = {f"{end}_name": _called(f"{alias}.{end}", "written", shape) for end in ("source", "target")}
+    return _piece("relation_columns", r=alias, summary="''", **own, **ends)
+
+
+def _called(id_: str, what: str, shape: FilterShape) -> str:
+    called = _piece("entity_called", id=id_, what=what, m_visible=shape.visible("m.document"))
+    return f"coalesce({called}, '')"
+
+
+def _piece(query: str, /, **parts: object) -> str:
+    return QUERIES[f"search.{query}"].format(**_BOUNDS, **parts)
+
+
+def _located(rows: str, effort: int = LEAST_EFFORT, order: str = "") -> bytes:
+    return _whole("located", rows=rows, effort=effort, order=order)
+
+
+def _whole(query: str, /, **parts: object) -> bytes:
+    return _piece(query, **parts).encode()

@@ -1,0 +1,386 @@
+"""Vectors: searched exactly while they are few, by HNSW when they are many.
+
+A filtered HNSW scan returns too few rows, and the planner does not choose well between the two ways. So there is
+nothing to choose: each space has, for each kind, one common table without an HNSW index, in which a search reads all
+vectors of the one workspace. A workspace that outgrows this gets a table of its own, which holds no one else's vectors
+and needs no filter, with an HNSW index. What comes later arrives in the common table again and follows in bulk, so that
+nobody waits for an HNSW insert; a search looks into both. See docs/adr/0004-embedding-spaces.md, and own_tables.py for
+what becomes of a table of one's own as it grows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from datetime import timedelta
+from random import random
+from typing import Any, NamedTuple
+from uuid import UUID, uuid4
+
+import numpy as np
+from pgvector import HalfVector
+from psycopg import AsyncCursor, sql
+
+from trueweave.core.errors import ConfigError, SpaceMismatch
+from trueweave.core.protocols import Embedder, Vectors
+from trueweave.core.types import VECTOR_KINDS, Hit, Metric, VectorKind
+from trueweave.graph.aggregate import entity_text, relation_text, report_text
+from trueweave.graph.plan import ChangedText
+from trueweave.store.postgres.binary_params import Ids
+from trueweave.store.postgres.connections import Row
+from trueweave.store.postgres.db import Transaction, Workspace
+from trueweave.store.postgres.locks import count_change, lock_view, refuse_during_load, share_view
+from trueweave.store.postgres.queries import QUERIES
+from trueweave.store.postgres.queue import leases, outbox
+from trueweave.store.postgres.vectors import own_tables
+from trueweave.store.postgres.vectors.own_tables import OwnTable, OwnTables
+
+MOST_DIMENSIONS = 4000  # of a halfvec with an HNSW index
+MOST_IN_COMMON = 10_000  # more vectors than this move to the workspace's own table
+REBUILD_FROM = 0.25  # more new vectors than this part of the own table, and it is built anew
+
+_OPERATORS: dict[str, sql.SQL] = {"cosine": sql.SQL("<=>"), "l2": sql.SQL("<->"), "inner": sql.SQL("<#>")}
+STAGE_TYPES = ("text", "uuid", "uuid", "halfvec")
+_EMBEDDED_AT_ONCE = 500
+_FREE_ROUNDS = 3  # in which a change of space lets others settle as they please
+_PAUSE = timedelta(seconds=30)
+
+
+class Space(NamedTuple):
+    """An embedding space: what makes vectors comparable."""
+
+    id: int
+    model: str
+    dimensions: int
+    metric: Metric
+
+    def is_of(self, embedder: Embedder) -> bool:
+        own = (self.model, self.dimensions, self.metric)
+        return own == (embedder.model, embedder.dimensions, embedder.metric)
+
+    def check(self, embedder: Embedder | None) -> None:
+        """SpaceMismatch unless this is the embedder's space."""
+        if embedder is None or not self.is_of(embedder):
+            raise SpaceMismatch(
+                f"this workspace's vectors are by {self.model} ({self.dimensions} dimensions, {self.metric}), and the "
+                f"embedding model is {embedder.model if embedder else 'not set'}. Set embedding_model and its "
+                "prefixes to the former again, or run `trueweave reembed MODEL` to embed everything with another model."
+            )
+
+    def similarity(self, distance: float) -> float:
+        """How near something is at that distance: more is nearer, and by cosine 1 is the same direction."""
+        if self.metric == "l2":
+            return 1 / (1 + distance)
+        return 1 - distance if self.metric == "cosine" else -distance
+
+
+class Vector(NamedTuple):
+    """A vector to be stored, with the hash of the text that it stands for."""
+
+    kind: VectorKind
+    id: UUID
+    text_hash: UUID
+    values: HalfVector
+
+
+async def space(tx: Transaction) -> Space | None:
+    """The space in which the workspace answers; None while it has no vectors."""
+    rows = await tx.rows("vectors.space")
+    return Space(*rows[0]) if rows else None
+
+
+async def everything(tx: Transaction) -> dict[str, sql.Composed]:
+    """For each kind a subquery over all vectors of the workspace; none while it has no space."""
+    where = await space(tx)
+    if where is None:
+        return {}
+    own = await own_tables.find(tx, where)
+    return {kind: _all(_tables(where, kind, own)) for kind in VECTOR_KINDS}
+
+
+async def hold(tx: Transaction) -> None:
+    """Have all tables with vectors of the workspace stay until the end of a transaction that reads for long."""
+    if where := await space(tx):
+        await own_tables.hold(tx, where)
+
+
+async def of_ids(tx: Transaction, kind: VectorKind, ids: Sequence[UUID]) -> dict[UUID, HalfVector]:
+    """The vectors of these things, where there are any."""
+    where = await space(tx)
+    tables = _tables(where, kind, await own_tables.find(tx, where)) if where else []
+    return dict([row for table in tables for row in await _rows(tx, "vectors.of_ids", table=table, ids=Ids(ids))])
+
+
+async def make_space(workspace: Workspace, embedder: Embedder) -> Space:
+    """The space of an embedder, with its tables."""
+    if not 1 <= embedder.dimensions <= MOST_DIMENSIONS:
+        raise ConfigError(
+            f"{embedder.model} gives vectors of {embedder.dimensions} dimensions; pgvector can index up to "
+            f"{MOST_DIMENSIONS}. Choose another model, or ask this one for fewer dimensions."
+        )
+    async with workspace.transaction() as tx:
+        id_ = await tx.value(
+            "vectors.make_space", model=embedder.model, dimensions=embedder.dimensions, metric=embedder.metric
+        )
+    return Space(id_, embedder.model, embedder.dimensions, embedder.metric)
+
+
+async def write(
+    tx: Transaction, where: Space, vectors: Sequence[Vector], gone: Iterable[tuple[VectorKind, UUID]]
+) -> None:
+    """Put these vectors in the place of any older ones, and take away those of what is gone. The transaction holds the
+    view lock or shares it."""
+    own = await own_tables.find(tx, where)
+    stale: dict[VectorKind, list[UUID]] = {kind: [] for kind in VECTOR_KINDS}
+    for kind, id_ in (*gone, *((v.kind, v.id) for v in vectors)):
+        stale[kind].append(id_)
+    if vectors:
+        await tx.run("vectors.stage")
+        await tx.copy("stage_vector", STAGE_TYPES, vectors)
+    for kind, ids in stale.items():
+        if ids:
+            for table in _tables(where, kind, own):
+                await _run(tx, "vectors.remove", table=table, ids=Ids(ids))
+            if kind in own.building:
+                await own_tables.note_removed(tx, where, kind, ids)
+    for kind in {v.kind for v in vectors}:
+        await _run(tx, "vectors.insert", table=_common(where, kind), kind=kind)
+
+
+async def nearest(workspace: Workspace, kind: VectorKind, vector: Vectors, limit: int) -> list[Hit]:
+    """The things of a kind nearest to a vector, nearest first."""
+    async with workspace.transaction(snapshot=True) as tx:
+        rows = await tx.rows("vectors.place", kind=kind)
+        if not rows:
+            return []
+        *named, own = rows[0]
+        where = Space(*named)
+        if limit > 100:  # an HNSW scan returns at most ef_search rows
+            await tx.connection.execute("SELECT set_config('hnsw.ef_search', %s, true)", (str(min(2 * limit, 1000)),))
+        each = sql.SQL(QUERIES["vectors.nearest"])
+        tables = [_common(where, kind), *([sql.Identifier(own)] if own else [])]
+        parts = [each.format(table=table, operator=_OPERATORS[where.metric]) for table in tables]
+        query = sql.SQL(QUERIES["vectors.nearest_of_all"]).format(each=sql.SQL(" UNION ALL ").join(parts))
+        cursor = await tx.connection.execute(query, {"vector": half(vector), "limit": limit})
+        return [Hit(id_, distance) for id_, distance in await cursor.fetchall()]
+
+
+def half(vector: Vectors) -> HalfVector:
+    """A vector as it is stored: 16 bits a number."""
+    return HalfVector(vector.astype(np.float16))
+
+
+async def move_to_own_table(workspace: Workspace, written: int) -> None:
+    """Move vectors to the workspace's own tables, kind by kind, where there are too many of them in the common one.
+
+    `written` is how many the caller has just put there. To look costs more than to write a few, so of those who wrote a
+    few only some look; who wrote none looks whether somebody else was stopped before the end. Where much is to be
+    moved, the own table is built anew, which is far cheaper than one insert into an index at a time. What another
+    process is moving is left to it.
+    """
+    if 0 < written < MOST_IN_COMMON // 20 * random():
+        return
+    async with workspace.transaction() as tx:
+        if not written and not await own_tables.any_unfinished(tx):
+            return
+        where = await space(tx)
+    if not where:
+        return
+    await own_tables.drop_left(workspace)
+    async with workspace.transaction() as tx:
+        due = await _due(tx, where)
+    if not due:
+        return
+    owner = uuid4()
+    async with leases.kept(workspace, owner):
+        async with workspace.transaction() as tx:
+            is_ours = await leases.take(tx, owner, "vectors")
+            due = await _due(tx, where)  # another may have done it meanwhile
+        for kind in due if is_ours else ():
+            await _move(workspace, where, kind)
+
+
+async def _due(tx: Transaction, where: Space) -> list[VectorKind]:
+    """The kinds whose vectors are to be moved, or were by somebody who was stopped."""
+    own = await own_tables.find(tx, where)
+    unfinished = {*own.building, *(kind for kind, table in own.current.items() if not table.indexed)}
+    return [
+        kind
+        for kind in VECTOR_KINDS
+        if kind in unfinished or await _count(tx, _common(where, kind), MOST_IN_COMMON) >= MOST_IN_COMMON
+    ]
+
+
+async def _move(workspace: Workspace, where: Space, kind: VectorKind) -> None:
+    async with workspace.transaction() as tx:
+        found = await own_tables.find(tx, where)
+        own = found.current.get(kind)
+        new, old = await _count(tx, _common(where, kind)), await _count(tx, own.identifier) if own else 0
+    partitions = own_tables.partitions_for(new + old, where.dimensions, workspace.database.index_memory)
+    is_outgrown = own is None or partitions > max(own.partitions, 1) or new >= REBUILD_FROM * old
+    if own is None or is_outgrown or kind in found.building:
+        await own_tables.build(workspace, where, kind, partitions, _common(where, kind))
+    else:
+        await own_tables.move(workspace, where, own, _common(where, kind))
+        if not own.indexed:
+            await own_tables.index(workspace, [own])
+
+
+async def index_own_tables(workspace: Workspace, where: Space, kinds: Sequence[VectorKind]) -> None:
+    """Index what was loaded into the workspace's own tables, in as many partitions as it takes."""
+    fitting: list[OwnTable] = []
+    for kind in kinds:
+        async with workspace.transaction() as tx:
+            own = (await own_tables.find(tx, where)).current[kind]
+            rows = await _count(tx, own.identifier)
+        partitions = own_tables.partitions_for(rows, where.dimensions, workspace.database.index_memory)
+        if partitions > own.partitions:
+            await own_tables.build(workspace, where, kind, partitions, _common(where, kind))
+        else:
+            fitting.append(own)
+    await own_tables.index(workspace, fitting)
+
+
+async def change_space(
+    workspace: Workspace, embedder: Embedder, progress: Callable[[int], None] = lambda _: None
+) -> bool:
+    """Embed everything with another model beside the old vectors, then switch to it at once.
+
+    Readers are answered from the old space until the switch. Whoever is stopped and does it again goes on with what is
+    embedded already. Where others settle faster than this can follow, they are held up for a moment: then this is
+    True, and something may wait to be settled.
+    """
+    new = await make_space(workspace, embedder)
+    async with workspace.transaction() as tx:
+        if await space(tx):  # whoever adds the first vectors is not refused
+            await refuse_during_load(tx, "embedding it with another model")
+        await tx.run("vectors.begin_change", space=new.id)
+    rounds = 0
+    while True:
+        async for texts in missing(workspace, new):
+            embedded = await embedder.embed([t.text for t in texts], "document")
+            found = [Vector(*t[:3], half(v)) for t, v in zip(texts, embedded, strict=True)]
+            async with workspace.transaction() as tx:
+                await share_view(tx)
+                await write(tx, new, found, ())
+            progress(len(texts))
+        if await _switched(workspace, new):
+            break
+        rounds += 1
+        if rounds >= _FREE_ROUNDS:
+            async with workspace.transaction() as tx:
+                await tx.run("vectors.pause", lasts=_PAUSE)
+    await clear_other_spaces(workspace)
+    await move_to_own_table(workspace, MOST_IN_COMMON)
+    return rounds >= _FREE_ROUNDS
+
+
+async def missing(workspace: Workspace, of: Space | None) -> AsyncIterator[list[ChangedText]]:
+    """What has no vector in a space yet, some at a time. Nothing has, where there is no such space."""
+    for kind in VECTOR_KINDS:
+        after = UUID(int=0)
+        while True:
+            async with workspace.transaction() as tx:
+                rows = await _missing(tx, of, kind, after, _EMBEDDED_AT_ONCE)
+            if not rows:
+                break
+            yield [ChangedText(kind, id_, hash_, _TEXTS[kind](*rest)) for id_, hash_, *rest in rows]
+            after = rows[-1][0]
+
+
+async def _missing(tx: Transaction, of: Space | None, kind: VectorKind, after: UUID, limit: int) -> list[Row]:
+    tables = _tables(of, kind, await own_tables.find(tx, of)) if of else []
+    return await _rows(tx, f"vectors.missing_{kind}", table=_all(tables), after=after, limit=limit)
+
+
+async def count_present(workspace: Workspace, of: Space) -> int:
+    """How many vectors of the workspace are in a space."""
+    async with workspace.transaction() as tx:
+        own = await own_tables.find(tx, of)
+        tables = [table for kind in VECTOR_KINDS for table in _tables(of, kind, own)]
+        return sum([await _count(tx, table) for table in tables])
+
+
+async def _switched(workspace: Workspace, new: Space) -> bool:
+    """Let the workspace answer from a space, unless something is missing there by now."""
+    async with workspace.transaction(unhurried=True) as tx:
+        await lock_view(tx)
+        for kind in VECTOR_KINDS:
+            if await _missing(tx, new, kind, UUID(int=0), 1):
+                return False
+        own = await own_tables.find(tx, new)
+        for kind in VECTOR_KINDS:
+            for table in _tables(new, kind, own):
+                gone = await _rows(tx, f"vectors.extra_{kind}", table=table)
+                if kind in own.building:
+                    await own_tables.note_removed(tx, new, kind, (id_ for (id_,) in gone))
+        await tx.run("vectors.switch", space=new.id)
+        await count_change(tx)
+        await outbox.add(tx, ("space", False, ()))
+        return True
+
+
+async def clear_other_spaces(workspace: Workspace) -> int:
+    """Drop the vectors in all spaces but the one that answers and the one that is being filled; how many spaces had
+    any."""
+    cleared = 0
+    async with workspace.transaction() as tx:
+        others = [Space(*row) for row in await tx.rows("vectors.other_spaces")]
+    for other in others:
+        async with workspace.transaction() as tx:
+            counts = [await _count(tx, _common(other, kind), 1) for kind in VECTOR_KINDS]
+            if any(counts) or any(await own_tables.find(tx, other)):
+                await tx.run("vectors.clear_space", space=other.id)
+                cleared += 1
+    return cleared
+
+
+async def find_space(tx: Transaction, embedder: Embedder) -> Space | None:
+    """The space of an embedder, if anybody has made it."""
+    rows = await tx.rows(
+        "vectors.find_space", model=embedder.model, dimensions=embedder.dimensions, metric=embedder.metric
+    )
+    return Space(*rows[0]) if rows else None
+
+
+_TEXTS: dict[VectorKind, Callable[..., str]] = {
+    "chunk": lambda text: text,
+    "entity": entity_text,
+    "relation": relation_text,
+    "community": report_text,
+}
+
+
+def _common(where: Space, kind: VectorKind) -> sql.Identifier:
+    return sql.Identifier(f"vector_{where.id}_{kind}")
+
+
+def _tables(where: Space, kind: VectorKind, own: OwnTables) -> list[sql.Identifier]:
+    """Where vectors of a kind may be: in the common table, and in the workspace's own one if it has one."""
+    return [_common(where, kind), *([own.current[kind].identifier] if kind in own.current else [])]
+
+
+def _all(tables: Sequence[sql.Identifier]) -> sql.Composed:
+    each: list[sql.Composable] = [sql.SQL("SELECT id, text_hash FROM {}").format(table) for table in tables]
+    each = each or [sql.SQL("SELECT NULL::uuid AS id, NULL::uuid AS text_hash WHERE false")]
+    return sql.SQL("({})").format(sql.SQL(" UNION ALL ").join(each))
+
+
+async def _count(tx: Transaction, table: sql.Identifier, most: int | None = None) -> int:
+    """How many vectors of this workspace a table has; counts no further than `most`."""
+    [(count,)] = await _rows(tx, "vectors.count_up_to", table=table, limit=most)
+    return int(count)
+
+
+async def _run(tx: Transaction, query: str, **parts: Any) -> int:
+    return (await _execute(tx, query, parts)).rowcount
+
+
+async def _rows(tx: Transaction, query: str, **parts: Any) -> list[Row]:
+    return await (await _execute(tx, query, parts)).fetchall()
+
+
+async def _execute(tx: Transaction, query: str, parts: dict[str, Any]) -> AsyncCursor[Row]:
+    """Run a named query in which some parts are tables and the others values."""
+    tables = {name: part for name, part in parts.items() if isinstance(part, sql.Composable)}
+    values = {name: part for name, part in parts.items() if name not in tables}
+    return await tx.connection.execute(sql.SQL(QUERIES[query]).format(**tables), values or None)

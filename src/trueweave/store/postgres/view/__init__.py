@@ -1,0 +1,1 @@
+"""The view: what readers see, written by batches and read page by page."""

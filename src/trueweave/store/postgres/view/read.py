@@ -1,0 +1,133 @@
+"""Reading the view: how much there is, its entities and relations, and what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from psycopg import sql
+from psycopg.errors import RaiseException
+
+from trueweave.core.errors import UnknownWorkspace
+from trueweave.core.types import DocumentInfo, Entity, Relation, Status
+from trueweave.graph.aggregate import THOUSANDTHS
+from trueweave.store.postgres.db import Database, Transaction, Workspace
+from trueweave.store.postgres.failures import first_line
+from trueweave.store.postgres.queries import QUERIES
+from trueweave.store.postgres.queue.queue import forget_jobs
+from trueweave.store.postgres.search.document_filter import FilterShape
+
+
+async def status(tx: Transaction) -> Status:
+    """How large the workspace is, and what still waits."""
+    [(documents, chunks, entities_, relations, due, dirty_names, model)] = await tx.rows("read.status")
+    return Status(documents, chunks, entities_, relations, due, dirty_names, model or "")
+
+
+async def documents(
+    workspace: Workspace,
+    limit: int,
+    *,
+    noted: bool,
+    after: str,
+    prefix: str,
+    shape: FilterShape,
+    params: Mapping[str, Any],
+) -> list[DocumentInfo]:
+    """The documents that are there and pass a filter, by name, from the first behind `after`; only those with a note,
+    or whose uri begins with a `prefix`, if that is wanted."""
+    query = QUERIES["read.documents"].format(passes="true" if shape.is_all else shape.visible("d.id"))
+    rows = await workspace.read(
+        query.encode(), {"limit": limit, "noted": noted, "after": after, "prefix": prefix, **params}
+    )
+    return [DocumentInfo(uri, title, chunks, added, tuple(notes)) for uri, title, chunks, added, notes in rows]
+
+
+async def entities(tx: Transaction, limit: int, type_: str = "") -> list[Entity]:
+    """The most mentioned entities; of one type, if one is given."""
+    return [entity(*row) for row in await tx.rows("read.entities", limit=limit, type=type_)]
+
+
+async def relations_of(tx: Transaction, ids: Sequence[UUID], limit: int) -> list[Relation]:
+    """The relations from and to these entities, the heaviest first."""
+    rows = await tx.rows("read.relations_of", ids=list(ids), limit=limit)
+    return [relation(*row) for row in rows]
+
+
+async def drop_workspace(workspace: Workspace) -> int:
+    """Take a workspace away, with all that is in it; how many documents there were.
+
+    First nobody may begin to write any more, then those who do are waited for. If this is interrupted, do it again.
+    One that is on another server than its home is dropped there first, so that the home knows of it until all is gone.
+    """
+    home, there = workspace.database, await workspace.placed()
+    try:
+        async with home.transaction(workspace.id, dropping=True) as tx:
+            await tx.run("read.begin_drop")
+    except RaiseException as error:
+        raise UnknownWorkspace(f"{first_line(error)}. Open it again to drop it.") from error
+    if there is home:
+        return await _drop(home, workspace.id)
+    async with there.transaction(workspace.id, dropping=True) as tx:
+        await tx.run("read.begin_drop")
+    documents = await _drop(there, workspace.id)
+    await _drop(home, workspace.id)
+    return documents
+
+
+async def _drop(database: Database, workspace: int) -> int:
+    async with database.transaction(workspace, unhurried=True, dropping=True) as tx:
+        documents = await delete_rows(tx)
+        await tx.connection.execute("SELECT drop_workspace()")
+        return documents
+
+
+async def delete_rows(tx: Transaction) -> int:
+    """Take away all that is in a workspace, when those who write to it are done; how many documents there were."""
+    await tx.run("read.await_writers")
+    documents = int(await tx.value("read.count_documents"))
+    for (space,) in await tx.rows("vectors.all_spaces"):  # a change of space may have been given up halfway
+        await tx.run("vectors.clear_space", space=space)
+    await tx.run("text.clear")
+    await tx.run("link.clear")
+    for (table,) in await tx.rows("read.tables"):
+        # Row-level security narrows this to the rows of this workspace.
+        await tx.connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
+    await forget_jobs(tx)
+    await tx.run("projection.remove_all")  # like jobs, these are no table that is forced upon its owner
+    return documents
+
+
+def entity(
+    id_: UUID,
+    name: str,
+    type_: str,
+    description: str,
+    aliases: list[str],
+    count: int,
+    histogram: list[int],
+    degree: int,
+    summary: str,
+) -> Entity:
+    """An entity from the columns of a row."""
+    return Entity(id_, name, type_, description, tuple(aliases), count, tuple(histogram), degree, summary)
+
+
+def relation(
+    id_: UUID,
+    source: UUID,
+    target: UUID,
+    source_name: str,
+    target_name: str,
+    description: str,
+    keywords: list[str],
+    weight: int,
+    count: int,
+    histogram: list[int],
+    summary: str,
+    type_: str,
+) -> Relation:
+    """A relation from the columns of a row."""
+    said = description, tuple(keywords), weight / THOUSANDTHS, count, tuple(histogram), summary, type_
+    return Relation(id_, source, target, source_name, target_name, *said)
