@@ -12,8 +12,10 @@ from statistics import median, quantiles
 import numpy as np
 import reports
 
+from trueweave.core.graph import Metric
+from trueweave.core.model_calls import Prompt, Purpose, Reply, TextRole
 from trueweave.core.protocols import Vectors
-from trueweave.core.types import Document, Metric, Prompt, Purpose, Reply, TextRole
+from trueweave.core.record import Document
 
 _QUESTION = re.compile(r"How does (.+?) relate to (.+?)(?:, as to (.+))?\?")
 _WORD = re.compile(r"[a-z]{5,}")

@@ -34,8 +34,8 @@ from parts import Figures
 from stopwatch import Stages
 
 from trueweave import AsyncTrueweave
+from trueweave.core.record import Source
 from trueweave.core.settings import Settings
-from trueweave.core.types import Source
 from trueweave.ingest.extract import preannotated
 from trueweave.store.postgres.db import Database
 

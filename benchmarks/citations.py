@@ -34,7 +34,8 @@ from trueweave.answering.check import conclude
 from trueweave.answering.citation_parser import parse
 from trueweave.answering.cite import read
 from trueweave.answering.verify import EntailmentVerifier, JudgeVerifier, RulesVerifier
-from trueweave.core.evidence import Passage, Sentence
+from trueweave.core.answers import Sentence
+from trueweave.core.evidence import Passage
 from trueweave.core.protocols import Verifier
 from trueweave.models.entailment import OnnxEntailment
 from trueweave.models.names import endpoint

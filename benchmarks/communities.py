@@ -33,7 +33,7 @@ import parts
 from counting import Counting
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
-from trueweave.core.types import Hierarchy
+from trueweave.core.graph import Hierarchy
 from trueweave.graph.communities import LeidenSettings
 from trueweave.index.communities.reports import Reporting, write_reports
 from trueweave.index.communities.writer import ReportWriter

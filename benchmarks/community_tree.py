@@ -13,7 +13,7 @@ import parted
 from packing import Circle, pack, place
 
 from trueweave import AsyncTrueweave
-from trueweave.core.types import Community
+from trueweave.core.graph import Community
 from trueweave.graph.communities import LeidenSettings
 
 Figures = dict[str, Any]

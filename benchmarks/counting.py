@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 
-from trueweave.core.types import Prompt, Purpose, Reply
+from trueweave.core.model_calls import Prompt, Purpose, Reply
 from trueweave.text import tokens
 
 _FINDINGS = 5

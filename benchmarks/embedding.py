@@ -29,8 +29,8 @@ from minilm import minilm
 
 from trueweave import AsyncTrueweave, Chunk, Document
 from trueweave.bench.folders import read_folder
+from trueweave.core.model_calls import TextRole
 from trueweave.core.protocols import Embedder, Vectors
-from trueweave.core.types import TextRole
 from trueweave.models import catalogue
 from trueweave.models.onnx import OnnxEmbedder
 from trueweave.models.prefixes import PrefixedEmbedder, Prefixes

@@ -47,8 +47,8 @@ from stopwatch import Stages
 
 from trueweave import AsyncTrueweave
 from trueweave.core.evidence import Filter
+from trueweave.core.record import Document
 from trueweave.core.settings import Settings
-from trueweave.core.types import Document
 from trueweave.ingest.extract import preannotated
 from trueweave.retrieval.context import Method
 from trueweave.retrieval.methods import HippoRag, LinearRag, Mix, Naive, Walk, Weave

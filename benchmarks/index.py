@@ -32,8 +32,8 @@ import numpy as np
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
 from trueweave.core.events import Event, Extracted
+from trueweave.core.record import Resolution, Source
 from trueweave.core.settings import Settings
-from trueweave.core.types import Resolution, Source
 from trueweave.graph.contribution import contribution
 from trueweave.store.embedded import EmbeddedServer
 from trueweave.store.postgres.db import Database

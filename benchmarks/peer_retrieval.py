@@ -30,7 +30,7 @@ from trueweave.bench.loading import documents, sources
 from trueweave.bench.types import Dataset, Question
 from trueweave.bench.vectors import KeptEmbedder, kept
 from trueweave.core.evidence import Keywords, Query
-from trueweave.core.types import Chunk, Link
+from trueweave.core.record import Chunk, Link
 from trueweave.ingest.extract.capitals import CapitalsExtractor
 from trueweave.retrieval.context import QueryContext
 from trueweave.retrieval.methods.keywords import keywords

@@ -21,8 +21,8 @@ from trueweave import AsyncTrueweave
 from trueweave.bench import datasets, loading, vectors
 from trueweave.bench.types import Dataset, DatasetPassage
 from trueweave.core.protocols import Embedder
+from trueweave.core.record import Chunk, Document, Resolution, Source
 from trueweave.core.settings import Settings
-from trueweave.core.types import Chunk, Document, Resolution, Source
 from trueweave.ingest.extract.capitals import CapitalsExtractor
 from trueweave.store.postgres.db import Database
 

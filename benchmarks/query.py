@@ -39,8 +39,8 @@ from watch import Relay, Server
 from trueweave import AsyncTrueweave
 from trueweave.core.evidence import Evidence
 from trueweave.core.protocols import Embedder
+from trueweave.core.record import Document
 from trueweave.core.settings import Settings
-from trueweave.core.types import Document
 from trueweave.retrieval.context import Method
 from trueweave.retrieval.methods import Fuse, Global, Guess, Hybrid, Keyword, Local, Naive, Subgraph
 from trueweave.store.postgres.schema.migrate import migrate

@@ -37,8 +37,9 @@ from psycopg import sql
 from trueweave import AsyncTrueweave
 from trueweave.core.errors import ConfigError, NoVectors
 from trueweave.core.evidence import Evidence, Query, Scored
+from trueweave.core.graph import VectorKind
 from trueweave.core.protocols import Embedder, Vectors
-from trueweave.core.types import Chunk, Source, VectorKind
+from trueweave.core.record import Chunk, Source
 from trueweave.ingest.extract.capitals import CapitalsExtractor
 from trueweave.retrieval.context import Method, QueryContext
 from trueweave.store.postgres.db import Transaction

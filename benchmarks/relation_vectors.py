@@ -30,8 +30,9 @@ from trueweave import AsyncTrueweave
 from trueweave.bench.bootstrap import difference
 from trueweave.bench.datasets import Dataset
 from trueweave.bench.experiment import deep_enough
+from trueweave.core.graph import Metric
+from trueweave.core.model_calls import TextRole
 from trueweave.core.protocols import Embedder, Vectors
-from trueweave.core.types import Metric, TextRole
 from trueweave.retrieval.methods import Global, Hybrid
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.vectors import vectors

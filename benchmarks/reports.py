@@ -18,8 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from trueweave.core.graph import Metric
+from trueweave.core.model_calls import Prompt, Purpose, Reply, TextRole
 from trueweave.core.protocols import Vectors
-from trueweave.core.types import Metric, Prompt, Purpose, Reply, Source, TextRole
+from trueweave.core.record import Source
 
 NAMES = 6  # in each report
 

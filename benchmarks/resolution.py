@@ -28,8 +28,8 @@ from trueweave.bench.bootstrap import interval
 from trueweave.bench.experiment import deep_enough
 from trueweave.bench.measures import recall
 from trueweave.bench.types import Dataset
+from trueweave.core.record import Resolution
 from trueweave.core.settings import Settings
-from trueweave.core.types import Resolution
 from trueweave.ingest.extract.capitals import VERSION
 from trueweave.retrieval.methods import registry
 from trueweave.store.postgres.db import Database

@@ -27,8 +27,9 @@ import corpora
 from served import served
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
+from trueweave.core.graph import Metric
+from trueweave.core.model_calls import TextRole
 from trueweave.core.protocols import Vectors
-from trueweave.core.types import Metric, TextRole
 from trueweave.graph.contribution import contribution
 from trueweave.index.settle import settle
 from trueweave.store.postgres.db import Database

@@ -25,8 +25,8 @@ from stopwatch import Stopwatch
 
 from trueweave import AsyncTrueweave
 from trueweave.core.protocols import Embedder
+from trueweave.core.record import Source
 from trueweave.core.settings import Settings
-from trueweave.core.types import Source
 from trueweave.text import tokens
 
 Figures = dict[str, Any]

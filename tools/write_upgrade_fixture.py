@@ -14,8 +14,8 @@ from migrated import migrated_database
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
 from trueweave.core.events import ignore
+from trueweave.core.record import Source
 from trueweave.core.settings import Settings
-from trueweave.core.types import Source
 from trueweave.engine.factory import recipe
 from trueweave.ingest.intake import take_in
 from trueweave.store.postgres.db import Database

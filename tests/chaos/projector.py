@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from trueweave import AsyncTrueweave
+from trueweave.core.projections import StoreName
 from trueweave.core.settings import Settings
-from trueweave.core.types import StoreName
 from trueweave.store.chroma.target import ChromaTarget
 from trueweave.store.neo4j.target import Neo4jTarget
 from trueweave.store.postgres.projection import projections

@@ -18,7 +18,7 @@ from tests.chaos.scene import Scene, scene
 from tests.chaos.worker import WORKSPACE, settings
 from trueweave import AsyncTrueweave
 from trueweave.core.events import ignore
-from trueweave.core.types import Source
+from trueweave.core.record import Source
 from trueweave.engine import factory
 from trueweave.ingest.intake import take_in
 from trueweave.store.embedded import EmbeddedServer

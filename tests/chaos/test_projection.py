@@ -23,8 +23,8 @@ from tests.chaos.projector import WORKSPACE, settings, start
 from tests.servers import ChromaServer, Neo4jServer, no_neo4j
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
 from trueweave.core.errors import StoreUnavailable
+from trueweave.core.projections import ProjectionDifference, StoreName
 from trueweave.core.settings import Settings
-from trueweave.core.types import ProjectionDifference, StoreName
 from trueweave.store.chroma.target import KINDS, collection_name
 from trueweave.store.others import StoreClients
 from trueweave.store.postgres.projection import projections

@@ -18,11 +18,12 @@ import pytest
 from trueweave import Answer, AsyncTrueweave, Chunk, Document, Link
 from trueweave.answering.check import verify
 from trueweave.answering.verify import JudgeVerifier
+from trueweave.core.answers import Basis, Claim
 from trueweave.core.errors import BadReply
 from trueweave.core.events import Event, Extracted, Failed
-from trueweave.core.evidence import Basis, Claim
+from trueweave.core.model_calls import Message, Prompt, Purpose
+from trueweave.core.record import Source
 from trueweave.core.settings import Settings
-from trueweave.core.types import Message, Prompt, Purpose, Source
 from trueweave.ingest.extract.findings import NOTHING_FOUND
 from trueweave.models.checks import check_chat
 from trueweave.models.names import endpoint

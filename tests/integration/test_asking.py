@@ -15,8 +15,8 @@ from psycopg import Error
 from trueweave import Answer, AsyncTrueweave, Chunk, Document, Evidence, Filter, Link, Mention, Passage
 from trueweave.core.errors import BadReply, BudgetReached, ConfigError, SpaceMismatch
 from trueweave.core.evidence import Usage
+from trueweave.core.model_calls import Message
 from trueweave.core.settings import Settings
-from trueweave.core.types import Message
 from trueweave.retrieval.context import Method
 from trueweave.retrieval.methods import Global, Guess, Hybrid, Keyword, Local, Naive, Subgraph
 from trueweave.store.postgres.connections import PostgresConnection

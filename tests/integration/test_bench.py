@@ -18,8 +18,8 @@ from trueweave.bench.types import Dataset, DatasetPassage, Question
 from trueweave.bench.verdict import verdict
 from trueweave.core.errors import ConfigError
 from trueweave.core.evidence import Evidence, Query
+from trueweave.core.model_calls import Prompt, Purpose, Reply, TextRole
 from trueweave.core.protocols import Vectors
-from trueweave.core.types import Prompt, Purpose, Reply, TextRole
 from trueweave.retrieval.context import Method, QueryContext
 from trueweave.retrieval.methods import Guess, Keyword, Naive
 from trueweave.store.postgres.db import Database

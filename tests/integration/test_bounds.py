@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 import pytest
 
 from trueweave.core.errors import ModelError
-from trueweave.core.types import Message, Prompt, Purpose
+from trueweave.core.model_calls import Message, Prompt, Purpose
 from trueweave.models.names import endpoint
 from trueweave.models.openai import OpenAIEmbedder
 from trueweave.models.opening import open_chat

@@ -26,8 +26,9 @@ from trueweave import (
 )
 from trueweave.core import plugins
 from trueweave.core.events import ignore
+from trueweave.core.jobs import OutOfDate
+from trueweave.core.model_calls import Message, Prompt, Purpose
 from trueweave.core.settings import Settings
-from trueweave.core.types import Message, OutOfDate, Prompt, Purpose
 from trueweave.models.prompts import load
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.record import sources

@@ -10,7 +10,8 @@ import psycopg
 import pytest
 
 from trueweave.core.errors import BudgetReached, ConfigError, ModelUnavailable, PriceUnknown
-from trueweave.core.types import Budget, Call, Message, Price, Prompt, Purpose, Reply, Spent
+from trueweave.core.model_calls import Call, Message, Prompt, Purpose, Reply
+from trueweave.core.money import Budget, Price, Spent
 from trueweave.models.budget import BudgetedLLM, most_tokens
 from trueweave.models.limits import BoundedLLM, LimitedLLM
 from trueweave.models.names import endpoint

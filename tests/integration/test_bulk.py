@@ -20,9 +20,10 @@ from trueweave.bulk.flows import LocalFlow
 from trueweave.bulk.pipeline import Told
 from trueweave.bulk.run import bulk_load, untold
 from trueweave.core.errors import ConfigError, DatabaseUnavailable, UnknownWorkspace, WorkspaceReplaced
+from trueweave.core.jobs import BulkReport
 from trueweave.core.protocols import Embedder
+from trueweave.core.record import NameKey, Source
 from trueweave.core.settings import Settings
-from trueweave.core.types import BulkReport, NameKey, Source
 from trueweave.engine.factory import models_of_load, recipe
 from trueweave.graph.aggregate import EMPTY, NameRow
 from trueweave.graph.contribution import Contribution

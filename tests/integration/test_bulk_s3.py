@@ -12,7 +12,7 @@ from moto.server import ThreadedMotoServer
 
 from trueweave.bulk import shards
 from trueweave.core.errors import ConfigError
-from trueweave.core.types import Source
+from trueweave.core.record import Source
 from trueweave.ingest.loading import Files
 from trueweave.text.uris import Naming
 

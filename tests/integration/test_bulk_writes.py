@@ -16,8 +16,8 @@ from tests.integration.test_bulk import load, opened, rows, written
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, ResolutionSettings, Source
 from trueweave.bulk.pipeline import Told
 from trueweave.core.errors import DatabaseError, TrueweaveError, WorkspaceLoading
+from trueweave.core.graph import Verdict
 from trueweave.core.settings import Settings
-from trueweave.core.types import Verdict
 from trueweave.graph.contribution import contribution
 from trueweave.ingest.own import Given
 from trueweave.store.postgres.access import api_keys

@@ -24,7 +24,7 @@ from tests.provider_servers import (
     ProviderServer,
 )
 from trueweave.core.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
-from trueweave.core.types import Message, Prompt, Purpose, Reply
+from trueweave.core.model_calls import Message, Prompt, Purpose, Reply
 from trueweave.models.anthropic import AnthropicChat
 from trueweave.models.bedrock import BedrockChat
 from trueweave.models.checks import check_chat

@@ -16,8 +16,8 @@ import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Filter, Link, Mention
 from trueweave.core.errors import BudgetReached, ConfigError, ModelUnavailable, NoReports, UnknownCommunity
+from trueweave.core.model_calls import Prompt, Purpose, Reply
 from trueweave.core.settings import Settings
-from trueweave.core.types import Prompt, Purpose, Reply
 from trueweave.graph.community_ids import LEAST_SHARED
 from trueweave.index.communities.reports import Reporting, write_reports
 from trueweave.index.communities.writer import ReportWriter

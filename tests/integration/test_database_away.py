@@ -13,7 +13,7 @@ from psycopg import AsyncCursor, Error, OperationalError, errors
 from tests.integration.test_worker import CAPITALS, Scripted
 from trueweave.core.errors import DatabaseError, DatabaseUnavailable
 from trueweave.core.events import Event, Waiting
-from trueweave.core.types import Source
+from trueweave.core.record import Source
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
 from trueweave.ingest.worker import worker_of

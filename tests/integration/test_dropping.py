@@ -8,8 +8,8 @@ from psycopg import sql
 
 from trueweave import AsyncTrueweave
 from trueweave.core.errors import UnknownWorkspace
+from trueweave.core.record import Chunk, Document, Mention, Source
 from trueweave.core.settings import Settings
-from trueweave.core.types import Chunk, Document, Mention, Source
 from trueweave.store.postgres.db import Database, Transaction, Workspace
 from trueweave.store.postgres.view import read
 from trueweave.testing import HashEmbedder

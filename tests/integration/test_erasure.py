@@ -11,8 +11,10 @@ import pytest
 from trueweave import AsyncTrueweave
 from trueweave.core.errors import ChangesGone
 from trueweave.core.events import ignore
+from trueweave.core.jobs import Swept
+from trueweave.core.money import Spent
+from trueweave.core.record import Source
 from trueweave.core.settings import Settings
-from trueweave.core.types import Source, Spent, Swept
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.recipe import Recipe
 from trueweave.store.postgres.db import Database

@@ -14,8 +14,8 @@ import pytest
 from trueweave import AsyncTrueweave
 from trueweave.core.errors import ModelError, ModelRefused, ModelUnavailable
 from trueweave.core.events import Added, Event, Extracted, Failed
+from trueweave.core.record import Source
 from trueweave.core.settings import Settings
-from trueweave.core.types import Source
 from trueweave.ingest import jobs
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.record import sources

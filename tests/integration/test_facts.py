@@ -8,8 +8,8 @@ from tests.oracle import assert_view_is_right
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
 from trueweave.core.errors import RuleError, UnknownEntity
 from trueweave.core.evidence import Filter
+from trueweave.core.graph import Entity, Relation
 from trueweave.core.settings import Settings
-from trueweave.core.types import Entity, Relation
 from trueweave.retrieval.methods import Global, Local, Subgraph
 from trueweave.testing import HashEmbedder
 

@@ -11,9 +11,10 @@ from tests.integration.test_worker import CAPITALS, QUICK, Mill, Scripted
 from trueweave import AsyncTrueweave
 from trueweave.core.errors import ConfigError, Defect, ModelRefused
 from trueweave.core.events import Failed, WorkFailed
+from trueweave.core.graph import CommunityReport
 from trueweave.core.protocols import Extractor
+from trueweave.core.record import Source
 from trueweave.core.settings import Settings
-from trueweave.core.types import CommunityReport, Source
 from trueweave.graph.plan import Plan
 from trueweave.graph.report_facts import Facts
 from trueweave.index import linking

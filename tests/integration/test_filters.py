@@ -10,7 +10,7 @@ import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Filter, Link, Mention, NameKey, Range
 from trueweave.core.evidence import Scalar
-from trueweave.core.types import Json
+from trueweave.core.record import Json
 from trueweave.retrieval.context import Method
 from trueweave.retrieval.methods import Fuse, Global, Keyword, Local, Naive, Subgraph
 from trueweave.store.postgres.connections import Row

@@ -14,8 +14,8 @@ import pytest
 
 from trueweave import AsyncTrueweave
 from trueweave.core.errors import DatabaseError, DiskFull
+from trueweave.core.record import Source
 from trueweave.core.settings import Settings
-from trueweave.core.types import Source
 from trueweave.store import embedded
 from trueweave.store.embedded import EmbeddedServer
 from trueweave.store.postgres.db import Database

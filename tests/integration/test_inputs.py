@@ -9,8 +9,8 @@ import pytest
 from trueweave import AsyncTrueweave, Chunk, Document, Mention
 from trueweave.core.errors import ConfigError, InvalidDocument, ModelRefused
 from trueweave.core.events import Event, Extracted, Refused, Removed, Skipped, ignore
+from trueweave.core.record import Source
 from trueweave.core.settings import Settings
-from trueweave.core.types import Source
 from trueweave.engine import factory
 from trueweave.ingest.extract import preannotated
 from trueweave.ingest.intake import take_in

@@ -8,8 +8,10 @@ import pytest
 
 from tests.integration.test_worker import CAPITALS, QUICK, Scripted
 from trueweave import AsyncTrueweave
+from trueweave.core.graph import Metric
+from trueweave.core.model_calls import TextRole
 from trueweave.core.protocols import Vectors
-from trueweave.core.types import Metric, ResolutionSettings, Source, TextRole
+from trueweave.core.record import ResolutionSettings, Source
 from trueweave.index import settle
 from trueweave.ingest import jobs
 from trueweave.ingest.intake import take_in

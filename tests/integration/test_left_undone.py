@@ -14,9 +14,10 @@ import pytest
 from tests.integration.test_worker import CAPITALS, QUICK, Mill
 from trueweave import AsyncTrueweave
 from trueweave.core.errors import Defect
+from trueweave.core.model_calls import Purpose, TextRole
 from trueweave.core.protocols import Vectors
+from trueweave.core.record import Chunk, Document, Link, Mention, Source
 from trueweave.core.settings import Settings
-from trueweave.core.types import Chunk, Document, Link, Mention, Purpose, Source, TextRole
 from trueweave.graph.contribution import contribution
 from trueweave.index.settle import SettleResult, settle
 from trueweave.ingest import jobs

@@ -13,7 +13,7 @@ from psycopg import errors
 from tests.integration.proxies import Proxy
 from trueweave.core import supervising
 from trueweave.core.errors import BudgetReached
-from trueweave.core.types import Call, Purpose
+from trueweave.core.model_calls import Call, Purpose
 from trueweave.store.postgres.connections import Timeouts
 from trueweave.store.postgres.db import Database, Transaction, Workspace
 from trueweave.store.postgres.money.ledger import PostgresLedger

@@ -11,7 +11,7 @@ import pytest
 from tests.integration.test_worker import CAPITALS, Scripted
 from trueweave.core.errors import BadReply
 from trueweave.core.events import ignore
-from trueweave.core.types import Source
+from trueweave.core.record import Source
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
 from trueweave.ingest.worker import worker_of

@@ -9,7 +9,7 @@ import pytest
 
 from trueweave import AsyncTrueweave
 from trueweave.core.evidence import Evidence, Filter
-from trueweave.core.types import Prompt, Purpose, Reply
+from trueweave.core.model_calls import Prompt, Purpose, Reply
 from trueweave.retrieval.context import Method
 from trueweave.retrieval.methods import (
     Fuse,

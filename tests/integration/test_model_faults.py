@@ -14,7 +14,7 @@ import pytest
 from tests.clocks import FastClock
 from trueweave.core.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
 from trueweave.core.events import Event, Noted, in_run
-from trueweave.core.types import Message, Prompt, Purpose, Reply
+from trueweave.core.model_calls import Message, Prompt, Purpose, Reply
 from trueweave.models.failures import UselessReply
 from trueweave.models.names import endpoint
 from trueweave.models.openai import OpenAIChat, OpenAIEmbedder

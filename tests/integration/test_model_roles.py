@@ -7,8 +7,9 @@ from typing import Any, get_args
 import pytest
 
 from trueweave import AsyncTrueweave
+from trueweave.core.model_calls import Message, ModelRole
+from trueweave.core.record import Source
 from trueweave.core.settings import Settings
-from trueweave.core.types import Message, ModelRole, Source
 from trueweave.engine.factory import chat_endpoint
 from trueweave.testing import ModelServer
 from trueweave.testing.model_server import Asked

@@ -12,8 +12,8 @@ import pytest
 from trueweave import AsyncTrueweave, Chunk, Document, Mention
 from trueweave.core.errors import ModelRefused, ModelUnavailable
 from trueweave.core.events import Event, Waiting
+from trueweave.core.record import Source
 from trueweave.core.settings import Settings
-from trueweave.core.types import Source
 from trueweave.models import opening
 from trueweave.models.retry import Clock
 from trueweave.testing import Fault, ModelServer, Trouble

@@ -7,7 +7,7 @@ import spacy
 from spacy.language import Language
 
 from trueweave.core.errors import ConfigError, InvalidDocument
-from trueweave.core.types import Chunk, Extraction, Source
+from trueweave.core.record import Chunk, Extraction, Source
 from trueweave.ingest.extract import nlp as nlp_module
 from trueweave.ingest.extract.nlp import NlpExtractor
 

@@ -11,8 +11,8 @@ from trueweave.cli.render.comparison import comparison_lines
 from trueweave.core.errors import BadReply, BudgetReached
 from trueweave.core.evidence import Filter
 from trueweave.core.json_forms import answer_json
+from trueweave.core.record import Chunk, Document, Mention
 from trueweave.core.settings import Settings
-from trueweave.core.types import Chunk, Document, Mention
 from trueweave.retrieval.methods import Cutoff, Fuse, Keyword, Subgraph
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from trueweave.core.errors import ModelRefused
-from trueweave.core.types import Message, Prompt, Purpose, Reply
+from trueweave.core.model_calls import Message, Prompt, Purpose, Reply
 from trueweave.models.failures import UselessReply
 from trueweave.models.names import endpoint
 from trueweave.models.ollama import OllamaChat

@@ -14,9 +14,10 @@ from tests.integration.serving import serving
 from trueweave import AsyncTrueweave, Chunk, Document, Mention, Source
 from trueweave.core.errors import DatabaseError, StoreError, TrueweaveError
 from trueweave.core.events import Listener
+from trueweave.core.graph import VectorKind
+from trueweave.core.projections import ProjectedBatch, ProjectedKind, ProjectionCopy
 from trueweave.core.protocols import NameLookup
 from trueweave.core.settings import Settings
-from trueweave.core.types import ProjectedBatch, ProjectedKind, ProjectionCopy, VectorKind
 from trueweave.engine.worker import Serving, work_for_all
 from trueweave.ingest.jobs import WorkerDependencies
 from trueweave.ingest.worker import Worker

@@ -11,8 +11,8 @@ from trueweave import AsyncTrueweave
 from trueweave.cli.render.run_summary import IngestTally
 from trueweave.core.errors import ConfigError
 from trueweave.core.events import Event, Windowed, in_run
+from trueweave.core.record import Source
 from trueweave.core.settings import Settings
-from trueweave.core.types import Source
 from trueweave.models import local
 from trueweave.models.names import endpoint
 from trueweave.models.onnx import OnnxEmbedder

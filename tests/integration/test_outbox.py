@@ -7,7 +7,7 @@ import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
 from trueweave.core.errors import ChangesGone
-from trueweave.core.types import ProjectedKind
+from trueweave.core.projections import ProjectedKind
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.projection.projecting import ProjectionSource
 from trueweave.store.postgres.queue import outbox

@@ -7,8 +7,9 @@ from contextlib import aclosing
 import pytest
 
 from trueweave import AsyncTrueweave
+from trueweave.core.jobs import OutOfDate
+from trueweave.core.record import Source
 from trueweave.core.settings import Settings
-from trueweave.core.types import OutOfDate, Source
 from trueweave.ingest.extract import capitals, llm
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder, ModelServer

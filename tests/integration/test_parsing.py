@@ -14,7 +14,7 @@ import pptx
 import pytest
 
 from trueweave.core.errors import UnreadableFile
-from trueweave.core.types import Place, Source
+from trueweave.core.record import Place, Source
 from trueweave.ingest.loading import documents
 from trueweave.ingest.loading.documents import Parsed
 from trueweave.ingest.parsing import ParserLimits, parse

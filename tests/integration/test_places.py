@@ -13,7 +13,7 @@ from trueweave import AsyncTrueweave
 from trueweave.answering.check import check
 from trueweave.answering.citation_parser import Mark
 from trueweave.answering.verify import RulesVerifier
-from trueweave.core.evidence import Citation
+from trueweave.core.answers import Citation
 from trueweave.retrieval.methods.keyword import Keyword
 from trueweave.store.postgres.db import Database
 

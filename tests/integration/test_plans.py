@@ -13,7 +13,7 @@ import pytest
 
 from tests.integration.test_settle import document, store
 from trueweave import AsyncTrueweave, Chunk, Document, Link
-from trueweave.core.types import Source
+from trueweave.core.record import Source
 from trueweave.store.postgres.binary_params import Numbers, array
 from trueweave.store.postgres.db import Database, Transaction
 from trueweave.store.postgres.queries import QUERIES

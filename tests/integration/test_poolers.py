@@ -15,8 +15,8 @@ from tests.integration.conftest import SESSIONS
 from trueweave import AsyncTrueweave
 from trueweave.core.errors import ConfigError
 from trueweave.core.evidence import Evidence
+from trueweave.core.record import Chunk, Document, Link, Mention, Source
 from trueweave.core.settings import Settings
-from trueweave.core.types import Chunk, Document, Link, Mention, Source
 from trueweave.retrieval.methods import Hybrid, Keyword, Local, Naive, Subgraph
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.money.replies import PostgresReplies

@@ -11,8 +11,8 @@ import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
 from trueweave.core.errors import ConfigError, ProjectionBehind, ProjectionMissing, StoreUnavailable
+from trueweave.core.projections import StoreName
 from trueweave.core.settings import Settings
-from trueweave.core.types import StoreName
 from trueweave.store.others import StoreClients
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.projection import projections

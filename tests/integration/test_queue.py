@@ -14,8 +14,8 @@ from tests.integration.test_worker import CAPITALS, QUICK, Scripted
 from trueweave import AsyncTrueweave
 from trueweave.core.errors import ModelRefused, UnknownWorkspace
 from trueweave.core.events import ignore
+from trueweave.core.record import Chunk, Extraction, Source
 from trueweave.core.settings import Settings
-from trueweave.core.types import Chunk, Extraction, Source
 from trueweave.engine.worker import work_for_all
 from trueweave.ingest import worker as workers
 from trueweave.ingest.intake import take_in

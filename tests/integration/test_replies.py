@@ -9,8 +9,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from trueweave.core.model_calls import Call, Message, Prompt, Purpose, Reply, TextRole
 from trueweave.core.protocols import Embedder, StreamingLLM, Vectors
-from trueweave.core.types import Call, Message, Prompt, Purpose, Reply, TextRole
 from trueweave.models.budget import BudgetedEmbedder, BudgetedLLM
 from trueweave.models.cache import CachedEmbedder, CachedLLM, StoringEmbedder, StoringLLM
 from trueweave.store.postgres.db import Database, Workspace

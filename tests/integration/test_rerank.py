@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from tests.clocks import FastClock
 from trueweave.core.errors import BadReply, ConfigError, ModelError, ModelRefused, ModelUnavailable
+from trueweave.core.model_calls import Prompt
 from trueweave.core.settings import Settings
-from trueweave.core.types import Prompt
 from trueweave.engine.factory import ModelFactory, WorkspaceModels
 from trueweave.models.failures import UselessReply
 from trueweave.models.local import LocalModel

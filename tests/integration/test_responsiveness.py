@@ -15,8 +15,8 @@ import pytest
 
 from tests.integration.test_settle import document
 from trueweave import AsyncTrueweave
+from trueweave.core.record import Source
 from trueweave.core.settings import Settings
-from trueweave.core.types import Source
 from trueweave.store.postgres.db import Database, Transaction, Workspace
 from trueweave.store.postgres.offloop import off_loop
 from trueweave.testing import HashEmbedder

@@ -10,9 +10,9 @@ import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
 from trueweave.core.errors import ConfigError, SpaceMismatch
+from trueweave.core.model_calls import TextRole
 from trueweave.core.protocols import Embedder, Vectors
 from trueweave.core.settings import Settings
-from trueweave.core.types import TextRole
 from trueweave.models.cache import CachedEmbedder, StoringEmbedder
 from trueweave.models.prefixes import PrefixedEmbedder, Prefixes
 from trueweave.store.postgres.db import Database, Workspace

@@ -19,8 +19,9 @@ from tests.contract.projected import copied
 from trueweave import AsyncTrueweave, Filter, Readers
 from trueweave.bench import datasets
 from trueweave.core.evidence import Scored
+from trueweave.core.graph import Metric, VectorKind
+from trueweave.core.model_calls import Prompt, Purpose, Reply, TextRole
 from trueweave.core.protocols import ChangeReaders, Embedder, Vectors, VectorSearch
-from trueweave.core.types import Metric, Prompt, Purpose, Reply, TextRole, VectorKind
 from trueweave.ingest.extract import preannotated
 from trueweave.retrieval.methods import Subgraph, registry
 from trueweave.store.chroma.client import ChromaClient

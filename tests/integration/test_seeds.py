@@ -14,7 +14,7 @@ import pytest
 
 from tests.integration.test_methods import Scripted, found, ranking
 from trueweave import AsyncTrueweave, Keywords
-from trueweave.core.types import Relation
+from trueweave.core.graph import Relation
 from trueweave.graph.aggregate import harmonic_emphasis
 from trueweave.retrieval.context import Method
 from trueweave.retrieval.methods import Community, Global, Guess, Hybrid, Local, Naive, Subgraph

@@ -18,8 +18,8 @@ from tests.integration.serving import ANSWER, Served, fill, serving
 from tests.integration.test_server_questions import ASK, QUESTION, asked, notes, until
 from trueweave import AsyncTrueweave, Chunk, Document, Source, StorageFull
 from trueweave.core.errors import QuestionTooLong
+from trueweave.core.model_calls import Message, Prompt, Purpose
 from trueweave.core.settings import Settings
-from trueweave.core.types import Message, Prompt, Purpose
 from trueweave.models.names import endpoint
 from trueweave.models.opening import open_chat
 from trueweave.models.prompt_limit import PromptLimitLLM

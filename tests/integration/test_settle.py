@@ -13,8 +13,9 @@ import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, ResolutionSettings
 from trueweave.core.errors import DatabaseUnavailable, SpaceMismatch
+from trueweave.core.graph import Metric
+from trueweave.core.model_calls import TextRole
 from trueweave.core.protocols import Vectors
-from trueweave.core.types import Metric, TextRole
 from trueweave.graph.contribution import contribution
 from trueweave.index import settle as view_settle
 from trueweave.index.settle import settle

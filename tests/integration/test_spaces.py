@@ -12,9 +12,10 @@ import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Mention
 from trueweave.core.errors import BudgetReached, ConfigError, SpaceMismatch
+from trueweave.core.graph import Hit, Metric
+from trueweave.core.model_calls import TextRole
 from trueweave.core.protocols import Vectors
 from trueweave.core.settings import Settings
-from trueweave.core.types import Hit, Metric, TextRole
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.vectors import vectors
 from trueweave.testing import HashEmbedder, ModelServer

@@ -16,8 +16,8 @@ from trueweave import AsyncTrueweave
 from trueweave.cli import doctor
 from trueweave.core.errors import DatabaseError
 from trueweave.core.evidence import Evidence, Filter
+from trueweave.core.record import Chunk, Document, Link, Mention
 from trueweave.core.settings import Settings
-from trueweave.core.types import Chunk, Document, Link, Mention
 from trueweave.engine.database import opened_database
 from trueweave.retrieval.methods import registry
 from trueweave.server.metrics import Metrics

@@ -12,9 +12,10 @@ import pytest
 
 from tests.clocks import FastClock
 from trueweave.core.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
+from trueweave.core.model_calls import Message, Prompt, Purpose, Reply
+from trueweave.core.money import Price, Spent
 from trueweave.core.protocols import StreamingLLM
 from trueweave.core.settings import Settings
-from trueweave.core.types import Message, Price, Prompt, Purpose, Reply, Spent
 from trueweave.engine.factory import ModelFactory, WorkspaceModels
 from trueweave.models.budget import most_tokens
 from trueweave.models.cache import CachedLLM, prompt_key

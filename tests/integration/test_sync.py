@@ -35,8 +35,9 @@ from trueweave import (
 )
 from trueweave.core.errors import ConfigError, ProjectionMissing, UnknownWorkspace
 from trueweave.core.events import Event
+from trueweave.core.model_calls import Prompt, Purpose, Reply
+from trueweave.core.record import Source
 from trueweave.core.settings import Settings
-from trueweave.core.types import Prompt, Purpose, Reply, Source
 from trueweave.engine import sync
 from trueweave.testing import HashEmbedder
 

@@ -10,7 +10,7 @@ from psycopg import errors, sql
 from psycopg.sql import Identifier as Id
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
-from trueweave.core.types import VECTOR_KINDS
+from trueweave.core.graph import VECTOR_KINDS
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.vectors import own_tables, vectors
 from trueweave.testing import HashEmbedder

@@ -9,8 +9,8 @@ import psycopg
 import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, Rule
+from trueweave.core.graph import Verdict
 from trueweave.core.settings import Settings
-from trueweave.core.types import Verdict
 from trueweave.engine import maintenance
 from trueweave.graph.contribution import contribution
 from trueweave.index.verify import Moment, compare_with

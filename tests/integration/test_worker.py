@@ -12,8 +12,8 @@ from trueweave import AsyncTrueweave
 from trueweave.core.errors import BadReply, BudgetReached, InvalidDocument, ModelRefused
 from trueweave.core.events import Event, Extracted, Failed, Unreadable
 from trueweave.core.protocols import Extractor
+from trueweave.core.record import Chunk, Document, Extraction, Link, Mention, Source
 from trueweave.core.settings import Settings
-from trueweave.core.types import Chunk, Document, Extraction, Link, Mention, Source
 from trueweave.graph.contribution import Contribution, contribution
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings

@@ -11,9 +11,10 @@ import pytest
 
 from trueweave.answering.ask import NOTHING_FOUND, Answering
 from trueweave.answering.conversation import standalone
+from trueweave.core.answers import Answer, AnswerOptions
 from trueweave.core.errors import BadReply, ConfigError
-from trueweave.core.evidence import Answer, AnswerOptions, Evidence, Passage, Trace, Usage
-from trueweave.core.types import Finish, Message, Prompt, Purpose, Reply
+from trueweave.core.evidence import Evidence, Passage, Trace, Usage
+from trueweave.core.model_calls import Finish, Message, Prompt, Purpose, Reply
 from trueweave.text import tokens
 
 BRIDGE = Passage(

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from trueweave.core.types import Chunk, Extraction, Place, Source
+from trueweave.core.record import Chunk, Extraction, Place, Source
 from trueweave.ingest.extract.capitals import CapitalsExtractor
 
 

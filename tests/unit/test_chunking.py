@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trueweave.core.errors import ConfigError
-from trueweave.core.types import Chunk, ChunkSizes, Place, Source
+from trueweave.core.record import Chunk, ChunkSizes, Place, Source
 from trueweave.text import chunking, tokens
 from trueweave.text.chunking import chunk
 

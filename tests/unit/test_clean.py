@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trueweave.core.types import Message, Prompt
+from trueweave.core.model_calls import Message, Prompt
 from trueweave.models.clean import Cleaning, Unfencing, cleaned
 from trueweave.models.prompts import fence, fence_marks
 

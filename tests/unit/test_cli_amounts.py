@@ -6,7 +6,7 @@ import pytest
 
 from trueweave.cli.render.amounts import Allowance, allowance_words, parse_allowance, short_number
 from trueweave.core.errors import ConfigError
-from trueweave.core.types import money
+from trueweave.core.money import money
 
 
 @pytest.mark.parametrize(

@@ -15,22 +15,9 @@ from trueweave.cli.render.comparison import comparison_lines
 from trueweave.cli.render.evidence import excerpt, passage_lines
 from trueweave.cli.render.lines import one_line
 from trueweave.cli.render.writer import Writer
+from trueweave.core.answers import Answer, Check, CheckStatus, Citation, Compared, Comparison, Repair, Sentence
 from trueweave.core.errors import ConfigError, UnreadableFile
-from trueweave.core.evidence import (
-    Answer,
-    Check,
-    CheckStatus,
-    Citation,
-    Compared,
-    Comparison,
-    Copy,
-    Evidence,
-    Passage,
-    Repair,
-    Sentence,
-    Trace,
-    Usage,
-)
+from trueweave.core.evidence import Copy, Evidence, Passage, Trace, Usage
 
 PASSAGE = Passage(UUID(int=1), "notes/1", "Notes", "Ada wrote Note G. It is a program.", 0, 0.5, page="3")
 

@@ -14,7 +14,7 @@ from trueweave.cli.render.run_progress import IngestWatch
 from trueweave.cli.render.run_summary import IngestTally
 from trueweave.core.errors import ConfigError
 from trueweave.core.events import Found, Skipped, Unreadable
-from trueweave.core.types import Budget, Estimate, Spent
+from trueweave.core.money import Budget, Estimate, Spent
 from trueweave.store.postgres.queue.ingest_progress import IngestProgress
 
 NOTHING = Budget(None, None, Decimal(0), 0, Decimal(0), 0)

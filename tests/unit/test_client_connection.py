@@ -14,7 +14,8 @@ from trueweave.client.connection import Repeats, ServerConnection
 from trueweave.client.forms import entity_name, filter_body, method_body, read, verifier_names
 from trueweave.client.problems import error_of
 from trueweave.core import errors
-from trueweave.core.types import Entity, NameKey
+from trueweave.core.graph import Entity
+from trueweave.core.record import NameKey
 from trueweave.retrieval.methods import Cutoff, Fuse, Keyword, Naive
 from trueweave.retrieval.methods.registry import make
 from trueweave.testing import HashEmbedder

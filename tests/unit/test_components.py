@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trueweave.core.types import RuleKind
+from trueweave.core.graph import RuleKind
 from trueweave.graph.components import NameRule, components, inherit
 
 NAMES = "ABCDEF"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from trueweave.answering.compose import Context, LeftOut, compose
 from trueweave.core.evidence import Evidence, Passage, Path, Report
-from trueweave.core.types import Entity, Relation
+from trueweave.core.graph import Entity, Relation
 from trueweave.text import tokens
 from trueweave.text.sentences import cut, split
 

@@ -19,9 +19,10 @@ from trueweave.cli import app
 from trueweave.cli.bench import _chosen
 from trueweave.core.errors import BadReply, ConfigError, UnknownMethod
 from trueweave.core.evidence import Evidence, Keywords, Passage, Query, Report, Scored
+from trueweave.core.graph import Entity, Relation
+from trueweave.core.model_calls import Prompt, Purpose, Reply
 from trueweave.core.protocols import LLM, Reranker
 from trueweave.core.settings import Settings
-from trueweave.core.types import Entity, Prompt, Purpose, Relation, Reply
 from trueweave.graph.paths import shortest
 from trueweave.models.prompts import BUILT_IN, PromptSet
 from trueweave.retrieval.context import QueryContext

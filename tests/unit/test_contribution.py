@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from trueweave.core.errors import InvalidDocument
-from trueweave.core.types import Chunk, Document, Link, Mention
+from trueweave.core.record import Chunk, Document, Link, Mention
 from trueweave.graph.contribution import Contribution, contribution
 from trueweave.text.names import key, name_id
 

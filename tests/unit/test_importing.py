@@ -22,7 +22,7 @@ from langchain_core.documents import Document as LangChainDocument
 from trueweave.cli.import_ import FormatName
 from trueweave.core.errors import ConfigError, UnreadableFile
 from trueweave.core.events import Event, Noted, Refused
-from trueweave.core.types import Chunk, Document, Link, Mention
+from trueweave.core.record import Chunk, Document, Link, Mention
 from trueweave.formats import importing
 from trueweave.formats.importing import json_object
 from trueweave.formats.importing.annotations import Annotations, GivenRelation, strengths

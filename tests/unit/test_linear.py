@@ -25,7 +25,8 @@ from trueweave.answering.reasoning_parser import ReasoningParser
 from trueweave.answering.verify import RulesVerifier
 from trueweave.answering.verify.normalise import normalised
 from trueweave.core.evidence import Passage
-from trueweave.core.types import ChunkSizes, Message, Source
+from trueweave.core.model_calls import Message
+from trueweave.core.record import ChunkSizes, Source
 from trueweave.ingest.extract.capitals import CapitalsExtractor
 from trueweave.ingest.extract.cooccurrence import topics
 from trueweave.ingest.extract.findings import ExtractionBuilder

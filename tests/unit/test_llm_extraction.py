@@ -7,7 +7,8 @@ from typing import Any, cast
 import pytest
 
 from trueweave.core.errors import BadReply, ConfigError, ModelUnavailable
-from trueweave.core.types import Chunk, DroppedFinding, Extraction, Link, Mention, Prompt, Purpose, Reply, Source
+from trueweave.core.model_calls import Prompt, Purpose, Reply
+from trueweave.core.record import Chunk, DroppedFinding, Extraction, Link, Mention, Source
 from trueweave.ingest.extract.findings import EXAMPLE_WORDS, NOTHING_FOUND
 from trueweave.ingest.extract.graph_schema import GraphSchema
 from trueweave.ingest.extract.llm import LLMExtractor

@@ -12,7 +12,7 @@ import pytest
 
 from trueweave.core.errors import UnreadableFile
 from trueweave.core.protocols import Loader
-from trueweave.core.types import Place, Source
+from trueweave.core.record import Place, Source
 from trueweave.ingest import json_lines
 from trueweave.ingest.loading.markdown import Markdown
 from trueweave.ingest.loading.rows import JsonLines, Table

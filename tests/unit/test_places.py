@@ -4,8 +4,9 @@ from uuid import UUID
 
 import pytest
 
-from trueweave.core.evidence import Citation, Passage, place_at
-from trueweave.core.types import Place
+from trueweave.core.answers import Citation
+from trueweave.core.evidence import Passage, place_at
+from trueweave.core.record import Place
 
 PAGES = (Place(0, "page", "1"), Place(10, "page", "2"), Place(20, "page", "3"))
 SECTIONS = (

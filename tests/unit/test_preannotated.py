@@ -10,7 +10,7 @@ import pytest
 
 from trueweave.core.errors import InvalidDocument
 from trueweave.core.events import Refused
-from trueweave.core.types import Chunk, Document, Link, Mention
+from trueweave.core.record import Chunk, Document, Link, Mention
 from trueweave.ingest.extract.preannotated import read
 
 FULL_RELATION = {

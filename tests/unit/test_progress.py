@@ -8,7 +8,8 @@ import pytest
 from trueweave.cli.render.run_progress import IngestWatch
 from trueweave.cli.render.run_summary import IngestTally
 from trueweave.core.events import Event, Extracted, Waiting, Working, in_run
-from trueweave.core.types import Budget, Source
+from trueweave.core.money import Budget
+from trueweave.core.record import Source
 from trueweave.ingest.extract.capitals import CapitalsExtractor
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.stages import work

@@ -13,8 +13,8 @@ import pytest
 
 from trueweave.core.errors import ConfigError
 from trueweave.core.evidence import Evidence, Filter, Passage, Query, Scored
+from trueweave.core.model_calls import TextRole
 from trueweave.core.protocols import Vectors
-from trueweave.core.types import TextRole
 from trueweave.retrieval.context import Method, QueryContext
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))

@@ -7,9 +7,10 @@ from uuid import UUID
 import pytest
 
 from trueweave.answering.ask import NOTHING_FOUND, Answering
+from trueweave.core.answers import Answer
 from trueweave.core.errors import BudgetReached, ConfigError
-from trueweave.core.evidence import Answer, Evidence, Passage
-from trueweave.core.types import Prompt, Purpose, Reply
+from trueweave.core.evidence import Evidence, Passage
+from trueweave.core.model_calls import Prompt, Purpose, Reply
 
 BRIDGE = Passage(
     UUID(int=1),

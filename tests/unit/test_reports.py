@@ -9,7 +9,8 @@ from uuid import UUID
 import pytest
 
 from trueweave.core.errors import BadReply
-from trueweave.core.types import CommunityReport, Finding, Prompt, Purpose, Reply
+from trueweave.core.graph import CommunityReport, Finding
+from trueweave.core.model_calls import Prompt, Purpose, Reply
 from trueweave.graph.report_facts import EntityFact, Facts, RelationFact
 from trueweave.index.communities import extractive
 from trueweave.index.communities.writer import ReportWriter, shown

@@ -8,8 +8,8 @@ import pytest
 
 from trueweave.core.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
 from trueweave.core.events import in_run
+from trueweave.core.model_calls import Message, Prompt, Purpose, Reply, TextRole
 from trueweave.core.protocols import Vectors
-from trueweave.core.types import Message, Prompt, Purpose, Reply, TextRole
 from trueweave.models.failures import asked_wait
 from trueweave.models.retry import Clock, Patience, Retrying, RetryingEmbedder
 from trueweave.testing import HashEmbedder

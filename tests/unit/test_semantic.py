@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from trueweave.core.model_calls import TextRole
 from trueweave.core.protocols import Embedder, Vectors
-from trueweave.core.types import Chunk, ChunkSizes, Source, TextRole
+from trueweave.core.record import Chunk, ChunkSizes, Source
 from trueweave.testing import HashEmbedder
 from trueweave.text import semantic, tokens
 from trueweave.text.semantic import SemanticChunker

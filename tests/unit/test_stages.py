@@ -2,7 +2,7 @@
 
 import pytest
 
-from trueweave.core.types import Chunk, Extraction, Mention, Place, Source
+from trueweave.core.record import Chunk, Extraction, Mention, Place, Source
 from trueweave.ingest.extract.capitals import CapitalsExtractor
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.stages import assemble, summed_up, work

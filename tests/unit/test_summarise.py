@@ -3,7 +3,7 @@
 import pytest
 
 from trueweave.core.errors import BadReply
-from trueweave.core.types import Finish, Prompt, Purpose, Reply
+from trueweave.core.model_calls import Finish, Prompt, Purpose, Reply
 from trueweave.ingest.extract.summarise import Summariser
 
 

@@ -12,8 +12,10 @@ from trueweave.cli.render.console import SafeConsole
 from trueweave.cli.render.entities import entity_table
 from trueweave.cli.render.money import receipt_by_document, receipt_table
 from trueweave.cli.render.tables import pairs, table
-from trueweave.core.evidence import Compared, Comparison, Evidence, Passage, Trace, Usage
-from trueweave.core.types import Entity, Spent, SpentOn
+from trueweave.core.answers import Compared, Comparison
+from trueweave.core.evidence import Evidence, Passage, Trace, Usage
+from trueweave.core.graph import Entity
+from trueweave.core.money import Spent, SpentOn
 from trueweave.retrieval.methods import registry
 
 LONG = "The Royal Astronomical Society of Great Britain and Ireland and of the Dominions beyond the Seas"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from trueweave.core.errors import InvalidDocument
-from trueweave.core.types import Chunk, Document, Link, Mention, ResolutionSettings
+from trueweave.core.record import Chunk, Document, Link, Mention, ResolutionSettings
 
 
 def emphasised(emphasis: int) -> Mention:

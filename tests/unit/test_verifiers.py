@@ -12,10 +12,11 @@ import pytest
 from trueweave.answering.check import verify
 from trueweave.answering.verify import EntailmentVerifier, JudgeVerifier, RulesVerifier
 from trueweave.answering.verify.judge import MOST_CLAIMS
+from trueweave.core.answers import VOUCHED, Basis, CheckStatus, Claim, Judgement
 from trueweave.core.errors import BadReply, BudgetReached, ModelUnavailable, TrueweaveError
-from trueweave.core.evidence import VOUCHED, Basis, CheckStatus, Claim, Judgement, Usage
+from trueweave.core.evidence import Usage
+from trueweave.core.model_calls import Finish, Prompt, Purpose, Reply
 from trueweave.core.protocols import Entailment, Verified, Verifier
-from trueweave.core.types import Finish, Prompt, Purpose, Reply
 
 EVENTS = "No serious adverse events were attributed to velsartan."
 PRESSURE = "Systolic pressure fell by 14.2 mmHg with velsartan and by 5.1 mmHg with placebo."

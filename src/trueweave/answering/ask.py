@@ -16,10 +16,11 @@ from trueweave.answering.numbers import amount, only_number
 from trueweave.answering.reasoning_parser import ReasoningParser
 from trueweave.answering.repair import repair
 from trueweave.answering.verify.rules import RulesVerifier
+from trueweave.core.answers import Answer, AnswerOptions, Repair, Sentence
 from trueweave.core.errors import BadReply, InvalidArgument, QuestionTooLong
-from trueweave.core.evidence import Answer, AnswerOptions, Evidence, Repair, Sentence
+from trueweave.core.evidence import Evidence
+from trueweave.core.model_calls import Message, Prompt, Purpose, Reply
 from trueweave.core.protocols import StreamingLLM, Verifier, forget_reply
-from trueweave.core.types import Message, Prompt, Purpose, Reply
 from trueweave.models.prompt_limit import prompt_tokens
 from trueweave.models.prompts import BUILT_IN, PromptSet
 from trueweave.text import tokens

@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 from trueweave.answering import cite
 from trueweave.answering.citation_parser import Mark
 from trueweave.answering.cite import Cited
+from trueweave.core.answers import Check, Citation, Claim, Judgement, Sentence
 from trueweave.core.errors import BadReply, TrueweaveError
-from trueweave.core.evidence import Check, Citation, Claim, Judgement, Passage, Sentence, Usage
+from trueweave.core.evidence import Passage, Usage
 from trueweave.core.protocols import Verifier
 
 _NOBODY_ASKED = Judgement("not checked", "no verifier is set")

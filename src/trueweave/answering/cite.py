@@ -26,8 +26,9 @@ from trueweave.answering.citation_parser import Mark
 from trueweave.answering.numbers import Number, numbers, values
 from trueweave.answering.verify import clauses
 from trueweave.answering.verify.roles import is_verb
-from trueweave.core.evidence import Basis, Citation, Claim, Passage, Sentence
-from trueweave.core.types import Span
+from trueweave.core.answers import Basis, Citation, Claim, Sentence
+from trueweave.core.evidence import Passage
+from trueweave.core.record import Span
 from trueweave.text import sentences, words
 
 _OF_THE_ANSWER = words.content(

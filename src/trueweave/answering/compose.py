@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from trueweave.core.evidence import Evidence, Passage, Path, Report
-from trueweave.core.types import Entity, Relation
+from trueweave.core.graph import Entity, Relation
 from trueweave.models import prompts
 from trueweave.text import tokens
 from trueweave.text.rows import LONGEST_CELL, line, row

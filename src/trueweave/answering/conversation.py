@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from trueweave.answering.reasoning_parser import without_reasoning
 from trueweave.core.errors import BadReply
 from trueweave.core.evidence import Usage
+from trueweave.core.model_calls import Message, Prompt, Purpose, Reply
 from trueweave.core.protocols import LLM, forget_reply
-from trueweave.core.types import Message, Prompt, Purpose, Reply
 from trueweave.models.prompts import BUILT_IN, PromptSet, fence
 from trueweave.text import tokens
 from trueweave.text.names import storable, tidy

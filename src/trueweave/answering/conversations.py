@@ -6,10 +6,11 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from typing import Protocol
 
+from trueweave.core.answers import Answer
 from trueweave.core.events import Listener, ignore
-from trueweave.core.evidence import Answer, Filter, Usage
+from trueweave.core.evidence import Filter, Usage
+from trueweave.core.model_calls import Message
 from trueweave.core.streams import Stream
-from trueweave.core.types import Message
 from trueweave.retrieval.context import Method
 
 _KEPT = 6000  # tokens of what was said; a model is shown less

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from trueweave.answering import quotes
 from trueweave.answering.citation_parser import Mark
 from trueweave.answering.cite import ShownPassage
-from trueweave.core.evidence import Citation, Passage, Sentence
-from trueweave.core.types import Span
+from trueweave.core.answers import Citation, Sentence
+from trueweave.core.evidence import Passage
+from trueweave.core.record import Span
 
 NAME = "quotes"  # under which sentences say who vouches for them
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from trueweave.core.types import Span
+from trueweave.core.record import Span
 from trueweave.text.folding import PROSE, end_after, is_apart, is_unspaced
 
 LEAST_WORDS = 2

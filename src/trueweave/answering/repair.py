@@ -17,10 +17,11 @@ from trueweave.answering.citation_parser import CitationParser, parse
 from trueweave.answering.compose import Context
 from trueweave.answering.conversation import usage_of
 from trueweave.answering.reasoning_parser import without_reasoning
+from trueweave.core.answers import Check, Citation, Repair, Sentence
 from trueweave.core.errors import TrueweaveError
-from trueweave.core.evidence import Check, Citation, Repair, Sentence, Usage
+from trueweave.core.evidence import Usage
+from trueweave.core.model_calls import Message, Prompt, Purpose
 from trueweave.core.protocols import LLM, Verifier
-from trueweave.core.types import Message, Prompt, Purpose
 from trueweave.models.prompts import BUILT_IN, PromptSet, fence
 
 NAME = "repair"  # under which its cost is listed among the checks

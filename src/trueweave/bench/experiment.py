@@ -15,7 +15,8 @@ from trueweave.core.errors import ConfigError
 from trueweave.text.names import key
 
 if TYPE_CHECKING:
-    from trueweave.core.evidence import Answer, Evidence, Usage
+    from trueweave.core.answers import Answer
+    from trueweave.core.evidence import Evidence, Usage
     from trueweave.engine.trueweave import AsyncTrueweave
     from trueweave.retrieval.context import Method
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from trueweave.bench.types import Dataset, DatasetPassage, Question
 from trueweave.core.errors import ConfigError
 from trueweave.core.events import Event, Extracted, Failed, Found
-from trueweave.core.types import Document, Source
+from trueweave.core.record import Document, Source
 from trueweave.ingest.extract import preannotated
 from trueweave.ingest.json_lines import name_of, rows
 

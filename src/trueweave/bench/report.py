@@ -19,7 +19,7 @@ from trueweave.bench.measures import EVIDENCE_WITHIN
 from trueweave.bench.results import MethodResult, Results, Telling, answer
 from trueweave.bench.verdict import verdict
 from trueweave.core.errors import ConfigError
-from trueweave.core.types import money
+from trueweave.core.money import money
 from trueweave.ingest.loading.own_files import GENERATOR
 
 _HELP = {

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from trueweave.core.errors import ConfigError
+from trueweave.core.model_calls import TextRole
 from trueweave.core.protocols import Embedder, Vectors
-from trueweave.core.types import TextRole
 from trueweave.models.wrappers import EmbedderWrapper
 from trueweave.text.names import key
 

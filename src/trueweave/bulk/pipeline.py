@@ -15,7 +15,7 @@ from trueweave.bulk.shards import RecordShard, Shard
 from trueweave.bulk.spool import Worked
 from trueweave.bulk.stages import Steps, WorkShards
 from trueweave.bulk.sums import EntityOf, Pair
-from trueweave.core.types import ResolutionSettings
+from trueweave.core.record import ResolutionSettings
 from trueweave.graph.components import components, inherit
 
 _MENTIONS_IN_A_PART = 200_000

@@ -18,8 +18,8 @@ from trueweave.bulk.spool import Spool, Worked
 from trueweave.core.errors import BadReply, InvalidDocument, PluginFailed
 from trueweave.core.events import Refused, Unreadable
 from trueweave.core.protocols import Chunker, Embedder, Extractor
+from trueweave.core.record import Source
 from trueweave.core.settings import Settings
-from trueweave.core.types import Source
 from trueweave.graph.contribution import ChunkRow, Contribution, contribution
 from trueweave.graph.plan import ChangedText
 from trueweave.ingest.jobs import WorkerSettings

@@ -17,9 +17,11 @@ from trueweave.bulk.shards import RecordShard, Shard, shards_of
 from trueweave.bulk.spool import Worked
 from trueweave.core.errors import ConfigError, DatabaseError, UnknownWorkspace, WorkspaceLoading
 from trueweave.core.events import Skipped, Unreadable
+from trueweave.core.graph import Hierarchy, Rule, VectorKind
+from trueweave.core.jobs import BulkReport
 from trueweave.core.protocols import Embedder
+from trueweave.core.record import ResolutionSettings
 from trueweave.core.settings import Settings
-from trueweave.core.types import BulkReport, Hierarchy, ResolutionSettings, Rule, VectorKind
 from trueweave.graph.communities import LeidenSettings
 from trueweave.graph.contribution import Contribution
 from trueweave.index.communities.find import regroup

@@ -19,7 +19,7 @@ from pyarrow import fs
 
 from trueweave.core.errors import ConfigError, InvalidDocument
 from trueweave.core.events import Refused, Skipped, Unreadable
-from trueweave.core.types import Document, NamedFile, Source
+from trueweave.core.record import Document, NamedFile, Source
 from trueweave.ingest.extract import preannotated
 from trueweave.ingest.json_lines import broken, parsed, place, row_uri
 from trueweave.ingest.loading import Files

@@ -29,7 +29,8 @@ from trueweave.bulk.sums import (
     sum_links,
     sum_mentions,
 )
-from trueweave.core.types import ResolutionSettings, VectorKind
+from trueweave.core.graph import VectorKind
+from trueweave.core.record import ResolutionSettings
 from trueweave.graph.aggregate import entity_text, name_pair_id, relation_id, relation_text
 from trueweave.graph.contribution import ChunkRow, DocumentRow, LinkRow, MentionRow
 from trueweave.graph.plan import ChangedText

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from uuid import UUID
 
-from trueweave.core.types import ResolutionSettings
+from trueweave.core.record import ResolutionSettings
 from trueweave.graph.aggregate import (
     EntityRow,
     Histogram,

@@ -34,9 +34,10 @@ from trueweave.cli.session import in_force, in_workspace, load_settings
 from trueweave.core.json_forms import answer_json
 
 if TYPE_CHECKING:
-    from trueweave.core.evidence import Answer, AnswerOptions, Filter
+    from trueweave.core.answers import Answer, AnswerOptions
+    from trueweave.core.evidence import Filter
+    from trueweave.core.model_calls import Message
     from trueweave.core.settings import Settings
-    from trueweave.core.types import Message
     from trueweave.engine.trueweave import AsyncTrueweave
     from trueweave.retrieval.context import Method
 
@@ -114,7 +115,7 @@ def ask(
     The answer is shown while it is written. The passages that it cites follow, and each sentence that the check does
     not confirm. Without a language model, the passages that were found are shown.
     """
-    from trueweave.core.evidence import AnswerOptions
+    from trueweave.core.answers import AnswerOptions
 
     with replying(json) as reply:
         settings = in_force(load_settings(database_url, workspace, model=model))
@@ -199,7 +200,7 @@ async def _timed(trueweave: AsyncTrueweave, asked: Inquiry, write: Callable[[str
 
 
 async def _stream(trueweave: AsyncTrueweave, asked: Inquiry, write: Callable[[str], None]) -> Answer:
-    from trueweave.core.evidence import Answer
+    from trueweave.core.answers import Answer
     from trueweave.retrieval.methods import registry
 
     method = asked.method or registry.make(trueweave.method, asked.parameters)
@@ -246,7 +247,7 @@ def _unseen(_: str) -> None:
 
 
 def _said(asked: Inquiry, answer: Answer) -> list[Message]:
-    from trueweave.core.types import Message
+    from trueweave.core.model_calls import Message
 
     return [Message("user", asked.question), Message("assistant", answer.text)]
 

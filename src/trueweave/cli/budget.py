@@ -16,7 +16,7 @@ from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
 
 if TYPE_CHECKING:
-    from trueweave.core.types import Budget
+    from trueweave.core.money import Budget
     from trueweave.engine.trueweave import AsyncTrueweave
 
 

@@ -22,8 +22,8 @@ from trueweave.core.errors import ConfigError
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from trueweave.core.jobs import BulkReport
     from trueweave.core.settings import Settings
-    from trueweave.core.types import BulkReport
     from trueweave.engine.trueweave import AsyncTrueweave
 
 Sources = Annotated[

@@ -38,8 +38,8 @@ from trueweave.core.json_forms import answer_json
 
 if TYPE_CHECKING:
     from trueweave.answering.conversations import Conversation
+    from trueweave.core.answers import Answer
     from trueweave.core.events import Event
-    from trueweave.core.evidence import Answer
 
 _HELP = {
     "/method NAME": "look by another method from now on; without a name, shows which there are",
@@ -150,7 +150,7 @@ class _Talk:
 
     def _answer(self, question: str, *, goes_on: bool) -> None:
         """Answer a question. On a terminal, Ctrl-C stops the answer alone."""
-        from trueweave.core.types import Message
+        from trueweave.core.model_calls import Message
 
         begun = time.perf_counter()
         self.questions += 1
@@ -176,7 +176,7 @@ class _Talk:
             print_to(out, part)
 
     def _heard(self, question: str) -> Answer:
-        from trueweave.core.evidence import Answer
+        from trueweave.core.answers import Answer
 
         writer, answer = Writer(out), None
         with ExitStack() as until_it_writes:

@@ -13,7 +13,7 @@ from trueweave.cli.reply import replying
 from trueweave.cli.session import in_workspace, load_settings
 
 if TYPE_CHECKING:
-    from trueweave.core.types import DocumentInfo
+    from trueweave.core.jobs import DocumentInfo
     from trueweave.engine.trueweave import AsyncTrueweave
 
 

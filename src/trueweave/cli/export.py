@@ -16,7 +16,8 @@ from trueweave.cli.session import in_workspace, load_settings
 from trueweave.core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from trueweave.core.types import Hierarchy, Status
+    from trueweave.core.graph import Hierarchy
+    from trueweave.core.jobs import Status
     from trueweave.engine.trueweave import AsyncTrueweave
 
 

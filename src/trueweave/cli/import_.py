@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trueweave.core.events import Event
-    from trueweave.core.types import Document
+    from trueweave.core.record import Document
     from trueweave.engine.trueweave import AsyncTrueweave
 
 FormatName = Literal["graphrag", "lightrag", "jsonl", "graphml", "rdf", "triples"]

@@ -33,13 +33,14 @@ from trueweave.cli.reply import CommandReply
 from trueweave.cli.session import has_vectors, in_workspace
 from trueweave.cli.stopping import budgeted, end_if_stopped
 from trueweave.core.errors import DatabaseError, ModelFilesMissing, TrueweaveError
-from trueweave.core.types import Note
+from trueweave.core.jobs import Note
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from trueweave.core.jobs import Duplicate, SyncPlan
+    from trueweave.core.money import Estimate
     from trueweave.core.settings import Settings
-    from trueweave.core.types import Duplicate, Estimate, SyncPlan
     from trueweave.engine.trueweave import AsyncTrueweave
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from trueweave.core.errors import ConfigError, UnreadableFile
 
 if TYPE_CHECKING:
-    from trueweave.core.types import Source
+    from trueweave.core.record import Source
 
 _LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 _SAID = ("entities", "triples", "relations", "chunks")

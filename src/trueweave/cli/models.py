@@ -13,7 +13,7 @@ from trueweave.cli.render.lines import next_step
 from trueweave.cli.render.models import download_line, model_table, price_notes, price_table
 from trueweave.cli.reply import replying
 from trueweave.cli.session import load_settings
-from trueweave.core.types import Price
+from trueweave.core.money import Price
 
 app = typer.Typer(
     no_args_is_help=True,

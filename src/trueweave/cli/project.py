@@ -16,7 +16,7 @@ from trueweave.cli.render.worker_log import WorkerLog, live_line
 from trueweave.cli.reply import INTERRUPTED, replying
 from trueweave.cli.session import in_database, in_force, in_workspace, load_settings
 from trueweave.cli.signals import Work, until_stopped
-from trueweave.core.types import StoreName
+from trueweave.core.projections import StoreName
 
 if TYPE_CHECKING:
     from trueweave.core.events import Event, Listener

@@ -19,7 +19,7 @@ from trueweave.core.errors import ConfigError, UnreadableFile
 if TYPE_CHECKING:
     from trueweave.core.events import Event
     from trueweave.core.evidence import Filter
-    from trueweave.core.types import Message
+    from trueweave.core.model_calls import Message
 
 Question = Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know; - reads it from stdin.")]
 Documents = Annotated[
@@ -109,7 +109,7 @@ def write_history(file: Path, said: Sequence[Message]) -> None:
 
 
 def _message(file: Path, number: int, line: str) -> Message:
-    from trueweave.core.types import Message
+    from trueweave.core.model_calls import Message
 
     try:
         row = json.loads(line)

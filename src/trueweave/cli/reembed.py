@@ -27,8 +27,8 @@ from trueweave.core.errors import TrueweaveError
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from trueweave.core.money import EmbeddingEstimate, Spent
     from trueweave.core.settings import Settings
-    from trueweave.core.types import EmbeddingEstimate, Spent
     from trueweave.engine.trueweave import AsyncTrueweave
 
 NewModel = Annotated[

@@ -11,7 +11,7 @@ from trueweave.cli.options import DatabaseUrl, Json, Workspace
 from trueweave.cli.render.tables import pairs
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_workspace, load_settings
-from trueweave.core.types import Resolution, ResolutionSettings, Sameness
+from trueweave.core.record import Resolution, ResolutionSettings, Sameness
 
 if TYPE_CHECKING:
     from trueweave.engine.trueweave import AsyncTrueweave

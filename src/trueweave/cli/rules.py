@@ -25,7 +25,8 @@ from trueweave.cli.render.rules import (
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_workspace, load_settings
 from trueweave.core.errors import RuleError
-from trueweave.core.types import Link, Mention, NameKey, Rule
+from trueweave.core.graph import Rule
+from trueweave.core.record import Link, Mention, NameKey
 
 if TYPE_CHECKING:
     from trueweave.engine.rules import AsyncRulesGroup

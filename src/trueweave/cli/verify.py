@@ -14,7 +14,7 @@ from trueweave.cli.reply import replying
 from trueweave.cli.session import in_workspace, load_settings
 
 if TYPE_CHECKING:
-    from trueweave.core.types import Verdict
+    from trueweave.core.graph import Verdict
     from trueweave.engine.trueweave import AsyncTrueweave
 
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from trueweave.client.forms import moment, part, read
 from trueweave.client.requests import WorkspaceRequests
-from trueweave.core.types import Budget, Spent, SpentOn
+from trueweave.core.money import Budget, Spent, SpentOn
 
 
 class AsyncClientBudget:

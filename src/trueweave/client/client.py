@@ -19,8 +19,8 @@ from trueweave.client.questions import ClientQuestionCalls
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.client.rules import AsyncClientRules
 from trueweave.core.errors import AccessDenied, RequestRefused, UnknownWorkspace
+from trueweave.core.jobs import Status
 from trueweave.core.settings import Settings
-from trueweave.core.types import Status
 from trueweave.ingest.loading import Files
 
 

@@ -10,15 +10,8 @@ from uuid import UUID
 from trueweave.client.forms import moment, part, read
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.core.errors import UnknownCommunity
-from trueweave.core.types import (
-    Community,
-    CommunityChanges,
-    CommunityReport,
-    Entity,
-    Hierarchy,
-    ReportEstimate,
-    RetiredCommunity,
-)
+from trueweave.core.graph import Community, CommunityChanges, CommunityReport, Entity, Hierarchy, RetiredCommunity
+from trueweave.core.money import ReportEstimate
 
 
 class AsyncClientCommunities:

@@ -8,7 +8,7 @@ import time
 from trueweave.client.forms import read
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.core.events import Extracted, Failed, Listener, Settled, Waiting
-from trueweave.core.types import DocumentState, IngestJob
+from trueweave.core.jobs import DocumentState, IngestJob
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0  # seconds between two looks
 _QUIET = 15.0  # seconds in which nothing changes, after which the listener is told that it waits

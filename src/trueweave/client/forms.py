@@ -11,25 +11,14 @@ from uuid import UUID
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
+from trueweave.core.answers import Answer, Check, Citation, Compared, Comparison, Repair, Sentence
 from trueweave.core.errors import ConfigError, ServerError
-from trueweave.core.evidence import (
-    Answer,
-    Check,
-    Citation,
-    Compared,
-    Comparison,
-    DocumentDetails,
-    Evidence,
-    Filter,
-    Passage,
-    Repair,
-    Scored,
-    Sentence,
-    Usage,
-)
+from trueweave.core.evidence import DocumentDetails, Evidence, Filter, Passage, Scored, Usage
+from trueweave.core.graph import Entity, Rule
+from trueweave.core.jobs import IngestJob
 from trueweave.core.protocols import Verifier
 from trueweave.core.ranges import Range
-from trueweave.core.types import Entity, IngestJob, NameKey, Place, Rule, Source
+from trueweave.core.record import NameKey, Place, Source
 from trueweave.retrieval.context import Method
 
 T = TypeVar("T")

@@ -9,7 +9,8 @@ from trueweave.client.forms import entity_name, filter_text, part, read
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.core.errors import InvalidArgument
 from trueweave.core.evidence import EntityDetails, EntityPath, Filter, Hits, Scored
-from trueweave.core.types import Entity, NameKey, Relation
+from trueweave.core.graph import Entity, Relation
+from trueweave.core.record import NameKey
 from trueweave.formats.pictures import GraphPicture
 from trueweave.text.names import storable
 

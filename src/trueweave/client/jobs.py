@@ -10,7 +10,8 @@ from trueweave.client.forms import moment, read
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.client.uploads import Submission
 from trueweave.core.events import Listener, ignore
-from trueweave.core.types import DocumentState, IngestJob, NamedFile, Source
+from trueweave.core.jobs import DocumentState, IngestJob
+from trueweave.core.record import NamedFile, Source
 
 
 class AsyncClientJobs:

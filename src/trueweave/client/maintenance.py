@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trueweave.client.forms import part
 from trueweave.client.requests import WorkspaceRequests
-from trueweave.core.types import FailedDocument
+from trueweave.core.jobs import FailedDocument
 
 
 class AsyncClientMaintenance:

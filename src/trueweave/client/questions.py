@@ -19,12 +19,13 @@ from trueweave.client.forms import (
 )
 from trueweave.client.problems import error_of
 from trueweave.client.requests import WorkspaceRequests
+from trueweave.core.answers import Answer, AnswerOptions, Comparison
 from trueweave.core.errors import ServerUnavailable
 from trueweave.core.events import Listener, Retrieved, Rewritten, ignore
-from trueweave.core.evidence import Answer, AnswerOptions, Comparison, Evidence, Filter, Passage
+from trueweave.core.evidence import Evidence, Filter, Passage
+from trueweave.core.model_calls import Message
 from trueweave.core.protocols import Verifier
 from trueweave.core.streams import Stream
-from trueweave.core.types import Message
 from trueweave.retrieval.context import Method
 from trueweave.text.names import storable
 

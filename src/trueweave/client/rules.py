@@ -8,7 +8,8 @@ from uuid import UUID
 
 from trueweave.client.forms import name_body, part, read, rule
 from trueweave.client.requests import WorkspaceRequests
-from trueweave.core.types import Link, Mention, NameKey, ResolutionSettings, Rule, RuleKind, Suggestion
+from trueweave.core.graph import Rule, RuleKind, Suggestion
+from trueweave.core.record import Link, Mention, NameKey, ResolutionSettings
 
 _SUGGESTIONS_AT_ONCE = 200
 _NAMES_AT_ONCE = 1000

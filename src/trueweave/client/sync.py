@@ -10,50 +10,26 @@ from uuid import UUID
 
 from trueweave.answering.conversations import Conversation
 from trueweave.client.client import AsyncClient
+from trueweave.core.answers import Answer, AnswerOptions, Comparison
 from trueweave.core.events import Added, Listener, Progress, Refused, ignore, unseen
-from trueweave.core.evidence import (
-    Answer,
-    AnswerOptions,
-    Comparison,
-    DocumentDetails,
-    EntityDetails,
-    EntityPath,
-    Evidence,
-    Filter,
-    Hits,
-    Passage,
-)
-from trueweave.core.protocols import Verifier
-from trueweave.core.settings import Settings
-from trueweave.core.types import (
-    Budget,
+from trueweave.core.evidence import DocumentDetails, EntityDetails, EntityPath, Evidence, Filter, Hits, Passage
+from trueweave.core.graph import (
     Community,
     CommunityChanges,
     CommunityReport,
-    Document,
-    DocumentInfo,
-    DocumentState,
     Entity,
-    Estimate,
-    FailedDocument,
     Hierarchy,
-    IngestJob,
-    Link,
-    Mention,
-    Message,
-    NamedFile,
-    NameKey,
     Relation,
-    ReportEstimate,
-    ResolutionSettings,
     RetiredCommunity,
     Rule,
-    Source,
-    Spent,
-    SpentOn,
-    Status,
     Suggestion,
 )
+from trueweave.core.jobs import DocumentInfo, DocumentState, FailedDocument, IngestJob, Status
+from trueweave.core.model_calls import Message
+from trueweave.core.money import Budget, Estimate, ReportEstimate, Spent, SpentOn
+from trueweave.core.protocols import Verifier
+from trueweave.core.record import Document, Link, Mention, NamedFile, NameKey, ResolutionSettings, Source
+from trueweave.core.settings import Settings
 from trueweave.core.waiting import WaitingCalls, WaitingGroup
 from trueweave.formats.pictures import GraphPicture
 from trueweave.retrieval.context import Method

@@ -15,7 +15,9 @@ from trueweave.client.forms import part, read, source_body
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.core.errors import RequestRefused
 from trueweave.core.events import Event, Found, Listener, Refused, Skipped, Unreadable
-from trueweave.core.types import Document, Estimate, IngestJob, NamedFile, Source
+from trueweave.core.jobs import IngestJob
+from trueweave.core.money import Estimate
+from trueweave.core.record import Document, NamedFile, Source
 from trueweave.ingest.extract import preannotated
 from trueweave.ingest.loading import check_present
 

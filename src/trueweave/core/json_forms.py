@@ -6,7 +6,8 @@ from dataclasses import asdict, fields
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from trueweave.core.evidence import Answer, Citation, Compared, Comparison, Evidence, Trace
+    from trueweave.core.answers import Answer, Citation, Compared, Comparison
+    from trueweave.core.evidence import Evidence, Trace
 
 
 def evidence_json(evidence: Evidence) -> dict[str, object]:

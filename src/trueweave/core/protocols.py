@@ -13,28 +13,13 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from trueweave.core.answers import CheckStatus, Claim, Judgement
 from trueweave.core.events import Refused
-from trueweave.core.evidence import CheckStatus, Claim, Filter, Judgement, Passage, Scored, Usage
-from trueweave.core.types import (
-    Call,
-    Chunk,
-    ChunkSizes,
-    Entity,
-    Extraction,
-    Finding,
-    Metric,
-    ProjectedBatch,
-    ProjectedKind,
-    ProjectionCopy,
-    Prompt,
-    Purpose,
-    Relation,
-    Reply,
-    Source,
-    Span,
-    TextRole,
-    VectorKind,
-)
+from trueweave.core.evidence import Filter, Passage, Scored, Usage
+from trueweave.core.graph import Entity, Finding, Metric, Relation, VectorKind
+from trueweave.core.model_calls import Call, Prompt, Purpose, Reply, TextRole
+from trueweave.core.projections import ProjectedBatch, ProjectedKind, ProjectionCopy
+from trueweave.core.record import Chunk, ChunkSizes, Extraction, Source, Span
 
 T = TypeVar("T")
 Vectors = NDArray[np.float32]

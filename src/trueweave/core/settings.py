@@ -20,7 +20,8 @@ from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSett
 
 from trueweave.core import machine
 from trueweave.core.errors import ConfigError
-from trueweave.core.types import ModelRole, Resolution
+from trueweave.core.model_calls import ModelRole
+from trueweave.core.record import Resolution
 
 FILE = "trueweave.toml"
 PREFIX = "TRUEWEAVE_"

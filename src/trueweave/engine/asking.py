@@ -10,13 +10,14 @@ from dataclasses import dataclass, replace
 
 from trueweave.answering.ask import Answering
 from trueweave.answering.conversation import standalone
+from trueweave.core.answers import Answer, Compared, Comparison
 from trueweave.core.errors import ConfigError, TrueweaveError
 from trueweave.core.events import Retrieved, Rewritten, tell
-from trueweave.core.evidence import Answer, Compared, Comparison, Evidence, Filter, Query, Trace
+from trueweave.core.evidence import Evidence, Filter, Query, Trace
+from trueweave.core.model_calls import Message
 from trueweave.core.protocols import Embedder, Readers, Reranker, StreamingLLM
 from trueweave.core.telemetry.measuring import QuestionAnswered, Searched, measure
 from trueweave.core.telemetry.spans import carried, open_span, span
-from trueweave.core.types import Message
 from trueweave.models.clean import CleanLLM
 from trueweave.models.meter import Meter, MeteredLLM
 from trueweave.models.prompt_limit import PromptLimitLLM

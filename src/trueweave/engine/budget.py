@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from decimal import Decimal
 
-from trueweave.core.types import Budget, Spent, SpentOn
+from trueweave.core.money import Budget, Spent, SpentOn
 from trueweave.engine.core import OpenWorkspace
 from trueweave.store.postgres.money import ledger
 from trueweave.store.postgres.public_errors import own_errors, translated

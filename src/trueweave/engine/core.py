@@ -13,6 +13,7 @@ from psycopg.types.json import Jsonb
 from trueweave.core.errors import ConfigError, UnknownWorkspace
 from trueweave.core.events import Listener, Progress, in_run, unseen
 from trueweave.core.evidence import Filter
+from trueweave.core.model_calls import ModelRole
 from trueweave.core.protocols import (
     ChangeReaders,
     Chunker,
@@ -22,9 +23,9 @@ from trueweave.core.protocols import (
     Readers,
     StreamingLLM,
 )
+from trueweave.core.record import Resolution
 from trueweave.core.settings import Settings, workspace_settings
 from trueweave.core.streams import OpenStreams
-from trueweave.core.types import ModelRole, Resolution
 from trueweave.index.linking import link
 from trueweave.index.settle import SettleResult, settle
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings

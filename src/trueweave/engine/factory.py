@@ -12,9 +12,9 @@ from typing import Any, Self, cast
 
 from trueweave.core.errors import ConfigError
 from trueweave.core.events import Noted, Waiting, tell
+from trueweave.core.money import Price
 from trueweave.core.protocols import Chunker, Embedder, Extractor, Reranker, StreamingLLM
 from trueweave.core.settings import Settings, secret
-from trueweave.core.types import Price
 from trueweave.graph.contribution import Made
 from trueweave.index.communities.writer import MAX_TOKENS, ReportWriter
 from trueweave.ingest.estimate import Prices

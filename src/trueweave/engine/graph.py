@@ -8,8 +8,10 @@ from uuid import UUID
 
 from trueweave.core.errors import InvalidArgument
 from trueweave.core.evidence import EntityDetails, EntityPath, Filter, Hits
+from trueweave.core.graph import Entity, Hit, Relation, VectorKind
+from trueweave.core.projections import Change
 from trueweave.core.protocols import Vectors
-from trueweave.core.types import Change, Entity, Hit, NameKey, Relation, VectorKind
+from trueweave.core.record import NameKey
 from trueweave.engine import lookup, picturing
 from trueweave.engine.communities import found_community
 from trueweave.engine.core import OpenWorkspace

@@ -8,7 +8,8 @@ from uuid import UUID, uuid4
 
 from trueweave.core.errors import UnknownDocument, UnknownJob
 from trueweave.core.events import Event, Found, Listener, Refused, Unreadable, ignore
-from trueweave.core.types import DocumentState, IngestJob, NamedFile, Source
+from trueweave.core.jobs import DocumentState, IngestJob
+from trueweave.core.record import NamedFile, Source
 from trueweave.engine.core import OpenWorkspace
 from trueweave.ingest.intake import batches, hand_in, incoming
 from trueweave.ingest.loading import check_present

@@ -18,8 +18,9 @@ from trueweave.core.evidence import (
     Scored,
     SearchedBy,
 )
+from trueweave.core.graph import Entity, Relation, VectorKind
 from trueweave.core.protocols import Readers
-from trueweave.core.types import Entity, NameKey, Relation, VectorKind
+from trueweave.core.record import NameKey
 from trueweave.engine.core import OpenWorkspace
 from trueweave.store.postgres.view import lookup, read
 from trueweave.store.postgres.view.lookup import WordHit

@@ -13,19 +13,11 @@ from uuid import uuid4
 
 from trueweave.core.errors import ConfigError
 from trueweave.core.events import Listener, Progress, ignore, in_run, unseen
+from trueweave.core.graph import Verdict
+from trueweave.core.jobs import BulkReport, Duplicate, FailedDocument, FailedWork, Note, OutOfDate, Swept
+from trueweave.core.money import EmbeddingEstimate
 from trueweave.core.protocols import Embedder
 from trueweave.core.settings import Settings
-from trueweave.core.types import (
-    BulkReport,
-    Duplicate,
-    EmbeddingEstimate,
-    FailedDocument,
-    FailedWork,
-    Note,
-    OutOfDate,
-    Swept,
-    Verdict,
-)
 from trueweave.engine.core import OpenWorkspace
 from trueweave.graph.communities import LeidenSettings
 from trueweave.index.communities.find import regroup

@@ -7,8 +7,9 @@ from uuid import UUID
 
 from trueweave.core.errors import InvalidArgument, UnknownEntity
 from trueweave.core.evidence import Filter, Passage
+from trueweave.core.graph import Community, Entity, Relation
 from trueweave.core.protocols import Readers
-from trueweave.core.types import Community, Entity, NameKey, Relation
+from trueweave.core.record import NameKey
 from trueweave.engine import lookup
 from trueweave.engine.core import OpenWorkspace
 from trueweave.formats.pictures import MOST, GraphPicture

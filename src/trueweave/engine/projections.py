@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from trueweave.core.errors import ProjectionMissing
 from trueweave.core.events import Listener, ignore
-from trueweave.core.types import ProjectionDifference, ProjectionStatus, StoreName
+from trueweave.core.projections import ProjectionDifference, ProjectionStatus, StoreName
 from trueweave.engine.core import OpenWorkspace
 from trueweave.store.postgres.locks import refuse_during_load
 from trueweave.store.postgres.projection import projections

@@ -9,12 +9,13 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from trueweave.answering.conversations import AsyncConversation
+from trueweave.core.answers import Answer, AnswerOptions, Compared, Comparison
 from trueweave.core.errors import ConfigError, ModelFilesMissing, WorkspaceReplaced
 from trueweave.core.events import Listener, ignore, in_run
-from trueweave.core.evidence import Answer, AnswerOptions, Compared, Comparison, Evidence, Filter, Passage, Query
+from trueweave.core.evidence import Evidence, Filter, Passage, Query
+from trueweave.core.model_calls import Message
 from trueweave.core.protocols import Embedder, Verifier
 from trueweave.core.streams import Stream
-from trueweave.core.types import Message
 from trueweave.engine.core import OpenWorkspace
 from trueweave.retrieval.context import Method
 from trueweave.store.postgres.public_errors import own_errors, translated

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from uuid import UUID, uuid4
 
 from trueweave.core.errors import RuleError
-from trueweave.core.types import Chunk, Document, Link, Mention, NameKey, ResolutionSettings, Rule, Suggestion
+from trueweave.core.graph import Rule, Suggestion
+from trueweave.core.record import Chunk, Document, Link, Mention, NameKey, ResolutionSettings
 from trueweave.engine.core import OpenWorkspace
 from trueweave.formats.importing.statements import of_entity, of_relation
 from trueweave.graph.contribution import contribution

@@ -12,66 +12,43 @@ from typing import Any
 from uuid import UUID
 
 from trueweave.answering.conversations import Conversation
+from trueweave.core.answers import Answer, AnswerOptions, Comparison
 from trueweave.core.events import Added, Listener, Progress, Refused, Reported, ignore, unseen
-from trueweave.core.evidence import (
-    Answer,
-    AnswerOptions,
-    Comparison,
-    DocumentDetails,
-    EntityDetails,
-    EntityPath,
-    Evidence,
-    Filter,
-    Hits,
-    Passage,
-)
-from trueweave.core.protocols import ChangeReaders, Chunker, Embedder, Extractor, StreamingLLM, Vectors, Verifier
-from trueweave.core.settings import Settings
-from trueweave.core.types import (
-    Budget,
-    BulkReport,
-    Change,
+from trueweave.core.evidence import DocumentDetails, EntityDetails, EntityPath, Evidence, Filter, Hits, Passage
+from trueweave.core.graph import (
     Community,
     CommunityChanges,
     CommunityReport,
-    Document,
-    DocumentInfo,
-    DocumentState,
-    Duplicate,
-    EmbeddingEstimate,
     Entity,
-    Estimate,
-    ExtractionTrial,
-    FailedDocument,
-    FailedWork,
     Hierarchy,
     Hit,
-    IngestJob,
-    Link,
-    Mention,
-    Message,
-    NamedFile,
-    NameKey,
-    Note,
-    OutOfDate,
-    ProjectionDifference,
-    ProjectionStatus,
     Relation,
-    ReportEstimate,
-    ResolutionSettings,
     RetiredCommunity,
     Rule,
-    Source,
-    Spent,
-    SpentOn,
-    Status,
-    StoreName,
     Suggestion,
-    Swept,
-    SyncPlan,
     VectorKind,
     Verdict,
 )
+from trueweave.core.jobs import (
+    BulkReport,
+    DocumentInfo,
+    DocumentState,
+    Duplicate,
+    FailedDocument,
+    FailedWork,
+    IngestJob,
+    Note,
+    OutOfDate,
+    Status,
+    Swept,
+    SyncPlan,
+)
+from trueweave.core.model_calls import ExtractionTrial, Message
+from trueweave.core.money import Budget, EmbeddingEstimate, Estimate, ReportEstimate, Spent, SpentOn
+from trueweave.core.projections import Change, ProjectionDifference, ProjectionStatus, StoreName
+from trueweave.core.protocols import ChangeReaders, Chunker, Embedder, Extractor, StreamingLLM, Vectors, Verifier
+from trueweave.core.record import Document, Link, Mention, NamedFile, NameKey, ResolutionSettings, Source
+from trueweave.core.settings import Settings
 from trueweave.core.waiting import WaitingCalls, WaitingGroup, awaited, wait_for
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.formats.pictures import GraphPicture

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Self
 
+from trueweave.core.jobs import Status
 from trueweave.core.protocols import ChangeReaders, Chunker, Embedder, Extractor, StreamingLLM
 from trueweave.core.settings import Settings
-from trueweave.core.types import Status
 from trueweave.engine.budget import AsyncBudgetGroup
 from trueweave.engine.communities import AsyncCommunitiesGroup
 from trueweave.engine.core import OpenWorkspace, found_workspace

@@ -11,9 +11,9 @@ from psycopg import Error
 
 from trueweave.core.errors import TrueweaveError, UnknownWorkspace
 from trueweave.core.events import Listener, Waiting, ignore, in_run
+from trueweave.core.projections import StoreName
 from trueweave.core.settings import Settings
 from trueweave.core.supervising import background, running
-from trueweave.core.types import StoreName
 from trueweave.engine.factory import ModelFactory
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings

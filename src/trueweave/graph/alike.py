@@ -27,7 +27,7 @@ from zlib import crc32
 from rapidfuzz import process
 from rapidfuzz.distance import Indel
 
-from trueweave.core.types import ResolutionSettings
+from trueweave.core.record import ResolutionSettings
 from trueweave.text.names import digits, letters, normalise
 
 # Beyond this, a "name" is a phrase: it is the same only when it is equal. Keeps the number of keys bounded.

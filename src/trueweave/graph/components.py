@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from uuid import UUID
 
-from trueweave.core.types import RuleKind
+from trueweave.core.graph import RuleKind
 
 
 @dataclass(frozen=True, slots=True)

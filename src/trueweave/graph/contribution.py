@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from trueweave.core.errors import InvalidDocument
-from trueweave.core.types import Chunk, Document, Json, Link, Mention, Place, Span
+from trueweave.core.record import Chunk, Document, Json, Link, Mention, Place, Span
 from trueweave.graph.aggregate import THOUSANDTHS
 from trueweave.text.names import key, name_id, said_hash, storable, tidy
 

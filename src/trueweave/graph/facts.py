@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from uuid import UUID
 
-from trueweave.core.types import RuleKind
+from trueweave.core.graph import RuleKind
 
 SOURCE, TARGET, SUPPRESSED = 1, 2, 3  # which part a name has in a rule about facts
 

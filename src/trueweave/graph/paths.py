@@ -9,7 +9,7 @@ from math import inf
 from typing import NamedTuple
 from uuid import UUID
 
-from trueweave.core.types import Relation
+from trueweave.core.graph import Relation
 
 
 class Way(NamedTuple):

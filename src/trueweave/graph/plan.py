@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
-from trueweave.core.types import VectorKind
+from trueweave.core.graph import VectorKind
 from trueweave.graph.aggregate import EMPTY, EntityRow, Histogram, NamePairRow, NameRow, RelationRow, add
 
 Pair = tuple[UUID, UUID]

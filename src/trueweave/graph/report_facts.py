@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
-from trueweave.core.types import CommunityReport
+from trueweave.core.graph import CommunityReport
 
 
 class EntityFact(NamedTuple):

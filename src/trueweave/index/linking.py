@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from trueweave.core.types import Place
+from trueweave.core.record import Place
 from trueweave.store.postgres.binary_params import Ids, Numbers, Texts
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import one_linker

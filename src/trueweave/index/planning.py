@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from uuid import UUID, uuid4
 
-from trueweave.core.types import RuleKind
+from trueweave.core.graph import RuleKind
 from trueweave.graph.aggregate import (
     DESCRIPTIONS_KEPT,
     KEYWORDS_KEPT,

@@ -18,8 +18,9 @@ from uuid import UUID, uuid4
 from pgvector import HalfVector
 
 from trueweave.core.errors import Defect, TrueweaveError
+from trueweave.core.graph import VectorKind
+from trueweave.core.jobs import WorkKind
 from trueweave.core.protocols import Embedder, Vectors
-from trueweave.core.types import VectorKind, WorkKind
 from trueweave.graph.plan import Batch, Plan
 from trueweave.index.planning import Planner
 from trueweave.store.postgres.connections import Row

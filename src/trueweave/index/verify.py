@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from trueweave.core.types import Difference, Verdict
+from trueweave.core.graph import Difference, Verdict
 from trueweave.graph.communities import LIBRARY
 from trueweave.store.postgres.cluster.temporary_workspaces import renew
 from trueweave.store.postgres.db import Workspace

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from trueweave.core.events import Event, Listener, Refused, Unreadable
+from trueweave.core.model_calls import Prompt
+from trueweave.core.money import EmbeddingEstimate, Estimate, Price, Spent
 from trueweave.core.protocols import Embedder
-from trueweave.core.types import Chunk, EmbeddingEstimate, Estimate, Price, Prompt, Source, Spent
+from trueweave.core.record import Chunk, Source
 from trueweave.ingest.extract.llm import LLMExtractor
 from trueweave.ingest.intake import batches
 from trueweave.ingest.loading import Loaded

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from trueweave.core.events import Event, Found, Listener, Refused, Unreadable, Waiting
-from trueweave.core.types import NamedFile, Source
+from trueweave.core.record import NamedFile, Source
 from trueweave.ingest import reading_limits
 from trueweave.ingest.loading import Files, Loaded
 from trueweave.ingest.recipe import Recipe

@@ -30,10 +30,10 @@ from trueweave.core.errors import (
     TrueweaveError,
 )
 from trueweave.core.events import Extracted, Failed, Listener, Settled, Summarised, WorkFailed
+from trueweave.core.jobs import WorkKind
 from trueweave.core.protocols import Chunker, Embedder, Extractor
 from trueweave.core.settings import Settings
 from trueweave.core.telemetry.spans import Attributes, carried_from, span
-from trueweave.core.types import WorkKind
 from trueweave.graph.contribution import Contribution
 from trueweave.index.communities.reports import Reporting, write_reports
 from trueweave.index.communities.writer import ReportWriter

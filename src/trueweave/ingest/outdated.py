@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 
-from trueweave.core.types import OutOfDate
+from trueweave.core.jobs import OutOfDate
 from trueweave.graph.contribution import Made
 
 

@@ -12,8 +12,8 @@ from typing import Any
 from trueweave.core import plugins
 from trueweave.core.errors import ConfigError, PluginFailed, TrueweaveError
 from trueweave.core.protocols import Chunker, Embedder, Extractor, StreamingLLM
+from trueweave.core.record import Chunk, ChunkSizes, Extraction, Source
 from trueweave.core.settings import Settings
-from trueweave.core.types import Chunk, ChunkSizes, Extraction, Source
 from trueweave.ingest.recipe import Recipe
 from trueweave.text import tokens
 from trueweave.text.chunking import StructureChunker

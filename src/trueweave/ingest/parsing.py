@@ -19,7 +19,7 @@ from math import ceil
 from pathlib import Path
 
 from trueweave.core.errors import UnreadableFile
-from trueweave.core.types import Place, Source
+from trueweave.core.record import Place, Source
 from trueweave.ingest import parser_process, reading_limits
 from trueweave.ingest.reading_limits import ReadingLimits
 from trueweave.text.text_builder import MOST_TEXT

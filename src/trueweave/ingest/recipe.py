@@ -6,7 +6,7 @@ import json
 
 from pydantic import BaseModel, ConfigDict
 
-from trueweave.core.types import ChunkSizes
+from trueweave.core.record import ChunkSizes
 
 # In every recipe that is written down. One that is added later is written only where it is not what it was before.
 _ALWAYS = frozenset(

@@ -10,8 +10,8 @@ from uuid import UUID
 
 from trueweave.core.events import Working, tell
 from trueweave.core.protocols import Chunker, Extractor
+from trueweave.core.record import Chunk, Document, Extraction, Source
 from trueweave.core.telemetry.spans import span
-from trueweave.core.types import Chunk, Document, Extraction, Source
 from trueweave.graph.contribution import Contribution, Made, contribution
 from trueweave.ingest.recipe import Recipe
 from trueweave.text.chunking import StructureChunker

@@ -6,17 +6,9 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 
 from trueweave.core.errors import BadReply, ConfigError, InvalidDocument
+from trueweave.core.model_calls import ExtractionTrial, ModelExchange, Prompt, Purpose, Reply
 from trueweave.core.protocols import Chunker, Extractor, StreamingLLM, forget_reply
-from trueweave.core.types import (
-    DroppedFinding,
-    Extraction,
-    ExtractionTrial,
-    ModelExchange,
-    Prompt,
-    Purpose,
-    Reply,
-    Source,
-)
+from trueweave.core.record import DroppedFinding, Extraction, Source
 from trueweave.ingest.recipe import Recipe
 
 _BY_THE_WHOLE = ("capitals", "nlp")  # what these find in a chunk depends on the others, and costs nothing

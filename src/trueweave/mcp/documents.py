@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trueweave.core.evidence import DocumentDetails, Passage
-from trueweave.core.types import DocumentInfo
+from trueweave.core.jobs import DocumentInfo
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.mcp.arguments import DocumentArguments, DocumentsArguments, cursor_after, uri_before
 from trueweave.mcp.bounds import LONGEST_DESCRIPTION, MOST_CHARACTERS, MOST_SPANS, Room

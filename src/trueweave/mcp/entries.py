@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from trueweave.core.evidence import Passage
-from trueweave.core.types import Entity, Relation
+from trueweave.core.graph import Entity, Relation
 from trueweave.mcp.bounds import LONGEST_DESCRIPTION, LONGEST_PASSAGE, MOST_ALIASES, Room
 from trueweave.mcp.results import EntityEntry, QuotedPassage, RelationEntry
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trueweave.core.evidence import PathStep
-from trueweave.core.types import NameKey
+from trueweave.core.record import NameKey
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.mcp.arguments import EntityArguments, NeighboursArguments, PathArguments
 from trueweave.mcp.bounds import LONGEST_PASSAGE, Room

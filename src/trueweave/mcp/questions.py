@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from trueweave.core.evidence import Answer, Citation, Filter, Sentence
+from trueweave.core.answers import Answer, Citation, Sentence
+from trueweave.core.evidence import Filter
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.mcp.arguments import AskArguments, SearchArguments
 from trueweave.mcp.bounds import LONGEST_DESCRIPTION, MOST_CHARACTERS, Room

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from trueweave.core.errors import NoReports
 from trueweave.core.evidence import Evidence, Query, Report
+from trueweave.core.graph import CommunityReport
 from trueweave.core.protocols import ReportFound
-from trueweave.core.types import CommunityReport
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.mcp.arguments import ReportArguments
 from trueweave.mcp.bounds import LONGEST_REPORT, MOST_CHARACTERS, Room

@@ -13,7 +13,7 @@ from typing import Any
 import anthropic
 import httpx2
 
-from trueweave.core.types import Prompt, Reply
+from trueweave.core.model_calls import Prompt, Reply
 from trueweave.models.chat import (
     CUT_SHORT,
     DEADLINE,

@@ -46,7 +46,7 @@ from urllib3.exceptions import TimeoutError as LateError
 from urllib3.response import BaseHTTPResponse
 
 from trueweave.core.errors import ConfigError, ModelError, ModelRefused
-from trueweave.core.types import Prompt, Reply
+from trueweave.core.model_calls import Prompt, Reply
 from trueweave.models.chat import (
     CUT_SHORT,
     DEADLINE,

@@ -17,10 +17,11 @@ from typing import TypeVar
 from uuid import UUID
 
 from trueweave.core.errors import ModelError
+from trueweave.core.model_calls import Call, Prompt, Purpose, TextRole
+from trueweave.core.money import Price
 from trueweave.core.protocols import Ledger, Vectors
 from trueweave.core.telemetry import metering
 from trueweave.core.telemetry.measuring import Charged, measure
-from trueweave.core.types import Call, Price, Prompt, Purpose, TextRole
 from trueweave.models.wrappers import Ask, EmbedderWrapper, LLMWrapper, ReplyStream, RerankerWrapper, Stream
 from trueweave.text import tokens
 

@@ -17,9 +17,9 @@ from uuid import UUID
 
 import numpy as np
 
+from trueweave.core.model_calls import Prompt, Purpose, Reply, TextRole
 from trueweave.core.protocols import Replies, Vectors
 from trueweave.core.telemetry.measuring import CacheLookup, measure
-from trueweave.core.types import Prompt, Purpose, Reply, TextRole
 from trueweave.models.wrappers import Ask, EmbedderWrapper, LLMWrapper, ReplyStream, ReplyWrapper, Stream
 from trueweave.text.names import key
 

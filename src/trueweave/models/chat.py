@@ -10,7 +10,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
-from trueweave.core.types import Prompt, Purpose, Reply
+from trueweave.core.model_calls import Prompt, Purpose, Reply
 from trueweave.models.failures import CutPrompt, Unsupported
 from trueweave.models.names import Endpoint
 from trueweave.models.server import MOST_BYTES

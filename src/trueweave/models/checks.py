@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from trueweave.core.errors import ModelError
+from trueweave.core.model_calls import Message, Prompt, Purpose
 from trueweave.core.protocols import LLM, Embedder
-from trueweave.core.types import Message, Prompt, Purpose
 
 ENOUGH = 8192  # tokens of context for a chunk, the instructions and a reply
 

@@ -8,7 +8,7 @@ import re
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from trueweave.core.types import Prompt, Purpose
+from trueweave.core.model_calls import Prompt, Purpose
 from trueweave.models import prompts
 from trueweave.models.wrappers import Ask, LLMWrapper, ReplyStream, Stream
 

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 
+from trueweave.core.model_calls import Prompt, Purpose, TextRole
 from trueweave.core.protocols import RateLimiter, Vectors
-from trueweave.core.types import Prompt, Purpose, TextRole
 from trueweave.models.budget import mark_unasked, most_tokens, pairs
 from trueweave.models.wrappers import Ask, EmbedderWrapper, LLMWrapper, ReplyStream, RerankerWrapper, Stream
 

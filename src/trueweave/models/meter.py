@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from trueweave.core.evidence import Usage
-from trueweave.core.types import Prompt, Purpose, Reply
+from trueweave.core.model_calls import Prompt, Purpose, Reply
 from trueweave.models.wrappers import ReplyWrapper
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from trueweave.core.errors import ModelFilesMissing
+from trueweave.core.graph import Metric
+from trueweave.core.model_calls import Prompt, Purpose, Reply, TextRole
 from trueweave.core.protocols import Vectors
-from trueweave.core.types import Metric, Prompt, Purpose, Reply, TextRole
 
 
 @dataclass(frozen=True)

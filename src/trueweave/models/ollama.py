@@ -14,7 +14,7 @@ from contextlib import aclosing
 from typing import Any
 
 from trueweave.core.errors import ModelRefused
-from trueweave.core.types import Finish, Prompt, Purpose, Reply
+from trueweave.core.model_calls import Finish, Prompt, Purpose, Reply
 from trueweave.models.chat import DEADLINE, cut, reply_bytes, stream_bytes
 from trueweave.models.failures import CutPrompt, UselessReply
 from trueweave.models.names import Endpoint

@@ -14,8 +14,9 @@ import numpy as np
 
 from trueweave.core.errors import ConfigError
 from trueweave.core.events import Windowed, tell
+from trueweave.core.graph import Metric
+from trueweave.core.model_calls import TextRole
 from trueweave.core.protocols import Vectors
-from trueweave.core.types import Metric, TextRole
 from trueweave.models.catalogue import Pooling
 from trueweave.models.local import BATCH_TOKENS, LocalModel, Mask, settings
 from trueweave.models.prefixes import NO_PREFIXES, Prefixes

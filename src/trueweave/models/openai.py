@@ -13,8 +13,9 @@ import numpy as np
 
 from trueweave.core.errors import ModelError
 from trueweave.core.events import Noted, tell
+from trueweave.core.graph import Metric
+from trueweave.core.model_calls import Prompt, Reply, TextRole
 from trueweave.core.protocols import Vectors
-from trueweave.core.types import Metric, Prompt, Reply, TextRole
 from trueweave.models.chat import DEADLINE, ChatRequest, ServerChat, counted_reply, cut
 from trueweave.models.failures import CutPrompt, UselessReply
 from trueweave.models.names import Endpoint

@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from trueweave.core.model_calls import TextRole
 from trueweave.core.protocols import Vectors
-from trueweave.core.types import TextRole
 from trueweave.models.wrappers import EmbedderWrapper
 
 

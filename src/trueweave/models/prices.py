@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from trueweave.core.types import Price
+from trueweave.core.money import Price
 
 CURRENCY = "USD"
 

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from trueweave.core.errors import QuestionTooLong
-from trueweave.core.types import Prompt, Purpose
+from trueweave.core.model_calls import Prompt, Purpose
 from trueweave.models.wrappers import Ask, LLMWrapper, ReplyStream, Stream
 from trueweave.text import tokens
 

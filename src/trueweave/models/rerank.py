@@ -13,8 +13,8 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, Field, ValidationError
 
 from trueweave.core.errors import BadReply, ConfigError
+from trueweave.core.model_calls import Message, Prompt, Purpose, Reply
 from trueweave.core.protocols import LLM, Vectors
-from trueweave.core.types import Message, Prompt, Purpose, Reply
 from trueweave.models.chat import DEADLINE
 from trueweave.models.failures import UselessReply
 from trueweave.models.local import BATCH_TOKENS, LocalModel, Mask

@@ -18,8 +18,8 @@ from typing import TypeVar
 
 from trueweave.core.errors import ModelUnavailable
 from trueweave.core.events import is_given_up
+from trueweave.core.model_calls import Prompt, Purpose, TextRole
 from trueweave.core.protocols import Vectors
-from trueweave.core.types import Prompt, Purpose, TextRole
 from trueweave.models.wrappers import Ask, EmbedderWrapper, LLMWrapper, ReplyStream, RerankerWrapper, Stream
 
 _log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from trueweave.core.types import Prompt, Purpose, Reply
+from trueweave.core.model_calls import Prompt, Purpose, Reply
 from trueweave.models.wrappers import ReplyWrapper
 from trueweave.text import tokens
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Self
 
 from trueweave.core.errors import BadReply
+from trueweave.core.graph import Metric
+from trueweave.core.model_calls import Prompt, Purpose, Reply
 from trueweave.core.protocols import Embedder, Reranker, StreamingLLM, forget_reply
-from trueweave.core.types import Metric, Prompt, Purpose, Reply
 
 Ask = Callable[[], AsyncIterator[str | Reply]]
 Stream = AsyncGenerator[str | Reply, None]

@@ -9,7 +9,9 @@ from uuid import UUID
 from trueweave.core.depths import depths
 from trueweave.core.errors import ConfigError, ModelFilesMissing, NoVectors
 from trueweave.core.evidence import Evidence, Passage, Query, Scored, Step
+from trueweave.core.graph import Entity, Relation
 from trueweave.core.memo import Memo
+from trueweave.core.model_calls import TextRole
 from trueweave.core.protocols import (
     LLM,
     Embedder,
@@ -26,7 +28,6 @@ from trueweave.core.protocols import (
     WalkReader,
 )
 from trueweave.core.telemetry.trace import StepLog
-from trueweave.core.types import Entity, Relation, TextRole
 from trueweave.models.prompts import BUILT_IN, PromptSet
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from typing import Annotated
 from fastapi import Depends, Path, Request
 
 from trueweave.core.errors import UnknownWorkspace
-from trueweave.core.types import is_storable
+from trueweave.core.record import is_storable
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.server.fields import storable_text
 from trueweave.server.problems import Refusal

@@ -10,40 +10,14 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, JsonValue, StrictBool, StrictInt
 
+from trueweave.core.answers import AnswerOptions, Check, CheckStatus, Repair
 from trueweave.core.errors import ConfigError
-from trueweave.core.evidence import (
-    AnswerOptions,
-    Check,
-    CheckStatus,
-    Connection,
-    Filter,
-    Keywords,
-    Passage,
-    Path,
-    Repair,
-    Report,
-    Scalar,
-    SearchedBy,
-    Step,
-    Usage,
-)
+from trueweave.core.evidence import Connection, Filter, Keywords, Passage, Path, Report, Scalar, SearchedBy, Step, Usage
+from trueweave.core.graph import Community, CommunityReport, Entity, Relation, RuleKind
+from trueweave.core.jobs import IngestJob, JobState, Status
+from trueweave.core.model_calls import Finish, Message
 from trueweave.core.ranges import Range, RangeBounds
-from trueweave.core.types import (
-    Community,
-    CommunityReport,
-    Entity,
-    Finish,
-    IngestJob,
-    JobState,
-    Message,
-    NameKey,
-    Place,
-    PlaceKind,
-    Relation,
-    RuleKind,
-    Source,
-    Status,
-)
+from trueweave.core.record import NameKey, Place, PlaceKind, Source
 from trueweave.server.fields import (
     MOST_METADATA,
     MOST_PLACES,

@@ -11,9 +11,9 @@ from typing import Literal, NamedTuple
 from fastapi import Request
 from pydantic import BaseModel
 
-from trueweave.core.evidence import Answer
+from trueweave.core.answers import Answer
 from trueweave.core.json_forms import answer_json
-from trueweave.core.types import Message
+from trueweave.core.model_calls import Message
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.retrieval.context import Method
 from trueweave.retrieval.methods import registry

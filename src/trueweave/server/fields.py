@@ -13,7 +13,7 @@ from fastapi import Query
 from pydantic import AfterValidator, Field, StringConstraints
 from pydantic.json_schema import WithJsonSchema
 
-from trueweave.core.types import NameKey, is_storable
+from trueweave.core.record import NameKey, is_storable
 from trueweave.store.postgres.record.resolution import LONGEST_LABEL
 
 LONGEST_LINE = 2000

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field, TypeAdapter
 
-from trueweave.core.types import is_storable
+from trueweave.core.record import is_storable
 from trueweave.server.problems import Refusal
 
 T = TypeVar("T")

@@ -13,8 +13,8 @@ import jwt
 from jwt.exceptions import InvalidSubjectError, PyJWTError
 
 from trueweave.core.errors import ConfigError
+from trueweave.core.record import is_storable
 from trueweave.core.settings import Settings
-from trueweave.core.types import is_storable
 from trueweave.server.problems import Refusal
 from trueweave.server.signing_keys import ProviderUnavailable, SigningKeys, is_safe
 from trueweave.store.postgres.access import api_keys

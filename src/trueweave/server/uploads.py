@@ -17,7 +17,7 @@ from fastapi import Request
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException
 
-from trueweave.core.types import NamedFile
+from trueweave.core.record import NamedFile
 from trueweave.server.fields import LONGEST_LINE
 from trueweave.server.problems import Refusal
 

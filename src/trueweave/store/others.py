@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import get_args
 
 from trueweave.core.errors import ConfigError, ProjectionBehind, ProjectionMissing
+from trueweave.core.projections import StoreName
 from trueweave.core.protocols import FindCopy, ProjectionTarget, Readers
 from trueweave.core.settings import Settings, secret
-from trueweave.core.types import StoreName
 from trueweave.store.chroma.client import ChromaClient
 from trueweave.store.chroma.target import ChromaTarget
 from trueweave.store.chroma.vectors import ChromaVectors

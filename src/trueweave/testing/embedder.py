@@ -9,8 +9,9 @@ from zlib import crc32
 
 import numpy as np
 
+from trueweave.core.graph import Metric
+from trueweave.core.model_calls import TextRole
 from trueweave.core.protocols import Vectors
-from trueweave.core.types import Metric, TextRole
 
 _WORD = re.compile(r"\w+")
 

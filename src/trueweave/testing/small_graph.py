@@ -23,8 +23,10 @@ from uuid import UUID
 import numpy as np
 
 from trueweave.core.evidence import Filter
+from trueweave.core.graph import Metric
+from trueweave.core.model_calls import TextRole
 from trueweave.core.protocols import Readers, Vectors
-from trueweave.core.types import Chunk, Document, Link, Mention, Metric, TextRole
+from trueweave.core.record import Chunk, Document, Link, Mention
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.retrieval.methods import Naive
 from trueweave.store.postgres.reading import VectorLayoutCache, open_readers

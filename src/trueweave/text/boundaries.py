@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from zlib import crc32
 
-from trueweave.core.types import Source
+from trueweave.core.record import Source
 from trueweave.text import sentences, tokens
 
 # Kinds of borders, from the last resort to the best. A heading ranks the higher, the lower its level.

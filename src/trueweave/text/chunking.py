@@ -13,7 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from trueweave.core.types import Chunk, ChunkSizes, Source
+from trueweave.core.record import Chunk, ChunkSizes, Source
 from trueweave.text import tokens
 from trueweave.text.boundaries import SENTENCE, WORD, Borders
 

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from anyascii import anyascii
 
-from trueweave.core.types import is_storable
+from trueweave.core.record import is_storable
 
 # Control characters, lone surrogates, marks that are not seen, and those that turn the direction of what follows.
 _UNWANTED = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069]+")

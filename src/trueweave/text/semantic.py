@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueweave.core.protocols import Embedder
-from trueweave.core.types import Chunk, ChunkSizes, Source
+from trueweave.core.record import Chunk, ChunkSizes, Source
 from trueweave.text import chunking, sentences, tokens
 from trueweave.text.names import key
 

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
-from trueweave.core.types import Span
+from trueweave.core.record import Span
 from trueweave.text import abbreviations, tokens
 from trueweave.text.stopwords import COMMON, word_list
 

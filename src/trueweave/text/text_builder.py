@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trueweave.core.errors import UnreadableFile
-from trueweave.core.types import Place, PlaceKind, Source
+from trueweave.core.record import Place, PlaceKind, Source
 from trueweave.text.names import storable
 from trueweave.text.titles import given_title
 

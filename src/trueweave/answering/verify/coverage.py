@@ -9,7 +9,7 @@ from trueweave.answering.verify import lexicon
 from trueweave.answering.verify.case import Statements
 from trueweave.answering.verify.clauses import words
 from trueweave.answering.verify.roles import is_verb
-from trueweave.core.evidence import Claim
+from trueweave.core.answers import Claim
 from trueweave.text.words import content, names, stems
 
 LEAST_SHARED = 0.15  # of the words and numbers of a claim, with what it quotes and the sentence before that

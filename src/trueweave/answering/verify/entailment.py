@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trueweave.core.evidence import CheckStatus, Claim, Judgement, Usage
+from trueweave.core.answers import CheckStatus, Claim, Judgement
+from trueweave.core.evidence import Usage
 from trueweave.core.protocols import Entailment, EntailmentModel, Verified
 
 SURE = 0.5  # the probability from which a class decides

@@ -9,10 +9,10 @@ from typing import Any, Literal
 from pydantic import BaseModel, ValidationError
 
 from trueweave.answering.conversation import usage_of
+from trueweave.core.answers import CheckStatus, Claim, Judgement
 from trueweave.core.errors import BadReply
-from trueweave.core.evidence import CheckStatus, Claim, Judgement
+from trueweave.core.model_calls import Message, Prompt, Purpose, Reply
 from trueweave.core.protocols import LLM, Verified, forget_reply
-from trueweave.core.types import Message, Prompt, Purpose, Reply
 from trueweave.models.json_reply import Lenient, Unusable, read
 from trueweave.models.prompts import BUILT_IN, PromptSet, fence, object_schema
 from trueweave.text.sentences import cut

@@ -24,7 +24,8 @@ from trueweave.answering.verify.literal import literal
 from trueweave.answering.verify.normalise import normalised
 from trueweave.answering.verify.polarity import polarity
 from trueweave.answering.verify.substitutions import substitutions
-from trueweave.core.evidence import Basis, CheckStatus, Claim, Judgement, Usage
+from trueweave.core.answers import Basis, CheckStatus, Claim, Judgement
+from trueweave.core.evidence import Usage
 from trueweave.core.protocols import Verified
 from trueweave.text.words import foreign, language
 

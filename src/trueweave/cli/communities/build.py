@@ -28,8 +28,9 @@ from trueweave.core.errors import ConfigError, TrueweaveError
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from trueweave.core.graph import CommunityChanges
+    from trueweave.core.money import ReportEstimate, Spent
     from trueweave.core.settings import Settings
-    from trueweave.core.types import CommunityChanges, ReportEstimate, Spent
     from trueweave.engine.trueweave import AsyncTrueweave
 
 EstimateOnly = Annotated[

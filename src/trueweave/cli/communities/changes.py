@@ -19,7 +19,7 @@ from trueweave.cli.session import in_workspace, load_settings
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from trueweave.core.types import Community, Hierarchy, RetiredCommunity
+    from trueweave.core.graph import Community, Hierarchy, RetiredCommunity
     from trueweave.engine.trueweave import AsyncTrueweave
 
 

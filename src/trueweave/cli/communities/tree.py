@@ -13,7 +13,7 @@ from trueweave.cli.reply import replying
 from trueweave.cli.session import in_workspace, load_settings
 
 if TYPE_CHECKING:
-    from trueweave.core.types import Community, Hierarchy
+    from trueweave.core.graph import Community, Hierarchy
     from trueweave.engine.trueweave import AsyncTrueweave
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from trueweave.core.errors import ConfigError
-from trueweave.core.types import money
+from trueweave.core.money import money
 
 _NUMBER = r"\d+(?:[,_]\d{3})*(?:\.\d+)?"
 _MONEY = re.compile(_NUMBER)

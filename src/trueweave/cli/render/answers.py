@@ -12,10 +12,11 @@ from rich.text import Text
 
 from trueweave.cli.render.evidence import copies_line, text_lines
 from trueweave.cli.render.lines import count, indented, next_step, one_line, warning
-from trueweave.core.types import money
+from trueweave.core.money import money
 
 if TYPE_CHECKING:
-    from trueweave.core.evidence import Answer, Citation, Evidence, Repair, Sentence, Usage
+    from trueweave.core.answers import Answer, Citation, Repair, Sentence
+    from trueweave.core.evidence import Evidence, Usage
 
 _LONGEST_QUOTE = 400
 

@@ -15,7 +15,7 @@ from trueweave.cli.render.lines import count, indented, next_step, one_line, sho
 from trueweave.cli.render.tables import TextTable, pairs, table
 
 if TYPE_CHECKING:
-    from trueweave.core.types import Community, CommunityReport, Entity, Finding, Hierarchy, RetiredCommunity, Written
+    from trueweave.core.graph import Community, CommunityReport, Entity, Finding, Hierarchy, RetiredCommunity, Written
 
 _LONGEST = 1000  # characters of what is meant to be a sentence
 _STATES: dict[Written, str] = {"written": "written", "stale": "stale", "unwritten": "not yet", "small": "too small"}

@@ -10,7 +10,8 @@ from trueweave.cli.render.lines import count, next_step, warning
 
 if TYPE_CHECKING:
     from trueweave.cli.render.run_summary import ReportTally
-    from trueweave.core.types import CommunityChanges, ReportEstimate
+    from trueweave.core.graph import CommunityChanges
+    from trueweave.core.money import ReportEstimate
 
 
 def community_count(found: CommunityChanges) -> int:

@@ -13,10 +13,10 @@ from trueweave.cli.render.answers import check_lines
 from trueweave.cli.render.evidence import evidence_lines
 from trueweave.cli.render.lines import count, indented, next_step, warning
 from trueweave.cli.render.tables import TextTable, table
-from trueweave.core.types import money
+from trueweave.core.money import money
 
 if TYPE_CHECKING:
-    from trueweave.core.evidence import Answer, Compared, Comparison
+    from trueweave.core.answers import Answer, Compared, Comparison
 
 
 def comparison_lines(found: Comparison, currency: str, *, show_evidence: bool = False) -> list[RenderableType]:

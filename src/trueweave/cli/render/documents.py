@@ -13,7 +13,7 @@ from trueweave.cli.render.lines import indented, next_step, warning
 from trueweave.cli.render.tables import table
 
 if TYPE_CHECKING:
-    from trueweave.core.types import DocumentInfo
+    from trueweave.core.jobs import DocumentInfo
 
 
 def document_lines(

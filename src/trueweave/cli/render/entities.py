@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from trueweave.cli.render.tables import TextTable, table
 
 if TYPE_CHECKING:
-    from trueweave.core.types import Entity
+    from trueweave.core.graph import Entity
 
 
 def entity_table(found: Sequence[Entity]) -> TextTable:

@@ -8,12 +8,12 @@ from rich.console import RenderableType
 
 from trueweave.cli.render.lines import count
 from trueweave.cli.render.tables import pairs
-from trueweave.core.types import money
+from trueweave.core.money import money
 
 if TYPE_CHECKING:
     from decimal import Decimal
 
-    from trueweave.core.types import EmbeddingEstimate, Estimate, ReportEstimate
+    from trueweave.core.money import EmbeddingEstimate, Estimate, ReportEstimate
 
 
 def document_estimate(found: Estimate, currency: str) -> list[RenderableType]:

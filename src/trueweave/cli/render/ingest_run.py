@@ -13,7 +13,8 @@ from trueweave.cli.render.lines import count, warning
 from trueweave.cli.render.run_summary import SHOWN, Reason, first_of, grouped_lines
 
 if TYPE_CHECKING:
-    from trueweave.core.types import Duplicate, FailedDocument, Note, Spent, SyncPlan
+    from trueweave.core.jobs import Duplicate, FailedDocument, Note, SyncPlan
+    from trueweave.core.money import Spent
 
 
 @dataclass(frozen=True)

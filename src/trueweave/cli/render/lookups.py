@@ -16,7 +16,7 @@ from trueweave.cli.render.tables import TextTable, pairs, table
 
 if TYPE_CHECKING:
     from trueweave.core.evidence import DocumentDetails, EntityDetails, EntityPath, Hits, Passage, PathStep
-    from trueweave.core.types import Entity, Relation
+    from trueweave.core.graph import Entity, Relation
 
 _LONGEST = 1000  # characters of a description
 _SHORT = 320  # characters of a description on a path

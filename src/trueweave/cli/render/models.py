@@ -11,7 +11,7 @@ from rich.text import Text
 from trueweave.cli.render.tables import TextTable, table
 
 if TYPE_CHECKING:
-    from trueweave.core.types import Price
+    from trueweave.core.money import Price
     from trueweave.models.catalogue import HubModel
     from trueweave.models.hub import ModelFiles
     from trueweave.models.prices import PriceList

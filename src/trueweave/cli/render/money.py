@@ -7,10 +7,10 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from trueweave.cli.render.tables import TextTable, table
-from trueweave.core.types import money
+from trueweave.core.money import money
 
 if TYPE_CHECKING:
-    from trueweave.core.types import Budget, Spent, SpentOn
+    from trueweave.core.money import Budget, Spent, SpentOn
 
 
 def budget_rows(found: Budget, currency: str) -> dict[str, str]:

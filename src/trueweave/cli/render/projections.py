@@ -11,7 +11,7 @@ from trueweave.cli.render.lines import count, next_step, warning
 from trueweave.cli.render.tables import table
 
 if TYPE_CHECKING:
-    from trueweave.core.types import ProjectionDifference, ProjectionStatus
+    from trueweave.core.projections import ProjectionDifference, ProjectionStatus
 
 _SHOWN = 200  # characters of a difference
 

@@ -10,7 +10,8 @@ from rich.text import Text
 
 from trueweave.cli.render.lines import count, indented, next_step, short_id, warning
 from trueweave.cli.render.tables import TextTable, table
-from trueweave.core.types import NameKey, Rule, SuggestedName, Suggestion
+from trueweave.core.graph import Rule, SuggestedName, Suggestion
+from trueweave.core.record import NameKey
 
 
 def name_key(text: str) -> NameKey:

@@ -18,13 +18,13 @@ from trueweave.cli.render.printable import printable
 from trueweave.cli.render.progress_bar import Rate
 from trueweave.cli.render.run_summary import IngestTally, ReportTally
 from trueweave.core.errors import DatabaseUnavailable
-from trueweave.core.types import money
+from trueweave.core.money import money
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from trueweave.core.events import Working
-    from trueweave.core.types import Budget
+    from trueweave.core.money import Budget
     from trueweave.engine.trueweave import AsyncTrueweave
     from trueweave.store.postgres.queue.ingest_progress import IngestProgress
 

@@ -11,10 +11,10 @@ from rich.text import Text
 
 from trueweave.cli.render.lines import count, indented, warning
 from trueweave.cli.render.tables import pairs, table
-from trueweave.core.types import money
+from trueweave.core.money import money
 
 if TYPE_CHECKING:
-    from trueweave.core.types import ExtractionTrial, ModelExchange
+    from trueweave.core.model_calls import ExtractionTrial, ModelExchange
 
 
 def trial_answer(found: ExtractionTrial) -> dict[str, object]:

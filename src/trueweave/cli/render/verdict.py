@@ -12,7 +12,7 @@ from rich.text import Text
 from trueweave.cli.render.lines import count, next_step
 
 if TYPE_CHECKING:
-    from trueweave.core.types import Difference, Verdict
+    from trueweave.core.graph import Difference, Verdict
 
 
 def not_compared_lines(verdict: Verdict) -> list[RenderableType]:

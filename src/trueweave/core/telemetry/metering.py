@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from decimal import Decimal
 from typing import Protocol
 
-from trueweave.core.types import Call
+from trueweave.core.model_calls import Call
 
 
 class CallerMeter(Protocol):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from trueweave.core.errors import ConfigError
 from trueweave.core.events import Listener
-from trueweave.core.types import Document
+from trueweave.core.record import Document
 from trueweave.formats.importing.formats import FORMATS, Format, guess
 from trueweave.text.uris import Naming
 

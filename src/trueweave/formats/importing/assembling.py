@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from trueweave.core.types import Chunk
+from trueweave.core.record import Chunk
 from trueweave.formats.importing.annotations import Annotations
 from trueweave.text.names import storable
 

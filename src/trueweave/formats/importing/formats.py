@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from trueweave.core.errors import ConfigError, UnreadableFile
-from trueweave.core.types import Document
+from trueweave.core.record import Document
 from trueweave.text.uris import Naming
 
 Reader = Callable[..., Iterator[Document]]

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 from trueweave.core.errors import UnreadableFile
 from trueweave.core.events import Listener
-from trueweave.core.types import Document
+from trueweave.core.record import Document
 from trueweave.formats.importing.graphs import stated
 
 

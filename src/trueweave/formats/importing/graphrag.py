@@ -9,7 +9,7 @@ from typing import Any
 
 from trueweave.core.errors import ConfigError, UnreadableFile
 from trueweave.core.events import Listener
-from trueweave.core.types import Chunk, Document, Json, Mention
+from trueweave.core.record import Chunk, Document, Json, Mention
 from trueweave.formats.importing.annotations import Annotations, GivenRelation
 from trueweave.formats.importing.assembling import TextUnit, assembled, chunks
 from trueweave.formats.importing.telling import note

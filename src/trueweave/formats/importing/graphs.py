@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from trueweave.core.events import Listener
-from trueweave.core.types import Document, Link, Mention
+from trueweave.core.record import Document, Link, Mention
 from trueweave.formats.importing.annotations import is_no_weight, strengths
 from trueweave.formats.importing.statements import Statement, documents, of_entity, of_relation
 from trueweave.formats.importing.telling import counted, note

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from trueweave.core.errors import InvalidDocument
 from trueweave.core.events import Listener
-from trueweave.core.types import Document
+from trueweave.core.record import Document
 from trueweave.formats.importing.telling import refuse
 from trueweave.ingest.extract import preannotated
 from trueweave.ingest.json_lines import broken, lines, name_of, parsed, place, row_uri

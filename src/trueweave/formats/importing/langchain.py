@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from trueweave.core.types import Chunk, Document, Json, Link, Mention
+from trueweave.core.record import Chunk, Document, Json, Link, Mention
 from trueweave.formats.importing.annotations import strengths
 from trueweave.formats.importing.graphs import keywords_in, number
 from trueweave.formats.importing.statements import of_entity, of_relation

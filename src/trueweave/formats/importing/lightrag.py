@@ -9,7 +9,7 @@ from typing import Any
 
 from trueweave.core.errors import UnreadableFile
 from trueweave.core.events import Listener
-from trueweave.core.types import Document, Mention
+from trueweave.core.record import Document, Mention
 from trueweave.formats.importing.annotations import Annotations, GivenRelation
 from trueweave.formats.importing.assembling import TextUnit, assembled, chunks
 from trueweave.formats.importing.graphml import elements

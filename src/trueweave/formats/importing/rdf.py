@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from trueweave.core.errors import ConfigError, UnreadableFile
 from trueweave.core.events import Listener
-from trueweave.core.types import Document, Link, Mention
+from trueweave.core.record import Document, Link, Mention
 from trueweave.formats.importing.statements import Statement, documents, of_entity, of_relation, sentence
 from trueweave.formats.importing.telling import refuse
 from trueweave.ingest.json_lines import broken, place

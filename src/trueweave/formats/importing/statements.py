@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from trueweave.core.types import Chunk, Document, Link, Mention
+from trueweave.core.record import Chunk, Document, Link, Mention
 from trueweave.text import tokens
 from trueweave.text.names import storable, tidy
 from trueweave.text.uris import ROW

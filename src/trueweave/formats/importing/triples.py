@@ -13,7 +13,7 @@ from pathlib import Path
 
 from trueweave.core.errors import UnreadableFile
 from trueweave.core.events import Listener
-from trueweave.core.types import Document
+from trueweave.core.record import Document
 from trueweave.formats.importing.graphs import stated
 from trueweave.formats.importing.telling import refuse
 from trueweave.ingest.json_lines import broken, place

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from trueweave.core.types import Entity
+from trueweave.core.graph import Entity
 from trueweave.formats.pictures.picture import types_in_order
 
 PALETTE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")

@@ -10,7 +10,7 @@ from math import log1p
 from string import Template
 from uuid import UUID
 
-from trueweave.core.types import Entity, Relation
+from trueweave.core.graph import Entity, Relation
 from trueweave.formats.pictures.colours import OTHER, colours, legend, rest_name
 from trueweave.formats.pictures.layout import placed
 from trueweave.formats.pictures.picture import GraphPicture, excerpt

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from trueweave.core.errors import ConfigError
 from trueweave.core.evidence import Passage
-from trueweave.core.types import Entity, Relation
+from trueweave.core.graph import Entity, Relation
 
 MOST = 500  # entities of a picture
 

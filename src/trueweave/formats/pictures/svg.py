@@ -7,7 +7,7 @@ from html import escape
 from math import hypot, log1p
 from uuid import UUID
 
-from trueweave.core.types import Entity
+from trueweave.core.graph import Entity
 from trueweave.formats.pictures.colours import OTHER, colours, legend
 from trueweave.formats.pictures.layout import Box, labelled, placed, text_width
 from trueweave.formats.pictures.picture import GraphPicture

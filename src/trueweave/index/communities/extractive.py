@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
-from trueweave.core.types import CommunityReport, Finding
+from trueweave.core.graph import CommunityReport, Finding
 from trueweave.graph.report_facts import EntityFact, Facts, RelationFact
 from trueweave.text import phrases, sentences
 from trueweave.text.names import tidy

@@ -6,7 +6,7 @@ import asyncio
 from typing import NamedTuple
 from uuid import UUID
 
-from trueweave.core.types import CommunityChanges, Hierarchy
+from trueweave.core.graph import CommunityChanges, Hierarchy
 from trueweave.graph import communities
 from trueweave.graph.communities import LIBRARY, LeidenSettings, Tree
 from trueweave.graph.community_ids import successors

@@ -16,8 +16,9 @@ from pgvector import HalfVector
 
 from trueweave.core.errors import BadReply
 from trueweave.core.events import Listener, Reported, WorkFailed, ignore
+from trueweave.core.graph import CommunityReport
+from trueweave.core.money import Price, ReportEstimate
 from trueweave.core.protocols import Embedder
-from trueweave.core.types import CommunityReport, Price, ReportEstimate
 from trueweave.graph.aggregate import report_text
 from trueweave.graph.report_facts import Facts
 from trueweave.index.communities import extractive, writer

@@ -13,8 +13,9 @@ from typing import Annotated, NamedTuple
 from pydantic import BeforeValidator
 
 from trueweave.core.errors import BadReply
+from trueweave.core.graph import CommunityReport, Finding
+from trueweave.core.model_calls import Message, Prompt, Purpose
 from trueweave.core.protocols import LLM
-from trueweave.core.types import CommunityReport, Finding, Message, Prompt, Purpose
 from trueweave.graph.report_facts import EntityFact, Facts, RelationFact
 from trueweave.models.json_reply import Figure, Lenient, Unusable, read
 from trueweave.models.prompts import BUILT_IN, PromptSet, fence, object_schema

@@ -16,7 +16,7 @@ from itertools import chain, dropwhile
 from typing import NamedTuple
 
 from trueweave.core.events import chunks_done
-from trueweave.core.types import Chunk, Extraction, Source, Span
+from trueweave.core.record import Chunk, Extraction, Source, Span
 from trueweave.ingest.extract.cooccurrence import Sighting, links, mentions, topics, with_topics
 from trueweave.ingest.extract.spans import LONGEST_NAME
 from trueweave.text import abbreviations

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from trueweave.core.types import Chunk, Link, Mention, Source, Span
+from trueweave.core.record import Chunk, Link, Mention, Source, Span
 from trueweave.ingest.extract.spans import LONGEST_NAME, MOST, Finder
 from trueweave.text.names import tidy
 from trueweave.text.stopwords import INSIDE, OUTLINE

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Literal
 
-from trueweave.core.types import DroppedFinding, Extraction, Link, Mention
+from trueweave.core.record import DroppedFinding, Extraction, Link, Mention
 from trueweave.ingest.extract.graph_schema import OTHER, GraphSchema
 from trueweave.ingest.extract.schema import EntityReply, Findings, RelationReply
 from trueweave.ingest.extract.spans import LONGEST_NAME, Finder

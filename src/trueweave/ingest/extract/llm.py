@@ -12,8 +12,9 @@ from itertools import count
 
 from trueweave.core.errors import BadReply, ConfigError
 from trueweave.core.events import chunks_done
+from trueweave.core.model_calls import Message, Prompt, Purpose, Reply
 from trueweave.core.protocols import LLM
-from trueweave.core.types import Chunk, DroppedFinding, Extraction, Message, Prompt, Purpose, Reply, Source
+from trueweave.core.record import Chunk, DroppedFinding, Extraction, Source
 from trueweave.ingest.extract.findings import ExtractionBuilder, example
 from trueweave.ingest.extract.graph_schema import GraphSchema
 from trueweave.ingest.extract.schema import Findings, schema

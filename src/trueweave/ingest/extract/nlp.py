@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trueweave.core.errors import ConfigError, InvalidDocument
 from trueweave.core.events import chunks_done
-from trueweave.core.types import Chunk, Extraction, Link, Source, Span
+from trueweave.core.record import Chunk, Extraction, Link, Source, Span
 from trueweave.ingest.extract.cooccurrence import Sighting, links, mentions, spellings, topics, with_topics
 from trueweave.ingest.extract.spans import LONGEST_NAME
 from trueweave.ingest.extract.triples import Triple, triples

@@ -34,7 +34,7 @@ from pydantic import (
 
 from trueweave.core.errors import InvalidDocument
 from trueweave.core.events import Refused
-from trueweave.core.types import Chunk, Document, Link, Mention, Place, PlaceKind, Span
+from trueweave.core.record import Chunk, Document, Link, Mention, Place, PlaceKind, Span
 from trueweave.ingest.json_lines import Row, broken, lines, name_of, parsed, place, row_uri, rows
 from trueweave.text.uris import Naming
 

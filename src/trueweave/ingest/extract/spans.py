@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from trueweave.core.types import Span
+from trueweave.core.record import Span
 from trueweave.text.folding import CASE, PLAIN, end_after, is_apart
 
 LONGEST_NAME = 200  # characters; what is longer is no name

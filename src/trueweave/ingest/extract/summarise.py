@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from trueweave.core.errors import BadReply
+from trueweave.core.model_calls import Message, Prompt, Purpose
 from trueweave.core.protocols import LLM, forget_reply
-from trueweave.core.types import Message, Prompt, Purpose
 from trueweave.models.prompts import BUILT_IN, PromptSet, fence
 from trueweave.text.names import tidy
 

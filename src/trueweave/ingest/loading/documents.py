@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from trueweave.core.types import Source
+from trueweave.core.record import Source
 from trueweave.ingest.parsing import ParserLimits, parse
 
 

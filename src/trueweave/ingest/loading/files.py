@@ -14,8 +14,8 @@ from typing import Self
 from trueweave.core.errors import InvalidDocument, NotText, UnreadableFile
 from trueweave.core.events import Refused, Skipped, Unreadable
 from trueweave.core.protocols import Loader
+from trueweave.core.record import NamedFile, Source
 from trueweave.core.settings import Settings
-from trueweave.core.types import NamedFile, Source
 from trueweave.ingest import reading_limits
 from trueweave.ingest.loading.installed import loaders, unloaded_loaders
 from trueweave.ingest.loading.own_files import NO_FOLDERS, OWN, OwnFolders, is_own_name, is_own_page

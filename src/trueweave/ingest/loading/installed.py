@@ -11,7 +11,7 @@ from typing import Any
 from trueweave.core.errors import ConfigError, UnreadableFile
 from trueweave.core.plugins import Broken, load
 from trueweave.core.protocols import Loader
-from trueweave.core.types import Source
+from trueweave.core.record import Source
 
 GROUP = "trueweave.loaders"
 

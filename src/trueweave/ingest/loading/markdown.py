@@ -11,7 +11,7 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
-from trueweave.core.types import Place, Source
+from trueweave.core.record import Place, Source
 from trueweave.ingest.loading.reading import read_text
 
 _LINE_END = re.compile(r"\r\n?|\n")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from trueweave.core.types import Source
+from trueweave.core.record import Source
 from trueweave.ingest.loading.reading import decode, is_binary, not_text, read_bytes, read_stream
 
 _WRITING = ".txt .text .rst .adoc .asciidoc .org .tex .bib .textile .wiki .srt .vtt .log .diff .patch"

@@ -14,7 +14,7 @@ from typing import Any
 
 from trueweave.core.errors import InvalidDocument, UnreadableFile
 from trueweave.core.events import Refused
-from trueweave.core.types import Json, Source
+from trueweave.core.record import Json, Source
 from trueweave.ingest.json_lines import broken, lines, parsed, place, row_uri
 from trueweave.ingest.loading.reading import open_text, undecodable
 from trueweave.text.names import storable

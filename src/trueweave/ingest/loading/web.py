@@ -14,7 +14,7 @@ from html import unescape
 from pathlib import Path
 from typing import NamedTuple
 
-from trueweave.core.types import Source
+from trueweave.core.record import Source
 from trueweave.ingest.loading.reading import DecodedText, decode, read_bytes
 from trueweave.text.names import storable
 from trueweave.text.text_builder import CELL, LINE, PARAGRAPH, SPACE, TextBuilder

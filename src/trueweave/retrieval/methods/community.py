@@ -14,8 +14,9 @@ from pydantic.dataclasses import dataclass
 
 from trueweave.core.errors import BadReply
 from trueweave.core.evidence import Evidence, Query, Report, Scored
+from trueweave.core.graph import Finding
+from trueweave.core.model_calls import Message, Prompt, Purpose
 from trueweave.core.protocols import LLM, ReportFound, forget_reply
-from trueweave.core.types import Finding, Message, Prompt, Purpose
 from trueweave.models.json_reply import Figure, Lenient, Unusable, read
 from trueweave.models.prompts import fence, object_schema
 from trueweave.retrieval.context import QueryContext

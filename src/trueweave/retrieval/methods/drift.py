@@ -11,8 +11,8 @@ from pydantic.dataclasses import dataclass
 
 from trueweave.core.errors import BadReply
 from trueweave.core.evidence import Evidence, Query, Report, Scored
+from trueweave.core.model_calls import Message, Prompt, Purpose
 from trueweave.core.protocols import LLM, ReportFound, forget_reply
-from trueweave.core.types import Message, Prompt, Purpose
 from trueweave.models.json_reply import Lenient, Unusable, read
 from trueweave.models.prompts import PromptSet, fence, object_schema
 from trueweave.retrieval.context import Method, QueryContext

@@ -14,8 +14,8 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from trueweave.core.evidence import Evidence, Passage, Query, Scored
+from trueweave.core.graph import Relation
 from trueweave.core.protocols import Vectors
-from trueweave.core.types import Relation
 from trueweave.retrieval.context import QueryContext, RelationFound
 from trueweave.retrieval.methods.keywords import keywords
 from trueweave.retrieval.methods.parameters import CHECKED

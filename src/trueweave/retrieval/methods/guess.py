@@ -9,8 +9,9 @@ from pydantic.dataclasses import dataclass
 
 from trueweave.core.errors import ConfigError
 from trueweave.core.evidence import Evidence, Query
+from trueweave.core.graph import Entity, Relation
+from trueweave.core.model_calls import Message, Prompt, Purpose
 from trueweave.core.protocols import forget_reply
-from trueweave.core.types import Entity, Message, Prompt, Purpose, Relation
 from trueweave.graph.aggregate import harmonic_emphasis
 from trueweave.models.prompts import fence
 from trueweave.retrieval.context import QueryContext

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 from trueweave.core.errors import BadReply
 from trueweave.core.evidence import Keywords, Query, Scored
+from trueweave.core.model_calls import Message, Prompt, Purpose
 from trueweave.core.protocols import LLM, forget_reply
-from trueweave.core.types import Chunk, Message, Prompt, Purpose, Source
+from trueweave.core.record import Chunk, Source
 from trueweave.ingest.extract.capitals import CapitalsExtractor
 from trueweave.models.json_reply import Lenient, Unusable, read
 from trueweave.models.prompts import PromptSet, fence, object_schema

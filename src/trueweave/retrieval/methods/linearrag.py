@@ -11,8 +11,8 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from trueweave.core.evidence import Evidence, Query, Scored
+from trueweave.core.graph import Relation
 from trueweave.core.protocols import Scores
-from trueweave.core.types import Relation
 from trueweave.graph.pagerank import personalised_pagerank
 from trueweave.retrieval.context import QueryContext
 from trueweave.retrieval.methods.linking import Linking

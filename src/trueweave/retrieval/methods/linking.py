@@ -8,8 +8,8 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from trueweave.core.evidence import Query, Scored
+from trueweave.core.graph import Entity
 from trueweave.core.protocols import Scores, Vectors
-from trueweave.core.types import Entity
 from trueweave.retrieval.context import QueryContext
 from trueweave.retrieval.methods.keywords import keywords
 from trueweave.retrieval.methods.parameters import CHECKED

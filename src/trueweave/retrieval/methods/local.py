@@ -13,8 +13,8 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from trueweave.core.evidence import Evidence, Passage, Query, Scored
+from trueweave.core.graph import Entity, Relation
 from trueweave.core.protocols import Vectors
-from trueweave.core.types import Entity, Relation
 from trueweave.retrieval.context import QueryContext
 from trueweave.retrieval.methods.keywords import keywords
 from trueweave.retrieval.methods.parameters import CHECKED

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from uuid import UUID
 
 from trueweave.core.evidence import Connection, Passage, Scored
+from trueweave.core.graph import Entity, Relation
 from trueweave.core.protocols import Vectors
-from trueweave.core.types import Entity, Relation
 from trueweave.retrieval.context import QueryContext
 
 FOLLOWED = 200  # things found whose chunks are candidates

@@ -9,8 +9,8 @@ from uuid import UUID
 
 from trueweave.core.errors import InvalidArgument, NoReports
 from trueweave.core.evidence import Passage, Query, Scored
+from trueweave.core.graph import CommunityReport, Finding
 from trueweave.core.protocols import ReportFound
-from trueweave.core.types import CommunityReport, Finding
 from trueweave.retrieval.context import QueryContext
 
 

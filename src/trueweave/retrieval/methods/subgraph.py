@@ -11,7 +11,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from trueweave.core.evidence import Evidence, Path, Query, Scored
-from trueweave.core.types import Entity, Relation
+from trueweave.core.graph import Entity, Relation
 from trueweave.graph.paths import shortest
 from trueweave.retrieval.context import QueryContext
 from trueweave.retrieval.methods.parameters import CHECKED

@@ -8,7 +8,8 @@ from uuid import UUID
 from fastapi import APIRouter, Path, Query
 from pydantic import AwareDatetime, BaseModel
 
-from trueweave.core.types import Community, CommunityChanges, Hierarchy, ReportEstimate, RetiredCommunity
+from trueweave.core.graph import Community, CommunityChanges, Hierarchy, RetiredCommunity
+from trueweave.core.money import ReportEstimate
 from trueweave.server.access import Reading, Writing
 from trueweave.server.bodies import CommunityBody
 from trueweave.server.fields import Cursor, Limit, Name

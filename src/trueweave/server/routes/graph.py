@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from trueweave.core.evidence import EntityPath
-from trueweave.core.types import Entity, Relation
+from trueweave.core.graph import Entity, Relation
 from trueweave.server.access import Reading
 from trueweave.server.bodies import (
     EntityBody,

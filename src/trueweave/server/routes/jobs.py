@@ -13,7 +13,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import AwareDatetime
 
 from trueweave.core.errors import TrueweaveError
-from trueweave.core.types import DocumentState, IngestJob
+from trueweave.core.jobs import DocumentState, IngestJob
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.server.access import Reading, Shared
 from trueweave.server.bodies import JobBody

@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
+from trueweave.core.answers import Answer, AnswerOptions
 from trueweave.core.errors import TrueweaveError
-from trueweave.core.evidence import Answer, AnswerOptions
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.retrieval.context import Method
 from trueweave.server.access import AnyCaller, Shared

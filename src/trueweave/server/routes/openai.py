@@ -14,8 +14,9 @@ from uuid import uuid4
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
+from trueweave.core.answers import Answer, AnswerOptions
 from trueweave.core.errors import TrueweaveError
-from trueweave.core.evidence import Answer, AnswerOptions, Usage
+from trueweave.core.evidence import Usage
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.retrieval.context import Method
 from trueweave.server.access import AnyCaller, Shared

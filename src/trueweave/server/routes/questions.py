@@ -10,9 +10,9 @@ from typing import Any
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, JsonValue
 
+from trueweave.core.answers import Answer
 from trueweave.core.errors import TrueweaveError
 from trueweave.core.events import Event, Retrieved, Rewritten
-from trueweave.core.evidence import Answer
 from trueweave.core.json_forms import answer_json, comparison_json, evidence_json, trace_json
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.retrieval.context import Method

@@ -9,7 +9,8 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from trueweave.core.errors import RuleError
-from trueweave.core.types import Link, Mention, Resolution, ResolutionSettings, Rule, Sameness, Suggestion
+from trueweave.core.graph import Rule, Suggestion
+from trueweave.core.record import Link, Mention, Resolution, ResolutionSettings, Sameness
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.server.access import Administering, AnyCaller, Reading, Writing
 from trueweave.server.bodies import NameBody, RuleBody, RuleRequest, listed

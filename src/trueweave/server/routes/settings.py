@@ -14,8 +14,8 @@ from fastapi import APIRouter
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from trueweave.core.errors import ConfigError, UnknownMethod
+from trueweave.core.record import ChunkSizes
 from trueweave.core.settings import Settings
-from trueweave.core.types import ChunkSizes
 from trueweave.retrieval.methods import registry
 from trueweave.server.access import Administering, Shared, WorkspaceName
 from trueweave.server.fields import Line, Name

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, BaseModel
 
-from trueweave.core.types import Budget, Spent, SpentOn
+from trueweave.core.money import Budget, Spent, SpentOn
 from trueweave.server.access import Administering, Reading
 from trueweave.server.bodies import BudgetRequest
 from trueweave.server.fields import Limit

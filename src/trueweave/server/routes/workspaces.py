@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from trueweave.core.types import Status
+from trueweave.core.jobs import Status
 from trueweave.server.access import Administering, Administrator, AnyCaller, Caller, Reading, Shared, WorkspaceName
 from trueweave.server.bodies import DroppedBody, WorkspaceBody, WorkspaceDetails, WorkspaceRequest
 from trueweave.server.fields import Cursor, Limit

@@ -14,8 +14,9 @@ from uuid import UUID
 import numpy as np
 
 from trueweave.core.errors import StoreError
+from trueweave.core.graph import Metric, VectorKind
+from trueweave.core.projections import ProjectedBatch, ProjectedKind, ProjectionCopy
 from trueweave.core.protocols import NameLookup
-from trueweave.core.types import Metric, ProjectedBatch, ProjectedKind, ProjectionCopy, VectorKind
 from trueweave.graph.aggregate import entity_text, relation_text
 from trueweave.store.chroma.client import ChromaClient
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from trueweave.core.errors import ProjectionBehind, ProjectionMissing, StoreError
 from trueweave.core.evidence import Scored
+from trueweave.core.graph import Metric, VectorKind
 from trueweave.core.memo import Memo
 from trueweave.core.protocols import Embedder, FindCopy, RecordReader, Vectors, VectorSearch
-from trueweave.core.types import Metric, VectorKind
 from trueweave.store.chroma.client import ChromaClient
 from trueweave.store.chroma.target import collection_name
 from trueweave.store.limits import FEW

@@ -8,8 +8,8 @@ from typing import Any
 from uuid import UUID
 
 from trueweave.core.errors import StoreError
-from trueweave.core.protocols import NameLookup
-from trueweave.core.types import (
+from trueweave.core.graph import Relation, VectorKind
+from trueweave.core.projections import (
     ProjectedBatch,
     ProjectedChunk,
     ProjectedCommunity,
@@ -18,9 +18,8 @@ from trueweave.core.types import (
     ProjectedKind,
     ProjectedRelation,
     ProjectionCopy,
-    Relation,
-    VectorKind,
 )
+from trueweave.core.protocols import NameLookup
 from trueweave.graph.aggregate import harmonic_emphasis
 from trueweave.store.neo4j.client import CypherTransaction, Neo4jClient, Row, query
 from trueweave.store.neo4j.vocabulary import RELATED, NameVocabulary, escaped, label, relation_type

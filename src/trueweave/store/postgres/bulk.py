@@ -15,7 +15,7 @@ from psycopg import sql
 from psycopg.errors import RaiseException
 
 from trueweave.core.errors import DatabaseError, WorkspaceLoading, WorkspaceMoving
-from trueweave.core.types import VECTOR_KINDS, VectorKind
+from trueweave.core.graph import VECTOR_KINDS, VectorKind
 from trueweave.graph.aggregate import EntityRow, NamePairRow, NameRow, RelationRow
 from trueweave.graph.contribution import ChunkRow, Contribution, DocumentRow, LinkRow, Made, MentionRow
 from trueweave.graph.plan import PhraseCount

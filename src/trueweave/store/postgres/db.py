@@ -27,7 +27,7 @@ from trueweave.core.errors import (
     WorkspaceMoving,
     WorkspaceReplaced,
 )
-from trueweave.core.types import Resolution
+from trueweave.core.record import Resolution
 from trueweave.store.postgres import binary_params
 from trueweave.store.postgres.connections import (
     KEEPALIVE,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from uuid import UUID
 
+from trueweave.core.projections import ProjectedKind, ProjectionDifference
 from trueweave.core.protocols import ProjectionTarget
-from trueweave.core.types import ProjectedKind, ProjectionDifference
 from trueweave.store.postgres.projection.projecting import ProjectionSource
 
 

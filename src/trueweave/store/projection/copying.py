@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from trueweave.core.errors import ChangesGone, StoreError
+from trueweave.core.projections import Change, ProjectionCopy
 from trueweave.core.protocols import ProjectionTarget
-from trueweave.core.types import Change, ProjectionCopy
 from trueweave.store.postgres.projection.projecting import ProjectionSource
 
 Written = Callable[[int], None]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from email.utils import formatdate
 from typing import Any
 
-from trueweave.core.types import Message
+from trueweave.core.model_calls import Message
 from trueweave.testing.embedder import HashEmbedder
 from trueweave.testing.model_server.faults import Fault, Trouble
 from trueweave.testing.model_server.http import HttpReply, bomb, endless, packed, pieces_of, refusal, slowly, whole

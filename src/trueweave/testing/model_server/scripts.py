@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from trueweave.core.types import Message
+from trueweave.core.model_calls import Message
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from typing import Any, LiteralString, NamedTuple
 from psycopg import Error, sql
 
 from trueweave.core.errors import ConfigError, DatabaseError, UnknownWorkspace
-from trueweave.core.types import VECTOR_KINDS
+from trueweave.core.graph import VECTOR_KINDS
 from trueweave.store.postgres.cluster.servers import FRESH, GRACE, HOME, USABLE, Servers
 from trueweave.store.postgres.connections import NONE, PostgresConnection, Row, connect
 from trueweave.store.postgres.db import Database, Workspace

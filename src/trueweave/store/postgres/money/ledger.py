@@ -11,7 +11,8 @@ from typing import Literal, NamedTuple
 from uuid import UUID, uuid4
 
 from trueweave.core.errors import BudgetReached, ConfigError, PriceUnknown, UnknownWorkspace
-from trueweave.core.types import Budget, Call, Spent, SpentOn, money
+from trueweave.core.model_calls import Call
+from trueweave.core.money import Budget, Spent, SpentOn, money
 from trueweave.store.postgres.batcher import Background, Batcher
 from trueweave.store.postgres.binary_params import Ids, Numbers, Texts
 from trueweave.store.postgres.db import Transaction, Workspace

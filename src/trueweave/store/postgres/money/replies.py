@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from uuid import UUID
 
-from trueweave.core.types import Purpose
+from trueweave.core.model_calls import Purpose
 from trueweave.store.postgres.batcher import Background, Batcher
 from trueweave.store.postgres.binary_params import Ids, Texts
 from trueweave.store.postgres.db import Transaction, Workspace

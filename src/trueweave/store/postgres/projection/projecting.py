@@ -7,11 +7,10 @@ from dataclasses import replace
 from uuid import UUID
 
 from trueweave.core.evidence import Filter
-from trueweave.core.protocols import Readers
-from trueweave.core.types import (
+from trueweave.core.graph import Metric, VectorKind
+from trueweave.core.projections import (
     Change,
     ChangeKind,
-    Metric,
     ProjectedBatch,
     ProjectedChunk,
     ProjectedCommunity,
@@ -19,8 +18,8 @@ from trueweave.core.types import (
     ProjectedEntity,
     ProjectedKind,
     ProjectedRelation,
-    VectorKind,
 )
+from trueweave.core.protocols import Readers
 from trueweave.store.postgres.binary_params import Ids
 from trueweave.store.postgres.db import Workspace
 from trueweave.store.postgres.queue import outbox

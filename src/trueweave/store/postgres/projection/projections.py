@@ -11,7 +11,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from trueweave.core.errors import StoreError, UnknownWorkspace, WorkspaceMoving
-from trueweave.core.types import ProjectionStatus, StoreName
+from trueweave.core.projections import ProjectionStatus, StoreName
 from trueweave.store.postgres.db import Database, Transaction, Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS, raise_if_cancelled
 from trueweave.store.postgres.queries import QUERIES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from trueweave.core.errors import TrueweaveError
-from trueweave.core.types import FailedWork, WorkKind
+from trueweave.core.jobs import FailedWork, WorkKind
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from trueweave.core.types import DocumentState, IngestJob, WorkState
+from trueweave.core.jobs import DocumentState, IngestJob, WorkState
 from trueweave.store.postgres.binary_params import Texts
 from trueweave.store.postgres.db import Transaction
 

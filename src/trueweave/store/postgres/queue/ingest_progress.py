@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from trueweave.core.types import Duplicate, Note
+from trueweave.core.jobs import Duplicate, Note
 from trueweave.store.postgres.db import Transaction
 
 

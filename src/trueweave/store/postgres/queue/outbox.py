@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from trueweave.core.errors import ChangesGone
-from trueweave.core.types import Change, ChangeKind, Consumer
+from trueweave.core.projections import Change, ChangeKind, Consumer
 from trueweave.store.postgres.binary_params import array
 from trueweave.store.postgres.db import Database, Transaction
 

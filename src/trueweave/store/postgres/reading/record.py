@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from trueweave.core.evidence import Passage, Scored
+from trueweave.core.graph import Entity, Relation
 from trueweave.core.protocols import ReportFound, Vectors
-from trueweave.core.types import Entity, Relation
 from trueweave.store.postgres.binary_params import Ids
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.queries import QUERIES

@@ -10,10 +10,11 @@ from psycopg.errors import UndefinedTable
 
 from trueweave.core.errors import DatabaseError, NoVectors
 from trueweave.core.evidence import Copy, Filter, Passage, place_at
+from trueweave.core.graph import Entity, Relation, VectorKind
 from trueweave.core.memo import Memo
 from trueweave.core.protocols import Embedder
+from trueweave.core.record import Place
 from trueweave.core.telemetry.trace import count_statement
-from trueweave.core.types import Entity, Place, Relation, VectorKind
 from trueweave.store.postgres.binary_params import Ids
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Workspace

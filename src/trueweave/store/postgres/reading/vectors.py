@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from trueweave.core.evidence import Scored
+from trueweave.core.graph import VectorKind
 from trueweave.core.protocols import Embedder, Vectors
-from trueweave.core.types import VectorKind
 from trueweave.store.postgres.binary_params import Halves, Ids
 from trueweave.store.postgres.reading.session import Session
 from trueweave.store.postgres.search import search

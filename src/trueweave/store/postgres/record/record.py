@@ -10,7 +10,7 @@ from uuid import UUID
 
 from psycopg.errors import UniqueViolation
 
-from trueweave.core.types import Chunk, Document, Link, Mention, Place
+from trueweave.core.record import Chunk, Document, Link, Mention, Place
 from trueweave.graph.aggregate import THOUSANDTHS
 from trueweave.graph.contribution import Contribution, DocumentRow, Made, MentionRow
 from trueweave.store.postgres.binary_params import Ids

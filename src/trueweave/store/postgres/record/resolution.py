@@ -14,7 +14,8 @@ from uuid import UUID
 import numpy as np
 
 from trueweave.core.errors import RuleError
-from trueweave.core.types import NameKey, ResolutionSettings, Rule, RuleKind
+from trueweave.core.graph import Rule, RuleKind
+from trueweave.core.record import NameKey, ResolutionSettings
 from trueweave.graph.alike import alike, compared, keys, mask, most_changes, probes
 from trueweave.graph.facts import SOURCE, SUPPRESSED, TARGET
 from trueweave.store.postgres.binary_params import Ids, Numbers, Texts

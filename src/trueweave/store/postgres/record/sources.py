@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
+from trueweave.core.jobs import FailedDocument
+from trueweave.core.record import Place, Source
 from trueweave.core.telemetry.spans import carrier
-from trueweave.core.types import FailedDocument, Place, Source
 from trueweave.graph.contribution import metadata_json, places_json
 from trueweave.store.postgres.binary_params import Ids, Texts
 from trueweave.store.postgres.db import Transaction, Workspace

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from trueweave.core.errors import RuleError
-from trueweave.core.types import NameKey, NamePassage, ResolutionSettings, Rule, SuggestedName, Suggestion
+from trueweave.core.graph import NamePassage, Rule, SuggestedName, Suggestion
+from trueweave.core.record import NameKey, ResolutionSettings
 from trueweave.graph.alike import alike, compared, keys, mask, most_changes, probes, ratio
 from trueweave.store.postgres.binary_params import Ids, Numbers, Texts
 from trueweave.store.postgres.db import Transaction, Workspace

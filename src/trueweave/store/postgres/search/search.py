@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from trueweave.core.types import VectorKind
+from trueweave.core.graph import VectorKind
 from trueweave.graph.aggregate import DESCRIPTIONS_KEPT, KEYWORDS_KEPT
 from trueweave.store.limits import FAN_OUT, MOST_AROUND, MOST_RELATIONS, NAMES, WIDE
 from trueweave.store.postgres.queries import QUERIES

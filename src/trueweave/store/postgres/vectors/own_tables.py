@@ -17,7 +17,7 @@ from uuid import UUID
 
 from psycopg import AsyncCursor, sql
 
-from trueweave.core.types import VectorKind
+from trueweave.core.graph import VectorKind
 from trueweave.store.postgres.binary_params import Ids
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction, Workspace

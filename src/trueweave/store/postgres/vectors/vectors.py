@@ -21,8 +21,8 @@ from pgvector import HalfVector
 from psycopg import AsyncCursor, sql
 
 from trueweave.core.errors import ConfigError, SpaceMismatch
+from trueweave.core.graph import VECTOR_KINDS, Hit, Metric, VectorKind
 from trueweave.core.protocols import Embedder, Vectors
-from trueweave.core.types import VECTOR_KINDS, Hit, Metric, VectorKind
 from trueweave.graph.aggregate import entity_text, relation_text, report_text
 from trueweave.graph.plan import ChangedText
 from trueweave.store.postgres.binary_params import Ids

@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from trueweave.core.types import Community, CommunityReport, Entity, Finding, Hierarchy, Level, RetiredCommunity
+from trueweave.core.graph import Community, CommunityReport, Entity, Finding, Hierarchy, Level, RetiredCommunity
 from trueweave.graph import content_hash
 from trueweave.graph.aggregate import report_text
 from trueweave.graph.communities import LIBRARY, NONE, LeidenSettings, Tree

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 
 from psycopg import sql
 
-from trueweave.core.types import Difference
+from trueweave.core.graph import Difference
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.queries import QUERIES

@@ -11,7 +11,7 @@ from uuid import UUID
 from rapidfuzz import fuzz, process
 
 from trueweave.core.evidence import Passage, place_at
-from trueweave.core.types import NameKey, Place
+from trueweave.core.record import NameKey, Place
 from trueweave.graph.paths import Edge, Reach
 from trueweave.store.limits import FAN_OUT, NAMES
 from trueweave.store.postgres.binary_params import Ids

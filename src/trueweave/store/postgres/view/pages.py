@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from trueweave.core.types import Community, Entity, FailedDocument, Relation
+from trueweave.core.graph import Community, Entity, Relation
+from trueweave.core.jobs import FailedDocument
 from trueweave.graph.aggregate import THOUSANDTHS
 from trueweave.store.postgres.db import Transaction
 from trueweave.store.postgres.view import communities as tree

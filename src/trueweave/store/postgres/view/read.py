@@ -10,7 +10,8 @@ from psycopg import sql
 from psycopg.errors import RaiseException
 
 from trueweave.core.errors import UnknownWorkspace
-from trueweave.core.types import DocumentInfo, Entity, Relation, Status
+from trueweave.core.graph import Entity, Relation
+from trueweave.core.jobs import DocumentInfo, Status
 from trueweave.graph.aggregate import THOUSANDTHS
 from trueweave.store.postgres.db import Database, Transaction, Workspace
 from trueweave.store.postgres.failures import first_line
