@@ -392,7 +392,6 @@ def test_ctrl_c_stops_a_question_and_the_next_one_is_answered(url: str) -> None:
 PROGRAM = """
 import sys
 from trueweave import Trueweave
-from trueweave.types import Source
 
 with Trueweave(sys.argv[1], "test", make=True) as trueweave:
     print("open", flush=True)
