@@ -40,7 +40,7 @@ class Target:
 TARGETS = (
     Target(
         "Trueweave",
-        SOURCES / "sync.py",
+        SOURCES / "engine" / "sync.py",
         SOURCES / "engine",
         {"trueweave": "", "documents": "documents", "questions": "questions"},
         ("graph", "communities", "rules", "jobs", "budget", "projections", "maintenance"),
@@ -53,7 +53,7 @@ TARGETS = (
     ),
     Target(
         "Client",
-        SOURCES / "sync_client.py",
+        SOURCES / "client" / "sync.py",
         SOURCES / "client",
         {"client": "", "documents": "documents", "questions": "questions"},
         ("graph", "communities", "rules", "jobs", "budget", "maintenance"),
