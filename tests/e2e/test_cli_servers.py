@@ -26,7 +26,7 @@ def test_a_server_is_joined_weighed_and_a_workspace_moved_there(trueweave: Truew
     assert "put others under [server_urls] first" in trueweave("server", "list").stdout
     lacking = answer(trueweave("migrate", "--check", "--json", code=1))
     assert lacking["missing"] == []
-    assert lacking["servers"]["east"][0] == "0001_workspace"
+    assert lacking["servers"]["east"][0] == "0001_workspaces"
     applied = trueweave("migrate").stdout
     assert applied.count("is up to date.") == 1
     assert "Applied " in applied

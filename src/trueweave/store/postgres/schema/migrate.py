@@ -1,5 +1,4 @@
-"""Applying migrations: numbered plain SQL, in order, each once, by whoever comes first. What SQL cannot work out is in
-upgrades.py."""
+"""Applying migrations: numbered plain SQL, in order, each once. Of several processes that try, one applies them."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from psycopg import Error, errors
 
 from trueweave.core.errors import DatabaseError
 from trueweave.store.postgres.connections import NONE, PostgresConnection, connect, location, unusable
-from trueweave.store.postgres.schema import schema, upgrades
+from trueweave.store.postgres.schema import schema
 
 _LOCK = 0x54525545  # "TRUE": one process migrates, the others wait
 
@@ -57,7 +56,7 @@ async def _take_turn(connection: PostgresConnection, url: str) -> None:
 
 async def _migratable(connection: PostgresConnection, url: str) -> schema.SchemaState:
     state = await schema.read_state(connection)
-    if state.is_newer and (mismatch := state.mismatch(url)):
+    if (state.is_newer or state.predates_baseline) and (mismatch := state.mismatch(url)):
         raise mismatch
     return state
 
@@ -76,8 +75,6 @@ async def _migrate(connection: PostgresConnection, url: str) -> list[str]:
         if migration.name in lacking:
             async with connection.transaction():
                 await connection.execute(migration.sql)
-                if migration.name in upgrades.STEPS:
-                    await upgrades.run(connection, migration.name)
                 await connection.execute("INSERT INTO migration VALUES (%s, %s, %s)", migration[:3])
             about = {"event": "migration.applied", "migration": migration.name, "database": location(url)}
             _log.info("applied migration %s to the database at %s", migration.name, location(url), extra=about)

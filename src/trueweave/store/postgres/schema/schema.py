@@ -47,6 +47,11 @@ class SchemaState:
     unknown: tuple[Applied, ...] = ()
 
     @property
+    def predates_baseline(self) -> bool:
+        """Whether it was made by the migrations of development versions, which the first one of today replaced."""
+        return self.is_there and migrations()[0].name in self.missing
+
+    @property
     def is_newer(self) -> bool:
         """Whether it has changes that this version cannot work with, nor migrate further."""
         return bool(self.unknown and self.missing) or any(not one.additive for one in self.unknown)
@@ -54,6 +59,12 @@ class SchemaState:
     def mismatch(self, url: str) -> SchemaMismatch | None:
         """Why this version cannot work with it, and what to do; None if it can."""
         schema = f"the schema of the database at {location(url)}"
+        if self.predates_baseline:
+            return SchemaMismatch(
+                f"{schema} was made by a development version of Trueweave and cannot be migrated. Use another "
+                "database; or delete this schema with all that is in it (DROP SCHEMA trueweave CASCADE), run "
+                "`trueweave init`, and add the documents again."
+            )
         if self.is_newer:
             breaking = [one.name for one in self.unknown if not one.additive]
             lacks = f", and lacks {_names(self.missing)}" if self.missing else ""

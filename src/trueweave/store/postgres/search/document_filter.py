@@ -122,7 +122,7 @@ def _conditions(given: Filter) -> Iterator[Condition]:
 
 
 def _key(path: str, kind: str) -> UUID:
-    """As in migration 15."""
+    """The key that the SQL function `ordered_facets` makes."""
     return UUID(bytes=hashlib.md5(f"{path}\x01{kind}".encode(), usedforsecurity=False).digest())
 
 

@@ -3,7 +3,7 @@
 -- {m_visible} is whether the document of a mention m is visible and passes the filter, and so on.
 --
 -- OFFSET 0 keeps subqueries from being flattened, so that each is an index look-up. Without statistics the planner expects one
--- row per workspace in small tables (see `guard` in migration 1) and would rather scan all of it.
+-- row per workspace in small tables (see `guard` in 0001_workspaces.sql) and would rather scan all of it.
 
 -- name: layout
 SELECT s.id, s.model, s.dimensions, s.metric,

@@ -1,5 +1,5 @@
 -- name: plan
--- The whole workspace is read, but without statistics the planner expects few rows (see `guard` in migration 1) and would
+-- The whole workspace is read, but without statistics the planner expects few rows (see `guard` in 0001_workspaces.sql) and would
 -- choose nested loops.
 SELECT set_config('enable_nestloop', 'off', true), set_config('work_mem', '256MB', true)
 

@@ -46,11 +46,11 @@ async def phrase_count_deltas(tx: Transaction, batch: Batch) -> PhraseDeltas:
             for owner, word, count, weight, _ in worded
             if count or weight
         ],
-        first_keywords((owner, word, first) for owner, word, _, _, first in worded if first),
+        _first_keywords((owner, word, first) for owner, word, _, _, first in worded if first),
     )
 
 
-def first_keywords(rows: Iterable[tuple[UUID, str, int]]) -> list[PhraseCount]:
+def _first_keywords(rows: Iterable[tuple[UUID, str, int]]) -> list[PhraseCount]:
     """How many more (or fewer) links of a pair of names, by its id, give a keyword first, whatever its case."""
     votes: defaultdict[tuple[UUID, str], int] = defaultdict(int)
     for owner, word, count in rows:
@@ -152,7 +152,7 @@ async def write(tx: Transaction, plan: Plan) -> None:
     await _write(tx, "settle.remove_name_pairs", ("source", "target"), plan.gone_name_pairs)
     name_pairs = [(t.source, t.target, t.count, t.weight, _literal(t.histogram), t.relation) for t in plan.name_pairs]
     await _write(tx, "settle.write_name_pairs", NamePairRow._fields, name_pairs)
-    await write_phrase_counts(tx, plan.phrase_counts)
+    await _write(tx, "settle.write_phrase_counts", PhraseCount._fields, plan.phrase_counts)
     less = [t[:3] for t in plan.phrase_counts if t.count < 0]
     await _write(tx, "settle.remove_phrase_counts", ("owner", "kind", "hash"), less)
     await _write(tx, "settle.remove_entities", ("ids",), [(id_,) for id_ in plan.gone_entities])
@@ -168,11 +168,6 @@ async def write(tx: Transaction, plan: Plan) -> None:
         await tx.run("link.changed", documents=Ids(plan.batch.coming), gone=Ids(plan.gone_chunks))
     if plan.chunks or plan.gone_chunks:
         await tx.run("text.index", coming=Ids(plan.chunks), going=Ids(plan.gone_chunks))
-
-
-async def write_phrase_counts(tx: Transaction, phrase_counts: Sequence[PhraseCount]) -> None:
-    """Add to how often things are said."""
-    await _write(tx, "settle.write_phrase_counts", PhraseCount._fields, phrase_counts)
 
 
 async def _note_stale(tx: Transaction, plan: Plan) -> None:

@@ -1,70 +1,13 @@
--- additive
--- The switch of a bulk load changes nothing unless both workspaces are as planned, and the former index is kept until the
--- new one has been read. See docs/adr/0038-bulk-loading.md.
-
-ALTER TABLE workspace ADD replaced_by int, ADD rules_hash bigint NOT NULL DEFAULT 0;
-COMMENT ON COLUMN workspace.replaced_by IS 'The workspace that a bulk load put in its place. Until that one has been read, expires is infinity.';
-COMMENT ON COLUMN workspace.rules_hash IS 'XOR of the hashes of the ids of all rules. A bulk load carries it over, so verify notices a rule that was lost.';
-
-CREATE FUNCTION hash_rules() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    UPDATE trueweave.workspace w SET rules_hash = w.rules_hash # c.hash
-    FROM (SELECT r.workspace, bit_xor(hashtextextended(r.id::text, 0)) AS hash FROM changed r GROUP BY r.workspace) AS c
-    WHERE w.id = c.workspace;
-    RETURN NULL;
-END $$;
-REVOKE EXECUTE ON FUNCTION hash_rules FROM PUBLIC;
-CREATE TRIGGER hash_rules_added AFTER INSERT ON rule REFERENCING NEW TABLE AS changed
-    FOR EACH STATEMENT EXECUTE FUNCTION hash_rules();
-CREATE TRIGGER hash_rules_removed AFTER DELETE ON rule REFERENCING OLD TABLE AS changed
-    FOR EACH STATEMENT EXECUTE FUNCTION hash_rules();
-
-DO $$
-DECLARE
-    one record;
-BEGIN
-    FOR one IN SELECT id FROM workspace LOOP
-        PERFORM set_config('trueweave.workspace', one.id::text, true);
-        UPDATE workspace SET rules_hash = coalesce(
-            (SELECT bit_xor(hashtextextended(r.id::text, 0)) FROM rule r WHERE r.workspace = one.id), 0)
-        WHERE id = one.id AND EXISTS (SELECT FROM rule r WHERE r.workspace = one.id);
-    END LOOP;
-END $$;
-
--- Marks the temporary workspaces that have expired as dropped and returns them, together with those that were marked
--- before. The mark is set in the same statement, so a switch never waits for a row that is about to be deleted, and a row
--- that a switch holds is skipped.
-CREATE OR REPLACE FUNCTION expired_workspaces() RETURNS SETOF int
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
-BEGIN
-    RETURN QUERY UPDATE workspace SET dropped = true
-    WHERE id IN (SELECT w.id FROM workspace w WHERE w.expires < now() FOR UPDATE SKIP LOCKED) RETURNING id;
-END $$;
-
--- From the end of this transaction on nobody begins to write to the current workspace. Raises for one that a bulk load has
--- replaced: dropping the former index is not what the caller means. It is dropped when it has expired.
-CREATE OR REPLACE FUNCTION begin_drop() RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
-DECLARE here int := current_setting('trueweave.workspace')::int;
-BEGIN
-    UPDATE workspace SET dropped = true WHERE id = here AND (replaced_by IS NULL OR expires < now());
-    IF NOT FOUND AND EXISTS (SELECT FROM workspace WHERE id = here) THEN
-        RAISE EXCEPTION 'a bulk load has replaced this workspace';
-    END IF;
-    INSERT INTO dropped_workspace (id, copies)
-    SELECT here, coalesce(array_agg(p.store || ':' || c.id) FILTER (WHERE c.id IS NOT NULL), '{}')
-    FROM consumer u LEFT JOIN projection p ON p.workspace = here
-    LEFT JOIN LATERAL unnest(p.replaced || ARRAY[p.live, p.building]) AS c (id) ON true
-    WHERE u.workspace = here HAVING count(*) > 0
-    ON CONFLICT DO NOTHING;
-END $$;
+-- breaking
+-- A workspace that was built in bulk takes the place of another one, which is kept until the new one has been read. See
+-- docs/adr/0038-bulk-loading.md.
 
 -- From the end of this transaction on, the workspace `made` has the name of the current one, and its settings, money,
 -- replies, jobs and keys. The current one is no longer written to; it is deleted after the new one has been read. The caller
 -- keeps others from writing to it. Raises, and changes nothing, unless both are in this database and `made` is still the
 -- temporary workspace of a load. A table is read in one workspace and written in the other, because row-level security binds
 -- the owner as well.
-CREATE OR REPLACE FUNCTION replace_workspace(made int) RETURNS void
+CREATE FUNCTION replace_workspace(made int) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
@@ -135,5 +78,6 @@ LANGUAGE sql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
     UPDATE workspace SET expires = now() + interval '5 minutes'
     WHERE id = former AND expires = 'infinity' AND replaced_by IS NOT NULL
 $$;
-REVOKE EXECUTE ON FUNCTION replaced_workspaces, release_replaced FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION replaced_workspaces, release_replaced TO trueweave_app;
+
+REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA trueweave FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION replace_workspace, replaced_workspaces, release_replaced TO trueweave_app;

@@ -1,6 +1,6 @@
--- additive
--- What the server needs: keys, the log of writes and of refused access, responses kept for requests that are sent again, and
--- documents that were handed in together. See docs/adr/0031-the-server.md.
+-- breaking
+-- Access by way of the server: keys, what each caller used in a day, the log of writes and of refused requests, and
+-- responses kept for requests that are sent again. See docs/adr/0031-the-server.md.
 
 CREATE TABLE api_key (
     prefix      text PRIMARY KEY,
@@ -11,13 +11,31 @@ CREATE TABLE api_key (
     created     timestamptz NOT NULL DEFAULT now(),
     expires     timestamptz,
     revoked     timestamptz,
-    last_used   date
+    last_used   date,
+    max_tokens_per_day bigint CHECK (max_tokens_per_day >= 0),
+    max_spend_per_day  numeric CHECK (max_spend_per_day >= 0),
+    makers      text[] NOT NULL DEFAULT '{}'
 );
 COMMENT ON TABLE api_key IS 'Keys of the server. They belong to no workspace: a request is identified before it enters one.';
 COMMENT ON COLUMN api_key.secret_hash IS 'SHA-256 of the secret, which has 256 random bits: there is nothing to be guessed that a slow hash would protect.';
 COMMENT ON COLUMN api_key.workspaces IS 'The workspaces that it is for, by number, so that one that is made later under the name of a dropped one is not among them; NULL is all.';
 COMMENT ON COLUMN api_key.last_used IS 'The last day on which it was used.';
+COMMENT ON COLUMN api_key.max_tokens_per_day IS 'Tokens to and from models that requests with it may take in a day (UTC); NULL is as the server says for all.';
+COMMENT ON COLUMN api_key.max_spend_per_day IS 'Likewise, in money.';
+COMMENT ON COLUMN api_key.makers IS 'The callers whose limits it shares, first maker first: prefixes of keys, or issuer and subject of tokens. Empty where the command line or an administrator of all workspaces without limits made it.';
 GRANT SELECT, INSERT, UPDATE ON api_key TO trueweave_app;
+
+CREATE TABLE caller_usage (
+    caller text NOT NULL,
+    day    date NOT NULL,
+    tokens bigint NOT NULL,
+    price  numeric NOT NULL,
+    PRIMARY KEY (caller, day)
+);
+COMMENT ON TABLE caller_usage IS 'What models took for requests of callers who have a daily limit, by day (UTC).';
+COMMENT ON COLUMN caller_usage.caller IS 'The prefix of a key, or issuer and subject of a token.';
+CREATE INDEX caller_usage_day ON caller_usage (day);
+GRANT SELECT, INSERT, UPDATE, DELETE ON caller_usage TO trueweave_app;
 
 CREATE TABLE audit_log (
     id        bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -41,40 +59,9 @@ CREATE TABLE kept_response (
     request_hash bytea NOT NULL,
     body         jsonb,
     made         timestamptz NOT NULL DEFAULT now(),
+    owner        int,
     PRIMARY KEY (workspace, caller, key_hash)
 );
 COMMENT ON TABLE kept_response IS 'What writes with an Idempotency-Key were answered, for a day; no body while one is under way.';
+COMMENT ON COLUMN kept_response.owner IS 'The process that carries the request out; none when it was answered, or when that process was not registered here.';
 SELECT guard('kept_response');
-
-CREATE TABLE ingest_job (
-    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
-    id        uuid NOT NULL,
-    made      timestamptz NOT NULL DEFAULT now(),
-    documents int NOT NULL DEFAULT 0,
-    refused   text[] NOT NULL DEFAULT '{}',
-    PRIMARY KEY (workspace, id)
-);
-COMMENT ON TABLE ingest_job IS 'Documents that were handed in together, for whoever wants to know how far they are.';
-COMMENT ON COLUMN ingest_job.refused IS 'Why files and rows of files could not be used, the first of them.';
-CREATE INDEX ingest_job_made ON ingest_job (made DESC, id DESC, workspace);
-SELECT guard('ingest_job');
-
-CREATE TABLE ingest_job_document (
-    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
-    job       uuid NOT NULL,
-    uri       text NOT NULL,
-    PRIMARY KEY (workspace, job, uri)
-);
-COMMENT ON TABLE ingest_job_document IS 'The documents of an ingest_job. A row goes with its document.';
-CREATE INDEX ingest_job_document_uri ON ingest_job_document (uri, workspace);
-SELECT guard('ingest_job_document');
-
--- Workspaces by name, for a caller who may see them: all, or those of these numbers.
-CREATE FUNCTION list_workspaces(only_ids int[], after_name text, most int, OUT id int, OUT name text, OUT created timestamptz)
-    RETURNS SETOF record LANGUAGE sql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
-    SELECT w.id, w.name, w.created FROM workspace w
-    WHERE NOT w.dropped AND w.expires IS NULL AND (only_ids IS NULL OR w.id = ANY(only_ids)) AND w.name COLLATE "C" > after_name
-    ORDER BY w.name COLLATE "C" LIMIT most
-$$;
-REVOKE EXECUTE ON FUNCTION list_workspaces FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION list_workspaces TO trueweave_app;

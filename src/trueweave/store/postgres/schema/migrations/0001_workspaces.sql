@@ -76,7 +76,14 @@ CREATE TABLE workspace (
     next_space   int,
     paused_until timestamptz,
     changes_gone bigint NOT NULL DEFAULT 0,
-    settings     jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(settings) = 'object')
+    settings     jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(settings) = 'object'),
+    server       text,
+    moved        timestamptz,
+    place        text NOT NULL DEFAULT 'here'
+        CHECK (place IN ('here', 'draining', 'leaving', 'switching', 'left', 'arriving', 'away')),
+    left_until   timestamptz,
+    replaced_by  int,
+    rules_hash   bigint NOT NULL DEFAULT 0
 );
 COMMENT ON TABLE workspace IS 'A tenant: what makes two names one entity for it, and the embedding space that answers.';
 COMMENT ON COLUMN workspace.dropped IS 'It is being dropped: nobody may write to it any more, and whoever drops it again goes on with that.';
@@ -86,6 +93,13 @@ COMMENT ON COLUMN workspace.paused_until IS 'Nothing new is settled before this,
 COMMENT ON COLUMN workspace.changes_gone IS 'The last position of the outbox that is kept no longer.';
 -- Never a key: only the name of the environment variable that holds it.
 COMMENT ON COLUMN workspace.settings IS 'Settings of this workspace, by name; they outweigh those of the process.';
+COMMENT ON COLUMN workspace.server IS 'In the home: the server that it is on; NULL is the home itself.';
+COMMENT ON COLUMN workspace.moved IS 'In the home: when it was last given another server.';
+COMMENT ON COLUMN workspace.place IS 'here: it is in this database. draining: likewise, and no job of it is begun. leaving: it is copied to another server and only read. switching: likewise, and nothing is booked for model calls. left: it is on another server, and is still read here until left_until. arriving: it is being copied here. away: only this row is here.';
+COMMENT ON COLUMN workspace.replaced_by IS 'The workspace that a bulk load put in its place. Until that one has been read, expires is infinity.';
+COMMENT ON COLUMN workspace.rules_hash IS 'XOR of the hashes of the ids of all rules. A bulk load carries it over, so verify notices a rule that was lost.';
+CREATE INDEX workspace_moved ON workspace (moved) WHERE moved IS NOT NULL;
+CREATE INDEX workspace_place ON workspace (place) WHERE place NOT IN ('here', 'away');
 SELECT guard('workspace', 'id');
 GRANT SELECT ON workspace TO trueweave_reader;
 REVOKE INSERT, DELETE ON workspace FROM trueweave_app;
@@ -93,24 +107,36 @@ REVOKE INSERT, DELETE ON workspace FROM trueweave_app;
 -- functions below have, may see all of this table (it is not FORCEd), the working role only its own row.
 ALTER TABLE workspace NO FORCE ROW LEVEL SECURITY;
 
--- All that is needed to work in a workspace, in one statement. The same by an id that is known is a plain SELECT.
-CREATE FUNCTION open_workspace(workspace_name text, make boolean, resolution text,
-                               OUT id int, OUT has_space boolean, OUT settings jsonb)
+-- All that is needed to work in a workspace, in one statement. By an id that is known, a plain SELECT does it.
+-- `among`: the servers that the caller can reach, for a workspace that is new.
+CREATE FUNCTION open_workspace(workspace_name text, make boolean, resolution text, among text[] DEFAULT '{}',
+                               OUT id int, OUT has_space boolean, OUT settings jsonb,
+                               OUT server text, OUT mode text, OUT dropped boolean)
     RETURNS SETOF record LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    chosen text;
 BEGIN
-    IF make THEN
-        INSERT INTO workspace (name, mode) VALUES (workspace_name, resolution) ON CONFLICT (name) DO NOTHING;
+    IF make AND NOT EXISTS (SELECT FROM workspace w WHERE w.name = workspace_name) THEN
+        chosen := choose_server(among);
+        INSERT INTO workspace (name, mode, server, place)
+        VALUES (workspace_name, resolution, chosen, CASE WHEN chosen IS NULL THEN 'here' ELSE 'away' END)
+        ON CONFLICT (name) DO NOTHING;
     END IF;
-    RETURN QUERY SELECT w.id, w.space IS NOT NULL, w.settings FROM workspace w WHERE w.name = workspace_name;
+    RETURN QUERY SELECT w.id, w.space IS NOT NULL, w.settings, w.server, w.mode, w.dropped
+    FROM workspace w WHERE w.name = workspace_name;
 END $$;
 
-CREATE FUNCTION make_workspace(base_name text) RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+CREATE FUNCTION make_workspace(base_name text, among text[] DEFAULT '{}') RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 DECLARE
     made text := base_name;
+    chosen text := choose_server(among);
     n int := 1;
 BEGIN
     LOOP
-        INSERT INTO workspace (name) VALUES (made) ON CONFLICT (name) DO NOTHING;
+        INSERT INTO workspace (name, server, place)
+        VALUES (made, chosen, CASE WHEN chosen IS NULL THEN 'here' ELSE 'away' END) ON CONFLICT (name) DO NOTHING;
         EXIT WHEN FOUND;
         n := n + 1;
         made := format('%s-%s', base_name, n);
@@ -119,7 +145,22 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION make_workspace IS 'Make a workspace that was not there, of this name or one that begins like it; its name.';
 
--- A workspace for a while: whoever made it puts `expires` off for as long as it is needed.
+-- Makes a workspace unless there is one of this name; whether it did. Of two concurrent callers one gets false.
+CREATE FUNCTION create_workspace(workspace_name text, resolution text, among text[]) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+DECLARE chosen text;
+BEGIN
+    IF EXISTS (SELECT FROM workspace w WHERE w.name = workspace_name) THEN
+        RETURN false;
+    END IF;
+    chosen := choose_server(among);
+    INSERT INTO workspace (name, mode, server, place)
+    VALUES (workspace_name, resolution, chosen, CASE WHEN chosen IS NULL THEN 'here' ELSE 'away' END)
+    ON CONFLICT (name) DO NOTHING;
+    RETURN FOUND;
+END $$;
+
+-- A temporary workspace: the process that made it extends `expires` for as long as it is needed.
 CREATE FUNCTION make_temporary_workspace(named text, lasts interval) RETURNS int
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 DECLARE made int;
@@ -128,36 +169,66 @@ BEGIN
     RETURN made;
 END $$;
 
+-- Marks the temporary workspaces that have expired as dropped and returns them, together with those that were marked
+-- before. The mark is set in the same statement, so a switch never waits for a row that is about to be deleted, and a row
+-- that a switch holds is skipped.
 CREATE FUNCTION expired_workspaces() RETURNS SETOF int
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 BEGIN
-    RETURN QUERY SELECT id FROM workspace WHERE expires < now();
+    RETURN QUERY UPDATE workspace SET dropped = true
+    WHERE id IN (SELECT w.id FROM workspace w WHERE w.expires < now() FOR UPDATE SKIP LOCKED) RETURNING id;
 END $$;
+
+-- Workspaces by name, for a caller who may see them: all, or those of these numbers.
+CREATE FUNCTION list_workspaces(only_ids int[], after_name text, most int, OUT id int, OUT name text, OUT created timestamptz)
+    RETURNS SETOF record LANGUAGE sql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+    SELECT w.id, w.name, w.created FROM workspace w
+    WHERE NOT w.dropped AND w.expires IS NULL AND (only_ids IS NULL OR w.id = ANY(only_ids)) AND w.name COLLATE "C" > after_name
+    ORDER BY w.name COLLATE "C" LIMIT most
+$$;
 
 -- Workspaces in the order of their ids, for a worker that looks after all of them.
 CREATE FUNCTION workspaces_after(after int, most int) RETURNS SETOF int
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
-    SELECT w.id FROM workspace w WHERE w.id > after AND NOT w.dropped AND w.expires IS NULL ORDER BY w.id LIMIT most
+    SELECT w.id FROM workspace w WHERE w.id > after AND NOT w.dropped AND w.expires IS NULL AND w.place = 'here'
+    ORDER BY w.id LIMIT most
 $$;
 
--- Whether the workspace is there. Whoever writes keeps it from being dropped until the end of the transaction. Looked up
--- before the lock, so that nobody waits for one who is dropping it, and after, as it may have been dropped meanwhile.
-CREATE FUNCTION enter(entered int, writing boolean) RETURNS boolean
+-- Whether the workspace is there. Whoever writes keeps it from being dropped, or copied to another server, until the end of
+-- the transaction; while it is copied, the transaction only reads, but for what is booked for model calls. Looked up before
+-- the lock, so that nobody waits for one who is dropping it, and after, as that may have begun meanwhile.
+CREATE FUNCTION enter(entered int, writing boolean, booking boolean DEFAULT false) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
-DECLARE is_there boolean := EXISTS (SELECT FROM workspace WHERE id = entered AND NOT dropped);
+DECLARE
+    writable constant text[] := CASE WHEN booking THEN ARRAY['here', 'draining', 'leaving'] ELSE ARRAY['here', 'draining'] END;
+    state text := (SELECT place FROM workspace WHERE id = entered AND NOT dropped);
 BEGIN
-    IF is_there AND writing THEN
+    IF writing AND state = ANY (writable) THEN
         PERFORM pg_advisory_xact_lock_shared(1415005012, entered);
-        is_there := EXISTS (SELECT FROM workspace WHERE id = entered AND NOT dropped);
+        state := (SELECT place FROM workspace WHERE id = entered AND NOT dropped);
     END IF;
-    RETURN is_there;
+    IF writing AND state <> ALL (writable) THEN
+        PERFORM set_config('transaction_read_only', 'on', true);
+    END IF;
+    RETURN coalesce(state <> 'away', false);
 END $$;
 
--- From the end of this transaction on nobody begins to write to the current workspace.
+-- From the end of this transaction on nobody begins to write to the current workspace. Raises for one that a bulk load has
+-- replaced: dropping the former index is not what the caller means. It is dropped when it has expired.
 CREATE FUNCTION begin_drop() RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+DECLARE here int := current_setting('trueweave.workspace')::int;
 BEGIN
-    UPDATE workspace SET dropped = true WHERE id = current_setting('trueweave.workspace')::int;
+    UPDATE workspace SET dropped = true WHERE id = here AND (replaced_by IS NULL OR expires < now());
+    IF NOT FOUND AND EXISTS (SELECT FROM workspace WHERE id = here) THEN
+        RAISE EXCEPTION 'a bulk load has replaced this workspace';
+    END IF;
+    INSERT INTO dropped_workspace (id, copies)
+    SELECT here, coalesce(array_agg(p.store || ':' || c.id) FILTER (WHERE c.id IS NOT NULL), '{}')
+    FROM consumer u LEFT JOIN projection p ON p.workspace = here
+    LEFT JOIN LATERAL unnest(p.replaced || ARRAY[p.live, p.building]) AS c (id) ON true
+    WHERE u.workspace = here HAVING count(*) > 0
+    ON CONFLICT DO NOTHING;
 END $$;
 
 -- Returns when all who write to the current workspace are done.
@@ -175,5 +246,5 @@ BEGIN
 END $$;
 
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA trueweave FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION open_workspace, make_workspace, make_temporary_workspace, expired_workspaces, workspaces_after, enter,
-    begin_drop, await_writers, drop_workspace TO trueweave_app;
+GRANT EXECUTE ON FUNCTION open_workspace, make_workspace, create_workspace, make_temporary_workspace, expired_workspaces,
+    list_workspaces, workspaces_after, enter, begin_drop, await_writers, drop_workspace TO trueweave_app;

@@ -17,10 +17,12 @@ CREATE TABLE source (
     failed    boolean NOT NULL DEFAULT false,
     added     timestamptz NOT NULL DEFAULT now(),
     notes     text[] NOT NULL DEFAULT '{}',
+    trace     text,
     PRIMARY KEY (workspace, uri)
 );
 COMMENT ON TABLE source IS 'A document that was submitted, with the recipe to work it by. It leaves in the transaction that brings it into the record, or is marked as failed with its error.';
 COMMENT ON COLUMN source.notes IS 'What was odd about reading it. They become notes of the document.';
+COMMENT ON COLUMN source.trace IS 'The traceparent of the request that handed it in, where traces are made.';
 CREATE INDEX source_failed ON source (workspace, uri) WHERE failed;
 
 CREATE TABLE reply (
@@ -48,9 +50,13 @@ CREATE TABLE budget (
     price       numeric NOT NULL DEFAULT 0,
     tokens      bigint NOT NULL DEFAULT 0,
     held_price  numeric NOT NULL DEFAULT 0,
-    held_tokens bigint NOT NULL DEFAULT 0
+    held_tokens bigint NOT NULL DEFAULT 0,
+    run_owner   int,
+    run_price_cap numeric,
+    run_token_cap bigint
 );
 COMMENT ON TABLE budget IS 'What a workspace has spent, what calls under way may cost at most, and the caps that both together never exceed.';
+COMMENT ON COLUMN budget.run_owner IS 'The process of the run that has a budget of its own; its caps count while it is alive.';
 
 CREATE TABLE spend (
     workspace  int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -87,4 +93,26 @@ CREATE TABLE failed_work (
 );
 COMMENT ON TABLE failed_work IS 'Work that failed by a bug: its kind, what it was about (the uri of a document to be settled, the hash of a description to be summarised or of what a report would be written from; empty for the kind as a whole), how to name that to a person, and the latest error.';
 
-SELECT guard(t::regclass) FROM unnest(ARRAY['source', 'reply', 'budget', 'spend', 'failed_work']) t;
+CREATE TABLE ingest_job (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    id        uuid NOT NULL,
+    made      timestamptz NOT NULL DEFAULT now(),
+    documents int NOT NULL DEFAULT 0,
+    refused   text[] NOT NULL DEFAULT '{}',
+    PRIMARY KEY (workspace, id)
+);
+COMMENT ON TABLE ingest_job IS 'Documents that were handed in together, for whoever wants to know how far they are.';
+COMMENT ON COLUMN ingest_job.refused IS 'Why files and rows of files could not be used, the first of them.';
+CREATE INDEX ingest_job_made ON ingest_job (made DESC, id DESC, workspace);
+
+CREATE TABLE ingest_job_document (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    job       uuid NOT NULL,
+    uri       text NOT NULL,
+    PRIMARY KEY (workspace, job, uri)
+);
+COMMENT ON TABLE ingest_job_document IS 'The documents of an ingest_job. A row goes with its document.';
+CREATE INDEX ingest_job_document_uri ON ingest_job_document (uri, workspace);
+
+SELECT guard(t::regclass) FROM unnest(ARRAY[
+    'source', 'reply', 'budget', 'spend', 'failed_work', 'ingest_job', 'ingest_job_document']) t;

@@ -1,5 +1,25 @@
--- additive
--- Copies of workspaces in other stores: which copy answers questions, which one is being built, and who works on them.
+-- breaking
+-- Copies of workspaces in other stores: which position of the outbox each has applied, which copy answers questions,
+-- which one is being built, and which workspaces were dropped.
+
+CREATE TABLE consumer (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    name      text NOT NULL,
+    position  bigint NOT NULL,
+    seen      timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (workspace, name)
+);
+COMMENT ON TABLE consumer IS 'Who follows the outbox, and the last position that is applied there.';
+SELECT guard('consumer');
+
+CREATE TABLE dropped_workspace (
+    id      int PRIMARY KEY,
+    dropped timestamptz NOT NULL DEFAULT now(),
+    copies  text[] NOT NULL DEFAULT '{}'
+);
+COMMENT ON TABLE dropped_workspace IS 'Workspaces that are gone and had consumers, for these to remove their copies. No names: those were the tenant''s own.';
+COMMENT ON COLUMN dropped_workspace.copies IS 'Its copies in other stores that are still to be dropped, as "store:copy".';
+GRANT SELECT, UPDATE (copies) ON dropped_workspace TO trueweave_app;
 
 CREATE TABLE projection (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -37,6 +57,7 @@ BEGIN
     FOR here IN
         SELECT p.* FROM projection p
         WHERE p.store = of_store AND p.until < clock_timestamp() AND (before = '' OR p.workspace = before::int)
+            AND EXISTS (SELECT FROM workspace w WHERE w.id = p.workspace AND w.place = 'here')
         ORDER BY p.workspace <= after, p.workspace
     LOOP
         PERFORM set_config('trueweave.workspace', here.workspace::text, true);
@@ -54,20 +75,5 @@ BEGIN
     RETURN claimed;
 END $$;
 
--- A workspace that is dropped leaves the names of its copies behind, for a projector to drop them.
-ALTER TABLE dropped_workspace ADD COLUMN copies text[] NOT NULL DEFAULT '{}';
-COMMENT ON COLUMN dropped_workspace.copies IS 'Its copies in other stores that are still to be dropped, as "store:copy".';
-GRANT UPDATE (copies) ON dropped_workspace TO trueweave_app;
-
-CREATE OR REPLACE FUNCTION begin_drop() RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
-DECLARE here int := current_setting('trueweave.workspace')::int;
-BEGIN
-    UPDATE workspace SET dropped = true WHERE id = here;
-    INSERT INTO dropped_workspace (id, copies)
-    SELECT here, coalesce(array_agg(p.store || ':' || c.id) FILTER (WHERE c.id IS NOT NULL), '{}')
-    FROM consumer u LEFT JOIN projection p ON p.workspace = here
-    LEFT JOIN LATERAL unnest(p.replaced || ARRAY[p.live, p.building]) AS c (id) ON true
-    WHERE u.workspace = here HAVING count(*) > 0
-    ON CONFLICT DO NOTHING;
-END $$;
+REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA trueweave FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION claim_projection TO trueweave_app;

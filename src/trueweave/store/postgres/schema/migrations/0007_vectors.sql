@@ -1,19 +1,36 @@
 -- breaking
--- A workspace's own vector tables are sets of hash partitions, and are built anew beside the one in use. See
--- docs/adr/0039-partitions.md.
+-- Embedding spaces: one set of vector tables for each (model, dimensions, metric). See docs/adr/0004-embedding-spaces.md
+-- and docs/adr/0039-partitions.md.
 
-ALTER TABLE own_table ADD COLUMN version int NOT NULL DEFAULT 0;
-ALTER TABLE own_table ADD COLUMN partitions int NOT NULL DEFAULT 0;
-ALTER TABLE own_table ADD COLUMN state text NOT NULL DEFAULT 'current' CHECK (state IN ('building', 'current', 'left'));
-ALTER TABLE own_table ADD COLUMN left_at timestamptz;
-ALTER TABLE own_table ADD COLUMN name text NOT NULL GENERATED ALWAYS AS (
-    'vector_' || space::text || '_' || kind || '_' || workspace::text
-    || CASE WHEN version = 0 THEN '' ELSE '_v' || version::text END) STORED;
-ALTER TABLE own_table DROP CONSTRAINT own_table_pkey;
-ALTER TABLE own_table ADD CONSTRAINT own_table_pkey PRIMARY KEY (workspace, space, kind, version);
+CREATE TABLE space (
+    id         int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    model      text NOT NULL,
+    dimensions int NOT NULL CHECK (dimensions BETWEEN 1 AND 4000),
+    metric     text NOT NULL CHECK (metric IN ('cosine', 'l2', 'inner')),
+    UNIQUE (model, dimensions, metric)
+);
+COMMENT ON TABLE space IS 'The embedding spaces that exist. Shared by all workspaces; holds no one''s data.';
+GRANT SELECT ON space TO trueweave_app, trueweave_reader;
+
+CREATE TABLE own_table (
+    workspace  int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    space      int NOT NULL,
+    kind       text NOT NULL,
+    indexed    boolean NOT NULL DEFAULT false,
+    version    int NOT NULL DEFAULT 0,
+    partitions int NOT NULL DEFAULT 0,
+    state      text NOT NULL DEFAULT 'current' CHECK (state IN ('building', 'current', 'left')),
+    left_at    timestamptz,
+    name       text NOT NULL GENERATED ALWAYS AS (
+        'vector_' || space::text || '_' || kind || '_' || workspace::text
+        || CASE WHEN version = 0 THEN '' ELSE '_v' || version::text END) STORED,
+    PRIMARY KEY (workspace, space, kind, version)
+);
+COMMENT ON TABLE own_table IS 'Workspaces whose vectors of a kind outgrew the common table: most of them are in a table of their own, of hash partitions (0: a plain table of former times), each with an HNSW index once `indexed`. New ones arrive in the common table and follow in bulk. One that is `building` is filled beside the `current` one; one that was `left` stays for those who still read it.';
 CREATE UNIQUE INDEX own_table_current ON own_table (workspace, space, kind) WHERE state = 'current';
 CREATE UNIQUE INDEX own_table_building ON own_table (workspace, space, kind) WHERE state = 'building';
-COMMENT ON TABLE own_table IS 'Workspaces whose vectors of a kind outgrew the common table: most of them are in a table of their own, of hash partitions (0: a plain table of former times), each with an HNSW index once `indexed`. New ones arrive in the common table and follow in bulk. One that is `building` is filled beside the `current` one; one that was `left` stays for those who still read it.';
+SELECT guard('own_table');
+REVOKE INSERT, UPDATE, DELETE ON own_table FROM trueweave_app;
 
 CREATE TABLE removed_vector (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -25,11 +42,42 @@ CREATE TABLE removed_vector (
 COMMENT ON TABLE removed_vector IS 'Vectors that were removed or replaced while a table is `building`: what was copied of them is taken away before it is used.';
 SELECT guard('removed_vector');
 
+CREATE FUNCTION make_vector_table(named text, dimensions int) RETURNS void
+LANGUAGE plpgsql SET search_path = trueweave, public, pg_temp AS $$
+BEGIN
+    EXECUTE format($sql$
+        CREATE TABLE %I (
+            workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+            id        uuid NOT NULL,
+            text_hash uuid NOT NULL,
+            v         halfvec(%s) NOT NULL,
+            PRIMARY KEY (workspace, id))$sql$, named, dimensions);
+    -- In line, not in a side table: an exact scan reads every vector.
+    EXECUTE format('ALTER TABLE %I ALTER v SET STORAGE PLAIN', named);
+    PERFORM guard(named::regclass);
+    EXECUTE format('GRANT SELECT ON %I TO trueweave_reader', named);
+END $$;
+
+-- The id of a space, made with its tables when it is new.
+CREATE FUNCTION make_space(of_model text, of_dimensions int, of_metric text) RETURNS int
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, public, pg_temp AS $$
+DECLARE made int; kind text;
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended('trueweave.space', 0));
+    SELECT id INTO made FROM space
+    WHERE model = of_model AND dimensions = of_dimensions AND metric = of_metric;
+    IF made IS NULL THEN
+        INSERT INTO space (model, dimensions, metric) VALUES (of_model, of_dimensions, of_metric)
+        RETURNING id INTO made;
+        FOREACH kind IN ARRAY ARRAY['chunk', 'entity', 'relation', 'community'] LOOP
+            PERFORM make_vector_table(format('vector_%s_%s', made, kind), of_dimensions);
+        END LOOP;
+    END IF;
+    RETURN made;
+END $$;
+
 -- The functions below run with the owner's rights, which may be above row-level security: each of them names the
 -- workspace of the transaction in every statement.
-
-DROP FUNCTION make_own_table(int, text);
-DROP FUNCTION index_own_table(int, text, boolean);
 
 -- Gives the current workspace a vector table of its own, in so many partitions, to be used at once ('current') or beside
 -- the one in use ('building'); its name. One that is there stays, unless it is being built with fewer partitions. Whoever
@@ -134,7 +182,7 @@ BEGIN
 END $$;
 
 -- Takes the current workspace's vectors of a space away, and its own tables with them.
-CREATE OR REPLACE FUNCTION clear_space(of_space int) RETURNS void
+CREATE FUNCTION clear_space(of_space int) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, public, pg_temp AS $$
 DECLARE here constant int := current_setting('trueweave.workspace')::int; gone text;
 BEGIN
@@ -148,5 +196,6 @@ BEGIN
     DELETE FROM removed_vector WHERE workspace = here AND space = of_space;
 END $$;
 
-REVOKE EXECUTE ON FUNCTION make_own_table, index_partition, mark_indexed, switch_own_table, drop_left_tables FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION make_own_table, index_partition, mark_indexed, switch_own_table, drop_left_tables TO trueweave_app;
+REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA trueweave FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION make_space, make_own_table, index_partition, mark_indexed, switch_own_table, drop_left_tables, clear_space
+    TO trueweave_app;

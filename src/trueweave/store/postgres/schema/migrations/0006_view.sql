@@ -57,19 +57,23 @@ CREATE TABLE name_pair (
     PRIMARY KEY (workspace, source, target)
 );
 COMMENT ON TABLE name_pair IS 'Two names with the sums over the live links between them, and the relation they belong to (none when both are one entity).';
+COMMENT ON COLUMN name_pair.weight IS 'The sum of the strengths, in thousandths.';
 CREATE INDEX name_pair_target ON name_pair (target, workspace);
 CREATE INDEX name_pair_relation ON name_pair (relation, workspace);
 
 CREATE TABLE phrase_count (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
     owner     uuid NOT NULL,
-    kind      "char" NOT NULL CHECK (kind IN ('d', 'k')),
+    kind      "char" NOT NULL CHECK (kind IN ('d', 'k', 't')),
     hash      uuid NOT NULL,
     value     text NOT NULL,
     count     bigint NOT NULL,
+    weight    bigint NOT NULL,
     PRIMARY KEY (workspace, owner, kind, hash)
 );
-COMMENT ON TABLE phrase_count IS 'How often each distinct description (d) or keyword (k) was said of a name or a pair of names.';
+COMMENT ON TABLE phrase_count IS 'How often each distinct description (d), keyword (k) or first keyword (t, in lower case) was said of a name or a pair of names.';
+COMMENT ON COLUMN phrase_count.weight IS 'What it is chosen by: the sum of the emphases with which it was said, or for a first keyword the count.';
+CREATE INDEX phrase_count_weight ON phrase_count (owner, kind, weight DESC, hash, workspace);
 
 CREATE TABLE entity (
     workspace   int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -101,9 +105,12 @@ CREATE TABLE relation (
     count       bigint NOT NULL,
     histogram   bigint[] NOT NULL,
     text_hash   uuid NOT NULL,
+    type        text NOT NULL,
     PRIMARY KEY (workspace, id)
 );
 COMMENT ON TABLE relation IS 'All pairs of names from one entity to another. The id follows from the two entities.';
+COMMENT ON COLUMN relation.weight IS 'The sum of the strengths, in thousandths.';
+COMMENT ON COLUMN relation.type IS 'The keyword that most links give first, in lower case.';
 -- Of an entity that is related to everything, the heaviest relations are followed.
 CREATE INDEX relation_source ON relation (source, weight DESC, target, workspace);
 CREATE INDEX relation_target ON relation (target, weight DESC, source, workspace);
@@ -131,6 +138,14 @@ CREATE TABLE dirty_name (
     PRIMARY KEY (workspace, name)
 );
 COMMENT ON TABLE dirty_name IS 'Names whose entity must be found again because a rule or a setting changed.';
+
+CREATE TABLE dirty_pair (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    source    uuid NOT NULL,
+    target    uuid NOT NULL,
+    PRIMARY KEY (workspace, source, target)
+);
+COMMENT ON TABLE dirty_pair IS 'Pairs of names whose relation must be worked out again because a rule or the way of choosing changed.';
 
 CREATE TABLE view_version (
     workspace int PRIMARY KEY DEFAULT current_setting('trueweave.workspace')::int,
@@ -165,5 +180,5 @@ COMMENT ON TABLE outbox IS 'What each settled batch changed, for projections. Re
 
 SELECT guard(t::regclass) FROM unnest(ARRAY[
     'name', 'name_key', 'pending_match', 'alike', 'name_pair', 'phrase_count', 'entity', 'relation', 'summary', 'dirty_name',
-    'view_version', 'work_lease', 'outbox']) t;
+    'dirty_pair', 'view_version', 'work_lease', 'outbox']) t;
 GRANT SELECT ON name, name_pair, phrase_count, entity, relation, stable_id, summary TO trueweave_reader;

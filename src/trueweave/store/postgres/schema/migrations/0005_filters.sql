@@ -1,6 +1,32 @@
--- additive
--- What documents can be filtered by in order: numbers and moments of their metadata. A trigger keeps it, so that processes of
--- the version before do so, too.
+-- breaking
+-- What documents can be filtered by: the values of their metadata, and in order their numbers and moments. The code
+-- writes the first when it stores a document, triggers write the second.
+
+-- A document's metadata as keys to find it by: one for each value, and for each value in a list, under its path.
+CREATE FUNCTION facets(metadata jsonb) RETURNS SETOF uuid LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    WITH RECURSIVE part (path, value) AS (
+        SELECT key, value FROM jsonb_each(metadata)
+        UNION ALL
+        SELECT inner_part.path, inner_part.value FROM part CROSS JOIN LATERAL (
+            SELECT part.path || '.' || key, value
+            FROM jsonb_each(CASE jsonb_typeof(part.value) WHEN 'object' THEN part.value ELSE '{}' END) AS o (key, value)
+            UNION ALL
+            SELECT part.path, value
+            FROM jsonb_array_elements(CASE jsonb_typeof(part.value) WHEN 'array' THEN part.value ELSE '[]' END) AS a (value)
+        ) AS inner_part (path, value))
+    SELECT DISTINCT md5(path || E'\x01' || jsonb_typeof(value) || E'\x01' || CASE jsonb_typeof(value)
+        WHEN 'number' THEN trim_scale(value::numeric)::text ELSE value #>> '{}' END)::uuid
+    FROM part WHERE jsonb_typeof(value) IN ('string', 'number', 'boolean')
+$$;
+
+CREATE TABLE facet (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    document  uuid NOT NULL,
+    facet     uuid NOT NULL,
+    PRIMARY KEY (workspace, document, facet)
+);
+COMMENT ON TABLE facet IS 'What a version of a document can be filtered by.';
+CREATE INDEX facet_documents ON facet (facet, document, workspace);
 
 -- A moment in seconds since 1970: a year, a month, a day or a time in ISO 8601, in UTC unless it says otherwise. NULL for any
 -- other text.
@@ -57,8 +83,6 @@ CREATE TABLE ordered_facet (
 );
 COMMENT ON TABLE ordered_facet IS 'What a version of a document can be filtered by in order: numbers, and moments in seconds since 1970.';
 CREATE INDEX ordered_facet_documents ON ordered_facet (key, place, document, workspace);
-SELECT guard('ordered_facet');
-GRANT SELECT ON ordered_facet TO trueweave_reader;
 
 CREATE FUNCTION keep_ordered_facets() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -79,18 +103,7 @@ CREATE TRIGGER keep_ordered_facets AFTER INSERT ON document REFERENCING NEW TABL
 CREATE TRIGGER drop_ordered_facets AFTER DELETE ON document REFERENCING OLD TABLE AS gone
     FOR EACH STATEMENT EXECUTE FUNCTION drop_ordered_facets();
 
-DO $$
-DECLARE
-    one record;
-BEGIN
-    FOR one IN SELECT id FROM workspace LOOP
-        PERFORM set_config('trueweave.workspace', one.id::text, true);
-        INSERT INTO ordered_facet (document, key, place, value)
-        SELECT d.id, f.key, place_of(f.value), f.value
-        FROM document d CROSS JOIN LATERAL ordered_facets(d.metadata) AS f
-        WHERE d.workspace = one.id AND d.metadata <> '{}';
-    END LOOP;
-END $$;
-
-REVOKE EXECUTE ON FUNCTION moment, place_of, ordered_facets, keep_ordered_facets, drop_ordered_facets FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION moment, place_of, ordered_facets TO trueweave_app;
+SELECT guard('facet'), guard('ordered_facet');
+GRANT SELECT ON facet, ordered_facet TO trueweave_reader;
+REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA trueweave FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION facets, moment, place_of, ordered_facets TO trueweave_app;

@@ -46,13 +46,19 @@ CREATE INDEX bm25_index_keys ON bm25_index USING gin (keys) WITH (fastupdate = o
 ALTER TABLE bm25_index ENABLE ROW LEVEL SECURITY;
 ALTER TABLE bm25_index ALTER workspace SET STATISTICS 0, ALTER keys SET STATISTICS 0, ALTER counts SET STATISTICS 0;
 
--- The words of a question in each of the languages that most chunks of the workspace are in.
+-- The words of a question in each of the languages that most chunks of the workspace are in. Stop words of its own
+-- language are left out for all others, where they are rare and would weigh most.
 CREATE FUNCTION question_words(question text) RETURNS TABLE (word bigint) LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    own constant text := language_of(question, NULL);
+    stem constant regdictionary := (own || '_stem')::regdictionary;
+    told constant text := (SELECT string_agg(p.token, ' ') FROM ts_parse('default', question) p
+                           WHERE ts_lexize(stem, lower(p.token)) IS DISTINCT FROM '{}');
 BEGIN
     RETURN QUERY SELECT DISTINCT w.word FROM (
         SELECT t.language FROM text_language t WHERE t.workspace = current_setting('trueweave.workspace')::int
         ORDER BY t.chunks DESC, t.language LIMIT 16) AS spoken
-    CROSS JOIN LATERAL words_of(question, spoken.language) w;
+    CROSS JOIN LATERAL words_of(CASE WHEN spoken.language = own THEN question ELSE told END, spoken.language) w;
 END $$;
 
 -- The odds in which BM25 weighs a word that occurs so often in a chunk of that length, if chunks had a hundred words on
@@ -77,18 +83,16 @@ CREATE FUNCTION workspace_salt() RETURNS bigint LANGUAGE sql STABLE AS $$
     SELECT hashint4extended(current_setting('trueweave.workspace')::int, 0) & ~15
 $$;
 
--- Makes these chunks, which have just become visible, part of the search, and takes those away. Counts are locked in the
--- order of their words, so that two settlers wait for each other and never deadlock.
-CREATE FUNCTION index_text(coming uuid[], going uuid[]) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp SET enable_seqscan = off AS $$
+-- What text search keeps of chunks of this workspace.
+CREATE FUNCTION text_rows(coming uuid[], OUT chunk uuid, OUT language text, OUT length int, OUT keys bigint[], OUT counts smallint[],
+    OUT sketch public.sparsevec)
+    RETURNS SETOF record LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp SET enable_seqscan = off AS $$
+#variable_conflict use_column
 DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
     salt constant bigint := workspace_salt();
-    unused bigint[];
 BEGIN
-    WITH gone AS (
-        DELETE FROM bm25_index WHERE workspace = here AND chunk = ANY(going) RETURNING length, keys, language
-    ), said AS (
+    RETURN QUERY WITH said AS (
         SELECT u.id, l.language, w.word, w.frequency, sum(w.frequency) OVER (PARTITION BY u.id) AS length
         FROM unnest(coming) AS u (id)
         -- All versions of a document that have a chunk of this id give it the same language.
@@ -103,9 +107,24 @@ BEGIN
         SELECT id, language, length, array_agg(key ORDER BY key) AS keys, array_agg(frequency ORDER BY key) AS counts,
             array_agg(odds / (1 + odds) ORDER BY key) AS weights
         FROM keyed GROUP BY id, language, length
+    )
+    SELECT id, language, length::int, keys, counts::smallint[], sketch_of(keys, weights) FROM listed;
+END $$;
+
+-- Makes these chunks, which have just become visible, part of the search, and takes those away. Counts are locked in the
+-- order of their words, so that two settlers wait for each other and never deadlock.
+CREATE FUNCTION index_text(coming uuid[], going uuid[]) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp SET enable_seqscan = off AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    salt constant bigint := workspace_salt();
+    unused bigint[];
+BEGIN
+    WITH gone AS (
+        DELETE FROM bm25_index WHERE workspace = here AND chunk = ANY(going) RETURNING length, keys, language
     ), added AS (
         INSERT INTO bm25_index (workspace, chunk, length, keys, counts, sketch, language)
-        SELECT here, id, length, keys, counts, sketch_of(keys, weights), language FROM listed
+        SELECT here, chunk, length, keys, counts, sketch, language FROM text_rows(coming)
         ON CONFLICT DO NOTHING RETURNING length, keys, language
     ), changes AS (
         SELECT 1 AS sign, length, keys, language FROM added UNION ALL SELECT -1, length, keys, language FROM gone
@@ -128,6 +147,32 @@ BEGIN
     DELETE FROM word WHERE workspace = here AND word = ANY(unused) AND chunks = 0;
     DELETE FROM corpus WHERE workspace = here AND chunks = 0;
     DELETE FROM text_language WHERE workspace = here AND chunks = 0;
+END $$;
+
+-- For a bulk load: adds chunks that are in no count yet, by many processes at once. `count_text` must follow.
+CREATE FUNCTION add_text(coming uuid[]) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+BEGIN
+    INSERT INTO bm25_index (workspace, chunk, length, keys, counts, sketch, language)
+    SELECT current_setting('trueweave.workspace')::int, chunk, length, keys, counts, sketch, language FROM text_rows(coming)
+    ON CONFLICT DO NOTHING;
+END $$;
+
+-- Counts the words of all chunks anew.
+CREATE FUNCTION count_text() RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    salt constant bigint := workspace_salt();
+BEGIN
+    DELETE FROM corpus WHERE workspace = here;
+    DELETE FROM text_language WHERE workspace = here;
+    DELETE FROM word WHERE workspace = here;
+    INSERT INTO corpus (workspace, chunks, length)
+    SELECT here, count(*), sum(length) FROM bm25_index WHERE workspace = here HAVING count(*) > 0;
+    INSERT INTO text_language (workspace, language, chunks)
+    SELECT here, language, count(*) FROM bm25_index WHERE workspace = here GROUP BY language;
+    INSERT INTO word (workspace, word, tier, chunks)
+    SELECT here, (key # salt) & ~15, key & 15, count(*) FROM bm25_index CROSS JOIN unnest(keys) AS key
+    WHERE workspace = here GROUP BY key;
 END $$;
 
 -- The chunks that answer best by BM25, as Lucene has it, best first. With a scope, all chunks of these documents are
@@ -241,4 +286,4 @@ BEGIN
 END $$;
 
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA trueweave FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION index_text, search_text, clear_text, text_lines, term_coverage TO trueweave_app;
+GRANT EXECUTE ON FUNCTION index_text, add_text, count_text, search_text, clear_text, text_lines, term_coverage TO trueweave_app;

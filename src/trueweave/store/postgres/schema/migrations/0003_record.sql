@@ -1,5 +1,5 @@
 -- breaking
--- The record: what documents say, as it was read, and the rules that people gave. Everything else is derived from it.
+-- The record: what documents say, as it was read. Everything else is derived from it and from rules (0004).
 
 CREATE TABLE document (
     workspace    int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -52,32 +52,6 @@ CREATE FUNCTION places_of(places jsonb, first int, behind int) RETURNS jsonb LAN
 $$;
 COMMENT ON FUNCTION places_of IS 'The page and the headings that a stretch of a document begins under, and all that begin within it, in order.';
 
--- A document's metadata as keys to find it by: one for each value, and for each value in a list, under its path.
-CREATE FUNCTION facets(metadata jsonb) RETURNS SETOF uuid LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    WITH RECURSIVE part (path, value) AS (
-        SELECT key, value FROM jsonb_each(metadata)
-        UNION ALL
-        SELECT inner_part.path, inner_part.value FROM part CROSS JOIN LATERAL (
-            SELECT part.path || '.' || key, value
-            FROM jsonb_each(CASE jsonb_typeof(part.value) WHEN 'object' THEN part.value ELSE '{}' END) AS o (key, value)
-            UNION ALL
-            SELECT part.path, value
-            FROM jsonb_array_elements(CASE jsonb_typeof(part.value) WHEN 'array' THEN part.value ELSE '[]' END) AS a (value)
-        ) AS inner_part (path, value))
-    SELECT DISTINCT md5(path || E'\x01' || jsonb_typeof(value) || E'\x01' || CASE jsonb_typeof(value)
-        WHEN 'number' THEN trim_scale(value::numeric)::text ELSE value #>> '{}' END)::uuid
-    FROM part WHERE jsonb_typeof(value) IN ('string', 'number', 'boolean')
-$$;
-
-CREATE TABLE facet (
-    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
-    document  uuid NOT NULL,
-    facet     uuid NOT NULL,
-    PRIMARY KEY (workspace, document, facet)
-);
-COMMENT ON TABLE facet IS 'What a version of a document can be filtered by.';
-CREATE INDEX facet_documents ON facet (facet, document, workspace);
-
 CREATE TABLE chunk (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
     document  uuid NOT NULL,
@@ -123,58 +97,43 @@ CREATE TABLE link (
     description text NOT NULL,
     description_hash uuid NOT NULL,
     keywords    text[] NOT NULL,
-    strength    smallint NOT NULL CHECK (strength BETWEEN 1 AND 10),
+    strength    bigint NOT NULL CHECK (strength > 0),
     emphasis    smallint NOT NULL CHECK (emphasis BETWEEN 1 AND 9),
     spans       int[] NOT NULL,
     PRIMARY KEY (workspace, document, chunk, n)
 );
 COMMENT ON TABLE link IS 'One relation as one chunk speaks of it, between two names that the chunk mentions.';
+COMMENT ON COLUMN link.strength IS 'In thousandths, so that sums are exact.';
 CREATE INDEX link_ends ON link (source, target, strength DESC, chunk, workspace);
 
-CREATE TABLE rule (
+-- A row for each statement that stores or deletes chunks: whoever does so at the same time would wait for one row. They are
+-- put together now and then.
+CREATE TABLE stored_bytes (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
-    id        uuid NOT NULL,
-    ordinal   bigint GENERATED ALWAYS AS IDENTITY,
-    kind      text NOT NULL CHECK (kind IN ('merge', 'split', 'rename')),
-    label     text NOT NULL,
-    made      timestamptz NOT NULL DEFAULT now(),
+    id        bigint GENERATED ALWAYS AS IDENTITY,
+    bytes     bigint NOT NULL,
     PRIMARY KEY (workspace, id)
 );
-COMMENT ON TABLE rule IS 'A person''s merge, split or rename; a later one outweighs an earlier one.';
+COMMENT ON TABLE stored_bytes IS 'How many bytes of text chunks have brought and taken away; the sum is what there is.';
 
-CREATE TABLE rule_name (
-    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
-    rule      uuid NOT NULL,
-    name      uuid NOT NULL,
-    written   text NOT NULL,
-    type      text NOT NULL,
-    written_hash uuid GENERATED ALWAYS AS (CASE WHEN type = '' THEN md5(written)::uuid END) STORED,
-    PRIMARY KEY (workspace, name, rule)
-);
-COMMENT ON TABLE rule_name IS 'The names that a rule speaks of, whether or not a document mentions them now.';
-COMMENT ON COLUMN rule_name.written_hash IS 'Where the rule gives no type: it speaks of every name that is written so, whatever its type.';
-CREATE INDEX rule_name_rule ON rule_name (rule, workspace);
-CREATE INDEX rule_name_written_hash ON rule_name (written_hash, workspace) WHERE written_hash IS NOT NULL;
+CREATE FUNCTION count_bytes_that_came() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO trueweave.stored_bytes (workspace, bytes)
+    SELECT workspace, sum(octet_length(text)) FROM came GROUP BY workspace;
+    RETURN NULL;
+END $$;
 
--- Pairs of names that a person was shown, and that a person said are two things.
-CREATE TABLE suggestion (
-    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
-    n         int NOT NULL,
-    id        uuid NOT NULL,
-    a         uuid NOT NULL,
-    b         uuid NOT NULL,
-    score     real NOT NULL,
-    PRIMARY KEY (workspace, n)
-);
-COMMENT ON TABLE suggestion IS 'Pairs of names that may be one thing, as they were last listed.';
+CREATE FUNCTION count_bytes_that_went() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO trueweave.stored_bytes (workspace, bytes)
+    SELECT workspace, -sum(octet_length(text)) FROM gone GROUP BY workspace;
+    RETURN NULL;
+END $$;
 
-CREATE TABLE rejection (
-    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
-    a         uuid NOT NULL,
-    b         uuid NOT NULL,
-    PRIMARY KEY (workspace, a, b)
-);
-COMMENT ON TABLE rejection IS 'Pairs of normal forms, as hashes in ascending order, that a person said are two things: not to be suggested again.';
+CREATE TRIGGER count_bytes_that_came AFTER INSERT ON chunk REFERENCING NEW TABLE AS came
+    FOR EACH STATEMENT EXECUTE FUNCTION count_bytes_that_came();
+CREATE TRIGGER count_bytes_that_went AFTER DELETE ON chunk REFERENCING OLD TABLE AS gone
+    FOR EACH STATEMENT EXECUTE FUNCTION count_bytes_that_went();
 
 -- What has to be known of texts to erase them, or to keep them no longer than need be.
 CREATE TABLE stale_text (
@@ -202,8 +161,7 @@ CREATE TABLE erasure (
 COMMENT ON TABLE erasure IS 'Removed documents of which something is left elsewhere, with what they spoke of and how that was described.';
 
 SELECT guard(t::regclass) FROM unnest(ARRAY[
-    'document', 'recipe', 'facet', 'chunk', 'mention', 'link', 'rule', 'rule_name', 'suggestion', 'rejection', 'stale_text',
-    'erasure']) t;
-GRANT SELECT ON document, facet, chunk, mention, link, rule, rule_name TO trueweave_reader;
+    'document', 'recipe', 'chunk', 'mention', 'link', 'stored_bytes', 'stale_text', 'erasure']) t;
+GRANT SELECT ON document, chunk, mention, link TO trueweave_reader;
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA trueweave FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION places_of, facets TO trueweave_app;
+GRANT EXECUTE ON FUNCTION places_of TO trueweave_app;

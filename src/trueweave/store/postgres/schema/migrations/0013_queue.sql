@@ -106,8 +106,9 @@ BEGIN
         -- Whoever has the lock is counting the jobs of this workspace just now, and claims one.
         CONTINUE WHEN NOT pg_try_advisory_xact_lock(1415005013, here);
         SELECT count(*), count(*) FILTER (WHERE j.worker = claimed_by) INTO under_way, at_claimant FROM job j WHERE j.workspace = here AND j.owner IS NOT NULL;
-        SELECT coalesce((w.settings ->> 'jobs_at_once')::int, limit_each) INTO at_most FROM workspace w WHERE w.id = here;
-        CONTINUE WHEN under_way >= at_most OR at_claimant >= share;
+        SELECT coalesce((w.settings ->> 'jobs_at_once')::int, limit_each) INTO at_most FROM workspace w
+        WHERE w.id = here AND w.place = 'here';
+        CONTINUE WHEN at_most IS NULL OR under_way >= at_most OR at_claimant >= share;
         -- Two who settle one workspace at a time would only wait for each other.
         UPDATE job SET owner = claimant, worker = claimed_by WHERE (workspace, id) = (
             SELECT j.workspace, j.id FROM job j
@@ -144,5 +145,14 @@ CREATE FUNCTION release_unknown_jobs(claimed_by bigint, known bigint[]) RETURNS 
     UPDATE job j SET owner = NULL WHERE j.owner IS NOT NULL AND j.worker = claimed_by AND j.id <> ALL (known)
 $$;
 
+-- The jobs of all workspaces, for metrics.
+CREATE FUNCTION queue_state(OUT kind text, OUT waiting bigint, OUT delayed bigint, OUT running bigint, OUT oldest double precision)
+    RETURNS SETOF record LANGUAGE sql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+    SELECT j.kind, count(*) FILTER (WHERE j.owner IS NULL AND j.due <= now()), count(*) FILTER (WHERE j.owner IS NULL AND j.due > now()),
+           count(*) FILTER (WHERE j.owner IS NOT NULL),
+           coalesce(extract(epoch FROM now() - min(j.due) FILTER (WHERE j.owner IS NULL AND j.due <= now())), 0)::double precision
+    FROM job j GROUP BY j.kind
+$$;
+
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA trueweave FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION is_alive, claim_jobs, finish_jobs, release_jobs, release_unknown_jobs TO trueweave_app;
+GRANT EXECUTE ON FUNCTION is_alive, claim_jobs, finish_jobs, release_jobs, release_unknown_jobs, queue_state TO trueweave_app;

@@ -1,0 +1,102 @@
+-- breaking
+-- Several PostgreSQL servers: which there are, on which one each workspace is, and how it comes to another. The database
+-- that processes are given is the home of all others. It has a row of every workspace, and numbers are given out there
+-- alone, so that a workspace has the same number wherever it is. See docs/adr/0036-many-servers.md.
+
+CREATE TABLE catalogue (
+    one  boolean PRIMARY KEY DEFAULT true CHECK (one),
+    home uuid NOT NULL,
+    name text NOT NULL
+);
+COMMENT ON TABLE catalogue IS 'What this database is among several: the number of their home, and the name of this one, "home" for the home itself. No row where it is the only one.';
+
+CREATE TABLE server (
+    name     text PRIMARY KEY,
+    weight   float8 NOT NULL DEFAULT 1 CHECK (weight >= 0),
+    bytes    bigint NOT NULL DEFAULT 0,
+    placed   bigint NOT NULL DEFAULT 0,
+    measured timestamptz
+);
+COMMENT ON TABLE server IS 'In the home: the servers that workspaces may be on. Their addresses are in the settings of processes.';
+COMMENT ON COLUMN server.weight IS 'How much it is to hold in proportion to others; with 0 it takes no new workspace.';
+COMMENT ON COLUMN server.bytes IS 'How large its database was when it was last measured.';
+COMMENT ON COLUMN server.placed IS 'How many workspaces were placed there since.';
+GRANT SELECT ON catalogue, server TO trueweave_app;
+
+-- The server for a new workspace, of those that the caller can reach: the one with the least load for its weight. A
+-- workspace counts as a megabyte until the server is measured again. NULL is this database.
+CREATE FUNCTION choose_server(among text[]) RETURNS text
+LANGUAGE sql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+    UPDATE server SET placed = placed + 1 WHERE name = (
+        SELECT s.name FROM server s WHERE s.weight > 0 AND (s.name = 'home' OR s.name = ANY (among))
+        ORDER BY (s.bytes + 1048576.0::float8 * s.placed) / s.weight, s.name <> 'home', s.name LIMIT 1)
+    RETURNING nullif(name, 'home')
+$$;
+
+CREATE FUNCTION note_server_size(of_server text, size bigint) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+    UPDATE server SET bytes = size, placed = 0, measured = now() WHERE name = of_server
+$$;
+
+-- On a server that is not the home: the workspace of this number, which the home has placed here.
+CREATE FUNCTION open_placed(of_workspace int, workspace_name text, resolution text, OUT has_space boolean, OUT settings jsonb)
+    RETURNS SETOF record LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+#variable_conflict use_column
+BEGIN
+    IF NOT EXISTS (SELECT FROM workspace w WHERE w.id = of_workspace) THEN
+        INSERT INTO workspace (id, name, mode) OVERRIDING SYSTEM VALUE VALUES (of_workspace, workspace_name, resolution)
+        ON CONFLICT DO NOTHING;
+    END IF;
+    RETURN QUERY SELECT w.space IS NOT NULL, w.settings FROM workspace w WHERE w.id = of_workspace;
+END $$;
+
+-- In the home: the servers of these workspaces, or of those that were given another one since then; and the time now.
+CREATE FUNCTION placements(of_workspaces int[], since timestamptz, OUT id int, OUT server text, OUT at timestamptz)
+    RETURNS SETOF record LANGUAGE sql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+    SELECT w.id, w.server, now() FROM workspace w WHERE w.id = ANY (of_workspaces)
+    UNION ALL
+    SELECT w.id, w.server, now() FROM workspace w WHERE w.moved > since
+    UNION ALL
+    SELECT NULL, NULL, now()
+$$;
+
+-- Copies that a move has left, or left off: to be looked at when nobody moves the workspace any longer.
+CREATE FUNCTION unsettled_places(OUT id int, OUT place text, OUT is_over boolean)
+    RETURNS SETOF record LANGUAGE sql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+    SELECT w.id, w.place, coalesce(w.left_until < now(), false) FROM workspace w WHERE w.place NOT IN ('here', 'away') ORDER BY w.id
+$$;
+
+-- The copy that the home says is the workspace is there for all; any other is only read from now on, for a while. Jobs go
+-- with the workspace, and so does its name, but in the home, which has all names.
+CREATE FUNCTION set_place(of_workspace int, is_here boolean, grace interval) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+BEGIN
+    IF is_here THEN
+        UPDATE workspace SET place = 'here', left_until = NULL WHERE id = of_workspace AND place <> 'here';
+        RETURN;
+    END IF;
+    UPDATE workspace w SET place = 'left', left_until = now() + grace,
+        name = CASE WHEN EXISTS (SELECT FROM catalogue c WHERE c.name <> 'home') THEN format('%s, moved, %s', w.name, w.id) ELSE w.name END
+    WHERE id = of_workspace AND place IN ('here', 'draining', 'leaving', 'switching');
+    IF FOUND THEN
+        DELETE FROM job WHERE workspace = of_workspace;
+    END IF;
+END $$;
+
+-- Ends the copy of the current workspace in this database, when its rows were taken away.
+CREATE FUNCTION end_copy() RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+DECLARE here int := current_setting('trueweave.workspace')::int;
+BEGIN
+    IF NOT EXISTS (SELECT FROM workspace WHERE id = here AND place IN ('left', 'arriving')) THEN
+        RAISE EXCEPTION 'workspace % is not a copy that was left', here;
+    END IF;
+    IF EXISTS (SELECT FROM workspace WHERE id = here AND server IS NOT NULL) THEN
+        UPDATE workspace SET place = 'away', left_until = NULL, space = NULL, next_space = NULL, settings = '{}' WHERE id = here;
+    ELSE
+        DELETE FROM workspace WHERE id = here;
+    END IF;
+END $$;
+
+REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA trueweave FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION note_server_size, open_placed, placements, unsettled_places, set_place, end_copy TO trueweave_app;
