@@ -12,10 +12,10 @@ from statistics import median, quantiles
 import numpy as np
 import reports
 
+from trueweave import Document
 from trueweave.core.graph import Metric
-from trueweave.core.model_calls import Prompt, Purpose, Reply, TextRole
-from trueweave.core.protocols import Vectors
-from trueweave.core.record import Document
+from trueweave.core.model_calls import Purpose, TextRole
+from trueweave.extend import Prompt, Reply, Vectors
 
 _QUESTION = re.compile(r"How does (.+?) relate to (.+?)(?:, as to (.+))?\?")
 _WORD = re.compile(r"[a-z]{5,}")

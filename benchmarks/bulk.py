@@ -33,11 +33,9 @@ from minilm import minilm
 from parts import Figures
 from stopwatch import Stages
 
-from trueweave import AsyncTrueweave
-from trueweave.core.record import Source
-from trueweave.core.settings import Settings
+from trueweave import AsyncTrueweave, Settings, Source
+from trueweave.extend import Database
 from trueweave.ingest.extract import preannotated
-from trueweave.store.postgres.db import Database
 
 KEPT = Path(__file__).parent / ".bulk"
 RESULTS = Path(__file__).parent / "results" / "bulk.json"

@@ -30,13 +30,12 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from trueweave import Passage, Sentence
 from trueweave.answering.check import conclude
 from trueweave.answering.citation_parser import parse
 from trueweave.answering.cite import read
 from trueweave.answering.verify import EntailmentVerifier, JudgeVerifier, RulesVerifier
-from trueweave.core.answers import Sentence
-from trueweave.core.evidence import Passage
-from trueweave.core.protocols import Verifier
+from trueweave.extend import Verifier
 from trueweave.models.entailment import OnnxEntailment
 from trueweave.models.names import endpoint
 from trueweave.models.opening import open_chat

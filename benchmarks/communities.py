@@ -33,12 +33,12 @@ import parts
 from counting import Counting
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
-from trueweave.core.graph import Hierarchy
+from trueweave.extend import Database
 from trueweave.graph.communities import LeidenSettings
 from trueweave.index.communities.reports import Reporting, write_reports
 from trueweave.index.communities.writer import ReportWriter
-from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.view import communities as store
+from trueweave.types import Hierarchy
 
 Figures = dict[str, Any]
 HERE = Path(__file__).parent

@@ -12,8 +12,7 @@ import grouping
 import parted
 from packing import Circle, pack, place
 
-from trueweave import AsyncTrueweave
-from trueweave.core.graph import Community
+from trueweave import AsyncTrueweave, Community
 from trueweave.graph.communities import LeidenSettings
 
 Figures = dict[str, Any]

@@ -6,7 +6,8 @@ import hashlib
 import json
 from collections.abc import Iterable
 
-from trueweave.core.model_calls import Prompt, Purpose, Reply
+from trueweave.core.model_calls import Purpose
+from trueweave.extend import Prompt, Reply
 from trueweave.text import tokens
 
 _FINDINGS = 5

@@ -30,13 +30,12 @@ from minilm import minilm
 from trueweave import AsyncTrueweave, Chunk, Document
 from trueweave.bench.folders import read_folder
 from trueweave.core.model_calls import TextRole
-from trueweave.core.protocols import Embedder, Vectors
+from trueweave.extend import Database, Embedder, Vectors
 from trueweave.models import catalogue
 from trueweave.models.onnx import OnnxEmbedder
 from trueweave.models.prefixes import PrefixedEmbedder, Prefixes
 from trueweave.models.wrappers import EmbedderWrapper
 from trueweave.retrieval.methods.naive import Naive
-from trueweave.store.postgres.db import Database
 from trueweave.text import tokens
 
 Figures = dict[str, Any]

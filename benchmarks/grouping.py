@@ -25,8 +25,8 @@ import numpy as np
 from peak import peak_mb
 
 from trueweave import AsyncTrueweave
+from trueweave.extend import Database
 from trueweave.graph.louvain import Graph
-from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.view import communities
 
 STAGES = {

@@ -45,13 +45,10 @@ from query import METHODS as SHORT
 from served import served
 from stopwatch import Stages
 
-from trueweave import AsyncTrueweave
-from trueweave.core.evidence import Filter
-from trueweave.core.record import Document
-from trueweave.core.settings import Settings
+from trueweave import AsyncTrueweave, Document, Filter, Settings
+from trueweave.extend import Method
 from trueweave.ingest.extract import preannotated
-from trueweave.retrieval.context import Method
-from trueweave.retrieval.methods import HippoRag, LinearRag, Mix, Naive, Walk, Weave
+from trueweave.methods import HippoRag, LinearRag, Mix, Naive, Walk, Weave
 from trueweave.store.postgres.schema.migrate import migrate
 from trueweave.store.postgres.vectors import vectors
 from trueweave.testing import HashEmbedder

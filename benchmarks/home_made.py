@@ -43,7 +43,7 @@ from anyio.from_thread import start_blocking_portal
 from html_readers import CASES, LIBRARIES, hostile, read
 from served import served
 
-from trueweave.core.record import Document
+from trueweave import Document
 from trueweave.core.waiting import LoopThread, WaitingCalls
 from trueweave.graph import communities as grouping
 from trueweave.graph.communities import NONE, LeidenSettings, Tree

@@ -30,17 +30,16 @@ import bare
 import corpora
 import numpy as np
 
-from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
-from trueweave.core.events import Event, Extracted
-from trueweave.core.record import Resolution, Source
-from trueweave.core.settings import Settings
+from trueweave import AsyncTrueweave, Chunk, Document, Event, Link, Mention, Settings, Source
+from trueweave.events import Extracted
+from trueweave.extend import Database
 from trueweave.graph.contribution import contribution
 from trueweave.store.embedded import EmbeddedServer
-from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.record import record, resolution
 from trueweave.store.postgres.schema.migrate import migrate
 from trueweave.store.postgres.vectors import vectors
 from trueweave.testing import HashEmbedder
+from trueweave.types import Resolution
 
 Figures = dict[str, Any]
 RESULTS = Path(__file__).parent / "results" / "index.json"

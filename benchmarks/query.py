@@ -36,13 +36,9 @@ from reports import ReportEmbedder
 from served import served
 from watch import Relay, Server
 
-from trueweave import AsyncTrueweave
-from trueweave.core.evidence import Evidence
-from trueweave.core.protocols import Embedder
-from trueweave.core.record import Document
-from trueweave.core.settings import Settings
-from trueweave.retrieval.context import Method
-from trueweave.retrieval.methods import Fuse, Global, Guess, Hybrid, Keyword, Local, Naive, Subgraph
+from trueweave import AsyncTrueweave, Document, Evidence, Settings
+from trueweave.extend import Embedder, Method
+from trueweave.methods import Fuse, Global, Guess, Hybrid, Keyword, Local, Naive, Subgraph
 from trueweave.store.postgres.schema.migrate import migrate
 from trueweave.store.postgres.vectors import vectors
 from trueweave.testing import HashEmbedder

@@ -34,17 +34,14 @@ import numpy as np
 from numpy.typing import NDArray
 from psycopg import sql
 
-from trueweave import AsyncTrueweave
-from trueweave.core.errors import ConfigError, NoVectors
-from trueweave.core.evidence import Evidence, Query, Scored
-from trueweave.core.graph import VectorKind
-from trueweave.core.protocols import Embedder, Vectors
-from trueweave.core.record import Chunk, Source
+from trueweave import AsyncTrueweave, Chunk, Evidence, Source
+from trueweave.errors import ConfigError, NoVectors
+from trueweave.extend import Embedder, Method, Query, QueryContext, VectorKind, Vectors
 from trueweave.ingest.extract.capitals import CapitalsExtractor
-from trueweave.retrieval.context import Method, QueryContext
 from trueweave.store.postgres.db import Transaction
 from trueweave.store.postgres.vectors import own_tables, vectors
 from trueweave.text import phrases, sentences
+from trueweave.types import Scored
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]

@@ -32,9 +32,8 @@ from trueweave.bench.datasets import Dataset
 from trueweave.bench.experiment import deep_enough
 from trueweave.core.graph import Metric
 from trueweave.core.model_calls import TextRole
-from trueweave.core.protocols import Embedder, Vectors
-from trueweave.retrieval.methods import Global, Hybrid
-from trueweave.store.postgres.db import Database
+from trueweave.extend import Database, Embedder, Vectors
+from trueweave.methods import Global, Hybrid
 from trueweave.store.postgres.vectors import vectors
 from trueweave.store.postgres.vectors.vectors import Vector, half
 

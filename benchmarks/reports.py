@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from trueweave import Source
 from trueweave.core.graph import Metric
-from trueweave.core.model_calls import Prompt, Purpose, Reply, TextRole
-from trueweave.core.protocols import Vectors
-from trueweave.core.record import Source
+from trueweave.core.model_calls import Purpose, TextRole
+from trueweave.extend import Prompt, Reply, Vectors
 
 NAMES = 6  # in each report
 

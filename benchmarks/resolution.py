@@ -23,16 +23,15 @@ import parts
 import quality_sets as sets
 from quality_sets import Shelf
 
-from trueweave import AsyncTrueweave, Chunk, Document, Mention
+from trueweave import AsyncTrueweave, Chunk, Document, Mention, Settings
 from trueweave.bench.bootstrap import interval
 from trueweave.bench.experiment import deep_enough
 from trueweave.bench.measures import recall
 from trueweave.bench.types import Dataset
-from trueweave.core.record import Resolution
-from trueweave.core.settings import Settings
+from trueweave.extend import Database
 from trueweave.ingest.extract.capitals import VERSION
 from trueweave.retrieval.methods import registry
-from trueweave.store.postgres.db import Database
+from trueweave.types import Resolution
 
 Figures = dict[str, Any]
 HERE = Path(__file__).parent

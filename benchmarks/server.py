@@ -35,12 +35,10 @@ import reports
 from asking import Target, listed, p50
 from served import served
 
-from trueweave import AsyncTrueweave, Chunk, Document
-from trueweave.core.settings import Settings
-from trueweave.engine.factory import ModelFactory
+from trueweave import AsyncTrueweave, Chunk, Document, Settings
+from trueweave.extend import Database, ModelFactory
 from trueweave.server.workspaces import OpenWorkspaces
 from trueweave.store.postgres.access import api_keys
-from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.schema.migrate import migrate
 
 Figures = dict[str, Any]

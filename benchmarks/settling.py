@@ -29,10 +29,9 @@ from served import served
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
 from trueweave.core.graph import Metric
 from trueweave.core.model_calls import TextRole
-from trueweave.core.protocols import Vectors
+from trueweave.extend import Database, Vectors
 from trueweave.graph.contribution import contribution
 from trueweave.index.settle import settle
-from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.record import record
 from trueweave.store.postgres.schema.migrate import migrate
 from trueweave.testing import HashEmbedder

@@ -36,10 +36,9 @@ from parts import carried_out
 sys.path.append(str(Path(__file__).parents[1]))
 
 from tests.replication import Server, both, no_standby, replicated
-from trueweave import AsyncTrueweave, Document
-from trueweave.core.errors import DatabaseError
-from trueweave.core.settings import Settings
+from trueweave import AsyncTrueweave, Document, Settings
 from trueweave.engine.database import opened_database
+from trueweave.errors import DatabaseError
 from trueweave.store.postgres.cluster.standbys import StandbyState
 from trueweave.testing import HashEmbedder
 

@@ -39,10 +39,8 @@ from numpy.typing import NDArray
 from served import served
 from watch import Server
 
-from trueweave import AsyncTrueweave, Chunk, Document
-from trueweave.core.evidence import Filter
-from trueweave.core.protocols import Embedder, Readers
-from trueweave.core.settings import Settings
+from trueweave import AsyncTrueweave, Chunk, Document, Filter, Settings
+from trueweave.extend import Embedder, Readers
 from trueweave.store.chroma.target import collection_name
 from trueweave.store.others import StoreClients
 from trueweave.store.postgres.projection import projections

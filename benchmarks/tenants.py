@@ -26,11 +26,10 @@ from typing import Any
 
 from served import served
 
-from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, WorkspaceMoving
-from trueweave.core.errors import TrueweaveError
-from trueweave.core.settings import Settings
+from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, Settings, TrueweaveError
 from trueweave.engine.database import opened_database
-from trueweave.engine.factory import ModelFactory
+from trueweave.errors import WorkspaceMoving
+from trueweave.extend import ModelFactory
 from trueweave.store.postgres.cluster.joining import list_servers, migrate_servers
 from trueweave.store.postgres.cluster.moving import OwnerAddress, move_workspace
 from trueweave.testing import HashEmbedder

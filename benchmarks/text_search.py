@@ -31,7 +31,8 @@ import Stemmer  # type: ignore[import-not-found]
 from served import served
 
 from trueweave import AsyncTrueweave, Chunk, Document
-from trueweave.store.postgres.db import Database, Transaction
+from trueweave.extend import Database
+from trueweave.store.postgres.db import Transaction
 from trueweave.store.postgres.schema.migrate import migrate
 
 Figures = dict[str, Any]

@@ -23,10 +23,8 @@ import reports
 from minilm import minilm
 from stopwatch import Stopwatch
 
-from trueweave import AsyncTrueweave
-from trueweave.core.protocols import Embedder
-from trueweave.core.record import Source
-from trueweave.core.settings import Settings
+from trueweave import AsyncTrueweave, Settings, Source
+from trueweave.extend import Embedder
 from trueweave.text import tokens
 
 Figures = dict[str, Any]

@@ -24,11 +24,9 @@ import psutil
 import psycopg
 from served import served
 
-from trueweave import AsyncTrueweave
-from trueweave.core.settings import Settings
-from trueweave.engine.factory import ModelFactory
+from trueweave import AsyncTrueweave, Settings
+from trueweave.extend import Database, ModelFactory
 from trueweave.models import onnx
-from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.schema.migrate import migrate
 
 RESULTS = Path(__file__).parent / "results" / "workspaces.json"

@@ -12,8 +12,8 @@ import pytest
 
 from tests.servers import ChromaServer, Neo4jServer, no_neo4j
 from trueweave import AsyncTrueweave
+from trueweave.extend import Database
 from trueweave.store.embedded import EmbeddedServer
-from trueweave.store.postgres.db import Database
 from trueweave.testing import Databases, HashEmbedder
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # no test reaches the model hub; read when its library is imported

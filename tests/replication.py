@@ -15,7 +15,7 @@ from urllib.parse import urlsplit, urlunsplit
 import psutil
 import psycopg
 
-from trueweave.core.errors import EmbeddedServerMissing
+from trueweave.errors import EmbeddedServerMissing
 from trueweave.store.embedded import MAJOR, EmbeddedServer, _package
 from trueweave.store.server_user import server_user
 

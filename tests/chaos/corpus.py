@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from random import Random
 
-from trueweave.core.record import Source
+from trueweave import Source
 from trueweave.testing.model_server import Asked
 
 MIN_CHUNK, MAX_CHUNK = 30, 70  # tokens: a paragraph is a chunk

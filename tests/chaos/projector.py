@@ -12,9 +12,8 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
-from trueweave import AsyncTrueweave
+from trueweave import AsyncTrueweave, Settings
 from trueweave.core.projections import StoreName
-from trueweave.core.settings import Settings
 from trueweave.store.chroma.target import ChromaTarget
 from trueweave.store.neo4j.target import Neo4jTarget
 from trueweave.store.postgres.projection import projections

@@ -18,7 +18,7 @@ import psutil
 import psycopg
 
 from tests.chaos.calls import Kill, Kind
-from trueweave.core.errors import EmbeddedServerError
+from trueweave.errors import EmbeddedServerError
 from trueweave.store.embedded import EmbeddedServer
 
 ROOT = Path(__file__).parents[2]

@@ -16,9 +16,8 @@ from tests.chaos.calls import Kind, hash_of
 from tests.chaos.corpus import documents, reply
 from tests.chaos.scene import Scene, scene
 from tests.chaos.worker import WORKSPACE, settings
-from trueweave import AsyncTrueweave
+from trueweave import AsyncTrueweave, Source
 from trueweave.core.events import ignore
-from trueweave.core.record import Source
 from trueweave.engine import factory
 from trueweave.ingest.intake import take_in
 from trueweave.store.embedded import EmbeddedServer

@@ -21,10 +21,9 @@ import pytest
 
 from tests.chaos.projector import WORKSPACE, settings, start
 from tests.servers import ChromaServer, Neo4jServer, no_neo4j
-from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
-from trueweave.core.errors import StoreUnavailable
-from trueweave.core.projections import ProjectionDifference, StoreName
-from trueweave.core.settings import Settings
+from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, Settings
+from trueweave.core.projections import StoreName
+from trueweave.errors import StoreUnavailable
 from trueweave.store.chroma.target import KINDS, collection_name
 from trueweave.store.others import StoreClients
 from trueweave.store.postgres.projection import projections
@@ -32,6 +31,7 @@ from trueweave.store.postgres.projection.projecting import ProjectionSource
 from trueweave.store.postgres.projection.projections import Projection
 from trueweave.store.projection import compare
 from trueweave.testing import HashEmbedder
+from trueweave.types import ProjectionDifference
 
 Victim = Literal["projector", "server"]
 Later = Mapping[str, Collection[UUID]]  # the ids of each kind that changes after a position name

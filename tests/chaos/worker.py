@@ -14,9 +14,8 @@ from typing import Any
 from psycopg import InterfaceError, OperationalError
 
 from tests.chaos.corpus import MAX_CHUNK, MIN_CHUNK
-from trueweave import AsyncTrueweave
-from trueweave.core.errors import DatabaseError, ModelUnavailable
-from trueweave.core.settings import Settings
+from trueweave import AsyncTrueweave, Settings
+from trueweave.errors import DatabaseError, ModelUnavailable
 
 WORKSPACE = "chaos"
 

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from trueweave import AsyncTrueweave, ChunkMention, Neighbourhood, RecordReader, Relation
+from trueweave import AsyncTrueweave, Relation
+from trueweave.extend import ChunkMention, Neighbourhood, RecordReader
 
 Places = dict[UUID, set[tuple[UUID, UUID]]]  # (document, chunk) by what is said there
 

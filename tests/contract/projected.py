@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from trueweave.core.protocols import ProjectionTarget
-from trueweave.store.postgres.db import Workspace
+from trueweave.extend import Workspace
 from trueweave.store.postgres.projection import projections
 from trueweave.store.projection.projector import Projector, remove
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.contract.projected import copied
-from trueweave.core.evidence import Filter
+from trueweave import Filter
 from trueweave.store.chroma.client import ChromaClient
 from trueweave.store.chroma.target import ChromaTarget
 from trueweave.store.chroma.vectors import ChromaVectors

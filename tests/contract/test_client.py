@@ -34,16 +34,16 @@ from trueweave import (
     Place,
     Range,
     ResolutionSettings,
+    Settings,
     Source,
     Stream,
 )
 from trueweave.core import errors
-from trueweave.core.events import Extracted, Found, Refused, Retrieved, Skipped, Unreadable
-from trueweave.core.evidence import Trace
-from trueweave.core.settings import Settings
-from trueweave.retrieval.methods import Fuse, Keyword, Naive
+from trueweave.events import Extracted, Found, Refused, Retrieved, Skipped, Unreadable
+from trueweave.methods import Fuse, Keyword, Naive
 from trueweave.store.postgres.access import api_keys
 from trueweave.testing.model_server import ModelServer
+from trueweave.types import Trace
 
 Index = AsyncTrueweave | AsyncClient
 NOWHERE, LONG_AGO = uuid4(), datetime(2020, 1, 1, tzinfo=UTC)

@@ -5,11 +5,9 @@ from dataclasses import replace
 import pytest
 
 from tests.contract.in_memory import MemoryGraph, load
-from trueweave import AsyncTrueweave
-from trueweave.core.evidence import Filter
-from trueweave.core.protocols import Readers
-from trueweave.retrieval.context import Method
-from trueweave.retrieval.methods import Global, Local, Subgraph
+from trueweave import AsyncTrueweave, Filter
+from trueweave.extend import Method, Readers
+from trueweave.methods import Global, Local, Subgraph
 from trueweave.testing.contracts import GraphReaderContract, OpenGraph
 from trueweave.testing.small_graph import FIRST_HALF, Angles, SmallGraph
 

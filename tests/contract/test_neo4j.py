@@ -8,11 +8,11 @@ import pytest
 
 from tests.contract.projected import copied
 from trueweave import AsyncTrueweave, Chunk, Document, Filter, Link
+from trueweave.extend import Database
 from trueweave.store.limits import MOST_RELATIONS
 from trueweave.store.neo4j.client import Neo4jClient
 from trueweave.store.neo4j.graph import Neo4jGraph
 from trueweave.store.neo4j.target import Neo4jTarget
-from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
 from trueweave.testing.contracts import GraphReaderContract, OpenGraph
 from trueweave.testing.small_graph import SmallGraph

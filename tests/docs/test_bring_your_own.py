@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from tests.docs.pages import ROOT, blocks
-from trueweave import AsyncTrueweave, Chunk, Source
-from trueweave.core.settings import Settings
-from trueweave.store.postgres.db import Database
+from trueweave import AsyncTrueweave, Chunk, Settings, Source
+from trueweave.extend import Database
 from trueweave.testing import HashEmbedder, ModelServer
 from trueweave.testing.model_server import Asked
 

@@ -18,8 +18,7 @@ from uuid import UUID
 import pytest
 
 from tests.e2e.conftest import PROGRAM, Trueweave, model_server
-from trueweave import AsyncTrueweave
-from trueweave.core.settings import Settings
+from trueweave import AsyncTrueweave, Settings
 from trueweave.ingest.extract import preannotated
 from trueweave.testing import Databases
 from trueweave.testing.model_server import Asked

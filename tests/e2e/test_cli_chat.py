@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.conftest import Trueweave, model_server, typed
-from trueweave import AsyncTrueweave, Chunk, Document, Mention
-from trueweave.core.settings import Settings
+from trueweave import AsyncTrueweave, Chunk, Document, Mention, Settings
 from trueweave.testing import Databases
 from trueweave.testing.model_server import Asked
 

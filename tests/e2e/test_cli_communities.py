@@ -12,8 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.e2e.conftest import Trueweave, answer, model_server, typed
-from trueweave import AsyncTrueweave
-from trueweave.core.settings import Settings
+from trueweave import AsyncTrueweave, Settings
 from trueweave.testing import Databases
 from trueweave.testing.model_server import Asked
 

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import Trueweave, answer, typed
-from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
+from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, Settings
 from trueweave.core.record import Json
-from trueweave.core.settings import Settings
 from trueweave.testing import Databases
 
 LONG = "a person of whom a great deal is told, again and again, in words that no line of a terminal has room for " * 3

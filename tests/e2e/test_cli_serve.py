@@ -17,7 +17,7 @@ import pytest
 
 from tests.e2e.conftest import PROGRAM, Trueweave, answer
 from tests.servers import free_port
-from trueweave.core.errors import ConfigError
+from trueweave.errors import ConfigError
 from trueweave.server import run
 
 

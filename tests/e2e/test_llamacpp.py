@@ -15,22 +15,20 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from trueweave import Answer, AsyncTrueweave, Chunk, Document, Link
+from trueweave import Answer, AsyncTrueweave, Chunk, Document, Event, Link, Message, Settings, Source
 from trueweave.answering.check import verify
 from trueweave.answering.verify import JudgeVerifier
 from trueweave.core.answers import Basis, Claim
-from trueweave.core.errors import BadReply
-from trueweave.core.events import Event, Extracted, Failed
-from trueweave.core.model_calls import Message, Prompt, Purpose
-from trueweave.core.record import Source
-from trueweave.core.settings import Settings
+from trueweave.core.model_calls import Purpose
+from trueweave.errors import BadReply
+from trueweave.events import Extracted, Failed
+from trueweave.extend import Database, Prompt
 from trueweave.ingest.extract.findings import NOTHING_FOUND
+from trueweave.methods import Community, Drift, Fuse
 from trueweave.models.checks import check_chat
 from trueweave.models.names import endpoint
 from trueweave.models.opening import open_chat
 from trueweave.models.wrappers import ReplyStream
-from trueweave.retrieval.methods import Community, Drift, Fuse
-from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
 
 MODEL = "llamacpp/smollm2"

@@ -17,8 +17,7 @@ from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, Resource, TextContent, TextResourceContents
 
 from tests.e2e.conftest import PROGRAM, Trueweave, answer, model_server
-from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
-from trueweave.core.settings import Settings
+from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, Settings
 from trueweave.mcp.bounds import LONGEST_PASSAGE, MOST_CHARACTERS
 from trueweave.mcp.clients import CLIENT_NAMES
 from trueweave.mcp.marking import NOTICE

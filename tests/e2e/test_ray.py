@@ -16,7 +16,7 @@ import pytest
 
 from tests.e2e.conftest import PROGRAM, Trueweave, model_server
 from trueweave import AsyncTrueweave
-from trueweave.store.postgres.db import Database
+from trueweave.extend import Database
 from trueweave.store.postgres.view.digest import differences
 from trueweave.testing.model_server import Asked
 

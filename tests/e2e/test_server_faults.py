@@ -17,7 +17,7 @@ import pytest
 from tests.e2e.conftest import PROGRAM, Trueweave, answer, model_server
 from tests.integration.serving import fill
 from tests.servers import free_port
-from trueweave.store.postgres.db import Database
+from trueweave.extend import Database
 from trueweave.testing.model_server import Asked
 
 ROOM = "/v1/workspaces/acme"

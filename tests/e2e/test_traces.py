@@ -13,9 +13,9 @@ import pytest
 from tests.e2e.conftest import PROGRAM, Trueweave, model_server
 from tests.otlp_receiver import ReceivedSpan, Receiver, otlp_receiver
 from tests.servers import free_port
-from trueweave.core.errors import ConfigError
 from trueweave.core.settings import sends_traces
 from trueweave.core.telemetry import spans
+from trueweave.errors import ConfigError
 from trueweave.server import tracing
 
 TRACE, CALLER = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 
-from trueweave.store.postgres.db import Database, Workspace
+from trueweave.extend import Database, Workspace
 from trueweave.store.postgres.queue.liveness import Liveness
 
 

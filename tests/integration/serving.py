@@ -13,14 +13,13 @@ import uvicorn
 from fastapi import FastAPI
 
 from tests.servers import free_port
-from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
-from trueweave.core.settings import Settings
+from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, Settings
+from trueweave.extend import Database
 from trueweave.server.app import create_app
 from trueweave.server.connections import protocol_for
 from trueweave.server.middleware import Limits
 from trueweave.store.postgres.access import api_keys
 from trueweave.store.postgres.access.api_keys import KeyScope
-from trueweave.store.postgres.db import Database
 
 TEXT = "Ada Lovelace worked with Charles Babbage in London."
 ANSWER = 'Ada worked with Charles Babbage [1 "worked with Charles Babbage"].'

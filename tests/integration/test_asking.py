@@ -12,15 +12,24 @@ from typing import Any
 import pytest
 from psycopg import Error
 
-from trueweave import Answer, AsyncTrueweave, Chunk, Document, Evidence, Filter, Link, Mention, Passage
-from trueweave.core.errors import BadReply, BudgetReached, ConfigError, SpaceMismatch
-from trueweave.core.evidence import Usage
-from trueweave.core.model_calls import Message
-from trueweave.core.settings import Settings
-from trueweave.retrieval.context import Method
-from trueweave.retrieval.methods import Global, Guess, Hybrid, Keyword, Local, Naive, Subgraph
+from trueweave import (
+    Answer,
+    AsyncTrueweave,
+    Chunk,
+    Document,
+    Evidence,
+    Filter,
+    Link,
+    Mention,
+    Message,
+    Passage,
+    Settings,
+    Usage,
+)
+from trueweave.errors import BadReply, BudgetReached, ConfigError, SpaceMismatch
+from trueweave.extend import Database, Method
+from trueweave.methods import Global, Guess, Hybrid, Keyword, Local, Naive, Subgraph
 from trueweave.store.postgres.connections import PostgresConnection
-from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.vectors import vectors
 from trueweave.testing import Fault, HashEmbedder, ModelServer, Trouble
 from trueweave.testing.model_server import Asked

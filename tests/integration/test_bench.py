@@ -9,20 +9,17 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from trueweave import AsyncTrueweave, Chunk, Document
+from trueweave import AsyncTrueweave, Chunk, Document, Evidence
 from trueweave.bench import datasets, loading, report, vectors
 from trueweave.bench.experiment import Experiment, deep_enough
 from trueweave.bench.measures import usual
 from trueweave.bench.results import results
 from trueweave.bench.types import Dataset, DatasetPassage, Question
 from trueweave.bench.verdict import verdict
-from trueweave.core.errors import ConfigError
-from trueweave.core.evidence import Evidence, Query
-from trueweave.core.model_calls import Prompt, Purpose, Reply, TextRole
-from trueweave.core.protocols import Vectors
-from trueweave.retrieval.context import Method, QueryContext
-from trueweave.retrieval.methods import Guess, Keyword, Naive
-from trueweave.store.postgres.db import Database
+from trueweave.core.model_calls import Purpose, TextRole
+from trueweave.errors import ConfigError
+from trueweave.extend import Database, Method, Prompt, Query, QueryContext, Reply, Vectors
+from trueweave.methods import Guess, Keyword, Naive
 from trueweave.testing import HashEmbedder
 
 PASSAGES = (

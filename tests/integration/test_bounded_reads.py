@@ -6,8 +6,9 @@ import psycopg
 import pytest
 
 from tests.integration.serving import fill, serving
-from trueweave import AsyncTrueweave, Chunk, Document, Mention, NameKey, RuleError
-from trueweave.store.postgres.db import Database
+from trueweave import AsyncTrueweave, Chunk, Document, Mention, NameKey
+from trueweave.errors import RuleError
+from trueweave.extend import Database
 from trueweave.store.postgres.record import record, resolution
 
 RULES = "/v1/workspaces/mine/rules"

@@ -6,8 +6,10 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from trueweave.core.errors import ModelError
-from trueweave.core.model_calls import Message, Prompt, Purpose
+from trueweave import Message
+from trueweave.core.model_calls import Purpose
+from trueweave.errors import ModelError
+from trueweave.extend import Prompt
 from trueweave.models.names import endpoint
 from trueweave.models.openai import OpenAIEmbedder
 from trueweave.models.opening import open_chat

@@ -12,28 +12,17 @@ from typing import Any
 
 import pytest
 
-from trueweave import (
-    AnswerOptions,
-    AsyncTrueweave,
-    Chunk,
-    ChunkSizes,
-    ConfigError,
-    Extraction,
-    IngestContext,
-    Mention,
-    Source,
-    UnreadableFile,
-)
+from trueweave import AnswerOptions, AsyncTrueweave, Chunk, Mention, Message, Settings, Source
 from trueweave.core import plugins
 from trueweave.core.events import ignore
-from trueweave.core.jobs import OutOfDate
-from trueweave.core.model_calls import Message, Prompt, Purpose
-from trueweave.core.settings import Settings
+from trueweave.core.model_calls import Purpose
+from trueweave.errors import ConfigError, UnreadableFile
+from trueweave.extend import ChunkSizes, Database, Extraction, IngestContext, Prompt
 from trueweave.models.prompts import load
-from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.record import sources
 from trueweave.testing import HashEmbedder, ModelServer
 from trueweave.testing.model_server import Asked
+from trueweave.types import OutOfDate
 
 NOTE = Source("note", "Ada Lovelace met Charles Babbage in London.")
 

@@ -9,15 +9,16 @@ from decimal import Decimal
 import psycopg
 import pytest
 
-from trueweave.core.errors import BudgetReached, ConfigError, ModelUnavailable, PriceUnknown
-from trueweave.core.model_calls import Call, Message, Prompt, Purpose, Reply
-from trueweave.core.money import Budget, Price, Spent
+from trueweave import Budget, Message, Spent
+from trueweave.core.model_calls import Call, Purpose
+from trueweave.core.money import Price
+from trueweave.errors import BudgetReached, ConfigError, ModelUnavailable, PriceUnknown
+from trueweave.extend import Database, Prompt, Reply, Workspace
 from trueweave.models.budget import BudgetedLLM, most_tokens
 from trueweave.models.limits import BoundedLLM, LimitedLLM
 from trueweave.models.names import endpoint
 from trueweave.models.opening import open_chat
 from trueweave.models.usage import CountedLLM, prompt_tokens
-from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.money import ledger
 from trueweave.store.postgres.money.ledger import PostgresLedger
 from trueweave.store.postgres.queue.liveness import Liveness

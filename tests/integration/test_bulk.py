@@ -14,17 +14,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from trueweave import AsyncTrueweave
+from trueweave import AsyncTrueweave, NameKey, Settings, Source
 from trueweave.bulk import process, shards
 from trueweave.bulk.flows import LocalFlow
 from trueweave.bulk.pipeline import Told
 from trueweave.bulk.run import bulk_load, untold
-from trueweave.core.errors import ConfigError, DatabaseUnavailable, UnknownWorkspace, WorkspaceReplaced
-from trueweave.core.jobs import BulkReport
-from trueweave.core.protocols import Embedder
-from trueweave.core.record import NameKey, Source
-from trueweave.core.settings import Settings
 from trueweave.engine.factory import models_of_load, recipe
+from trueweave.errors import ConfigError, DatabaseUnavailable, UnknownWorkspace, WorkspaceReplaced
+from trueweave.extend import Database, Embedder, Workspace
 from trueweave.graph.aggregate import EMPTY, NameRow
 from trueweave.graph.contribution import Contribution
 from trueweave.index.linking import link
@@ -35,11 +32,11 @@ from trueweave.ingest.loading.rows import row_source
 from trueweave.ingest.own import Given
 from trueweave.store.postgres.access import api_keys
 from trueweave.store.postgres.bulk import load_names
-from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.queue import outbox
 from trueweave.store.postgres.vectors import vectors
 from trueweave.store.postgres.view.digest import differences
 from trueweave.testing import HashEmbedder
+from trueweave.types import BulkReport
 
 WORDS = ["river", "bridge", "built", "old", "stone", "engineer", "flood", "school", "market", "harbour", "winter"]
 NAMES = ["Ada Lovelace", "ada lovelace", "Charles Babbage", "London", "Analytical Engine", "Grace Hopper", "Cobol"]

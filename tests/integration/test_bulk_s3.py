@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 from moto.server import ThreadedMotoServer
 
+from trueweave import Source
 from trueweave.bulk import shards
-from trueweave.core.errors import ConfigError
-from trueweave.core.record import Source
+from trueweave.errors import ConfigError
 from trueweave.ingest.loading import Files
 from trueweave.text.uris import Naming
 

@@ -13,12 +13,12 @@ from tests.integration.test_bulk_writes import ACCEPTED, LOCKED, NEW, OLD, STEPS
 from trueweave import AsyncTrueweave, NameKey, ResolutionSettings
 from trueweave.bulk.pipeline import Told
 from trueweave.bulk.run import untold
-from trueweave.core.errors import DatabaseError, SpaceMismatch, UnknownWorkspace, WorkspaceLoading, WorkspaceMoving
+from trueweave.errors import DatabaseError, SpaceMismatch, UnknownWorkspace, WorkspaceLoading, WorkspaceMoving
+from trueweave.extend import Database
 from trueweave.graph.contribution import contribution
 from trueweave.ingest.own import Given
 from trueweave.store.postgres import bulk
 from trueweave.store.postgres.cluster.temporary_workspaces import drop_expired
-from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.record import record
 from trueweave.testing import HashEmbedder
 
@@ -331,7 +331,7 @@ import asyncio, sys, time
 from pathlib import Path
 from tests.integration.test_bulk import load, opened
 from trueweave.ingest.own import Given
-from trueweave.store.postgres.db import Database
+from trueweave.extend import Database
 from trueweave.testing import HashEmbedder
 
 def told(stage, done, total):

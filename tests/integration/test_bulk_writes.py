@@ -13,18 +13,28 @@ from pathlib import Path
 import pytest
 
 from tests.integration.test_bulk import load, opened, rows, written
-from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, ResolutionSettings, Source
+from trueweave import (
+    AsyncTrueweave,
+    Chunk,
+    Document,
+    Link,
+    Mention,
+    NameKey,
+    ResolutionSettings,
+    Settings,
+    Source,
+    TrueweaveError,
+)
 from trueweave.bulk.pipeline import Told
-from trueweave.core.errors import DatabaseError, TrueweaveError, WorkspaceLoading
-from trueweave.core.graph import Verdict
-from trueweave.core.settings import Settings
+from trueweave.errors import DatabaseError, WorkspaceLoading
+from trueweave.extend import Database
 from trueweave.graph.contribution import contribution
 from trueweave.ingest.own import Given
 from trueweave.store.postgres.access import api_keys
 from trueweave.store.postgres.cluster.moving import OwnerAddress, move_workspace
-from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.record import record
 from trueweave.testing import Databases, HashEmbedder
+from trueweave.types import Verdict
 
 Step = tuple[str, int]  # what a load tells: a stage, and how many of its units are done
 

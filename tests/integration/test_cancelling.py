@@ -9,8 +9,8 @@ import pytest
 from psycopg import AsyncCursor, errors
 
 from trueweave import AsyncTrueweave
+from trueweave.extend import Database, Workspace
 from trueweave.store.postgres.connections import PostgresConnection, Row
-from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.queue import leases
 
 

@@ -23,8 +23,10 @@ from tests.provider_servers import (
     BedrockServer,
     ProviderServer,
 )
-from trueweave.core.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
-from trueweave.core.model_calls import Message, Prompt, Purpose, Reply
+from trueweave import Message
+from trueweave.core.model_calls import Purpose
+from trueweave.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
+from trueweave.extend import Prompt, Reply
 from trueweave.models.anthropic import AnthropicChat
 from trueweave.models.bedrock import BedrockChat
 from trueweave.models.checks import check_chat

@@ -19,7 +19,7 @@ from trueweave import Answer, AsyncClient, AsyncTrueweave, Client, Event, NameKe
 from trueweave.client import connection as connecting
 from trueweave.client import following, uploads
 from trueweave.core import errors
-from trueweave.core.events import Settled, Skipped, Unreadable, Waiting
+from trueweave.events import Settled, Skipped, Unreadable, Waiting
 from trueweave.server.middleware import Limits
 from trueweave.testing.model_server import Fault, Trouble
 

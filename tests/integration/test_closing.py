@@ -48,7 +48,7 @@ LEASE_NOT_RENEWED = """
 import asyncio, sys, time
 import uvloop
 from trueweave.store.postgres.connections import connect
-from trueweave.store.postgres.db import Database
+from trueweave.extend import Database
 from trueweave.store.postgres.liveness import Liveness
 
 LEASE = 2.0

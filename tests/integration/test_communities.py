@@ -14,15 +14,14 @@ from xml.etree import ElementTree
 
 import pytest
 
-from trueweave import AsyncTrueweave, Chunk, Document, Filter, Link, Mention
-from trueweave.core.errors import BudgetReached, ConfigError, ModelUnavailable, NoReports, UnknownCommunity
-from trueweave.core.model_calls import Prompt, Purpose, Reply
-from trueweave.core.settings import Settings
+from trueweave import AsyncTrueweave, Chunk, Document, Filter, Link, Mention, Settings
+from trueweave.core.model_calls import Purpose
+from trueweave.errors import BudgetReached, ConfigError, ModelUnavailable, NoReports, UnknownCommunity
+from trueweave.extend import Database, Prompt, Reply
 from trueweave.graph.community_ids import LEAST_SHARED
 from trueweave.index.communities.reports import Reporting, write_reports
 from trueweave.index.communities.writer import ReportWriter
-from trueweave.retrieval.methods import Community, Drift, Keyword, Naive
-from trueweave.store.postgres.db import Database
+from trueweave.methods import Community, Drift, Keyword, Naive
 from trueweave.store.postgres.view import communities as store
 from trueweave.store.postgres.view.communities import LEAST_MEMBERS
 from trueweave.testing import HashEmbedder

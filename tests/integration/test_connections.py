@@ -13,10 +13,10 @@ import pytest
 
 from tests.integration.serving import Served, fill, serving
 from tests.integration.test_server_questions import until
+from trueweave.extend import Database
 from trueweave.server.services import AuditLog
 from trueweave.store.postgres.access import api_keys
 from trueweave.store.postgres.access.audit import AuditEntry
-from trueweave.store.postgres.db import Database
 
 HEAD = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
 

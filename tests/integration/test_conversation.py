@@ -6,12 +6,12 @@ from decimal import Decimal
 import pytest
 
 from tests.integration.test_asking import QUESTION, Scripted, asking
-from trueweave import Answer, AsyncTrueweave, Chunk, Document, Event, Filter, Retrieved, Rewritten
+from trueweave import Answer, AsyncTrueweave, Chunk, Document, Event, Filter, Settings
 from trueweave.answering import conversations
-from trueweave.core.errors import ModelUnavailable
-from trueweave.core.settings import Settings
-from trueweave.retrieval.methods import Keyword
-from trueweave.store.postgres.db import Database
+from trueweave.errors import ModelUnavailable
+from trueweave.events import Retrieved, Rewritten
+from trueweave.extend import Database
+from trueweave.methods import Keyword
 from trueweave.testing import Fault, Trouble
 
 

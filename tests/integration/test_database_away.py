@@ -11,14 +11,14 @@ import pytest
 from psycopg import AsyncCursor, Error, OperationalError, errors
 
 from tests.integration.test_worker import CAPITALS, Scripted
-from trueweave.core.errors import DatabaseError, DatabaseUnavailable
-from trueweave.core.events import Event, Waiting
-from trueweave.core.record import Source
+from trueweave import Event, Source
+from trueweave.errors import DatabaseError, DatabaseUnavailable
+from trueweave.events import Waiting
+from trueweave.extend import Database, Workspace
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
 from trueweave.ingest.worker import worker_of
 from trueweave.store.postgres.connections import PostgresConnection, Row
-from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.failures import lasting
 
 

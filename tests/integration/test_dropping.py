@@ -6,11 +6,10 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from trueweave import AsyncTrueweave
-from trueweave.core.errors import UnknownWorkspace
-from trueweave.core.record import Chunk, Document, Mention, Source
-from trueweave.core.settings import Settings
-from trueweave.store.postgres.db import Database, Transaction, Workspace
+from trueweave import AsyncTrueweave, Chunk, Document, Mention, Settings, Source
+from trueweave.errors import UnknownWorkspace
+from trueweave.extend import Database, Workspace
+from trueweave.store.postgres.db import Transaction
 from trueweave.store.postgres.view import read
 from trueweave.testing import HashEmbedder
 

@@ -3,7 +3,7 @@
 import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Filter, Link, Mention
-from trueweave.retrieval.context import Method
+from trueweave.extend import Method
 from trueweave.retrieval.methods.combine import Fuse
 from trueweave.retrieval.methods.global_ import Global
 from trueweave.retrieval.methods.hybrid import Hybrid

@@ -12,9 +12,8 @@ import psutil
 import psycopg
 import pytest
 
-from trueweave import AsyncTrueweave
-from trueweave.core.errors import EmbeddedServerError, EmbeddedServerMissing, SchemaOutdated
-from trueweave.core.settings import Settings
+from trueweave import AsyncTrueweave, Settings
+from trueweave.errors import EmbeddedServerError, EmbeddedServerMissing, SchemaOutdated
 from trueweave.store import embedded
 from trueweave.store.embedded import EmbeddedServer, default_directory
 from trueweave.store.server_user import ServerUser

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.integration.test_rerank import MODEL, TOKENIZER
-from trueweave.core.errors import ConfigError
+from trueweave.errors import ConfigError
 from trueweave.models.entailment import OnnxEntailment, _classes
 from trueweave.models.local import LocalModel
 from trueweave.models.opening import open_entailment

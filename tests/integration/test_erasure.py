@@ -8,19 +8,16 @@ from decimal import Decimal
 import psycopg
 import pytest
 
-from trueweave import AsyncTrueweave
-from trueweave.core.errors import ChangesGone
+from trueweave import AsyncTrueweave, Settings, Source, Spent
 from trueweave.core.events import ignore
-from trueweave.core.jobs import Swept
-from trueweave.core.money import Spent
-from trueweave.core.record import Source
-from trueweave.core.settings import Settings
+from trueweave.errors import ChangesGone
+from trueweave.extend import Database
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.recipe import Recipe
-from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.record import record
 from trueweave.testing import HashEmbedder, ModelServer, tables
 from trueweave.testing.model_server import Asked
+from trueweave.types import Swept
 
 MARKER = "Zyxomarque"
 MODEL = "vllm/any"

@@ -26,10 +26,11 @@ from psycopg import OperationalError
 
 from tests.conftest import FULL
 from tests.oracle import assert_view_is_right
-from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, ResolutionSettings, Rule
+from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, ResolutionSettings, Rule, Settings
 from trueweave.bulk.flows import LocalFlow
 from trueweave.bulk.run import bulk_load
-from trueweave.core.errors import (
+from trueweave.engine.factory import models_of_load, recipe
+from trueweave.errors import (
     ConfigError,
     DatabaseError,
     DatabaseUnavailable,
@@ -37,8 +38,7 @@ from trueweave.core.errors import (
     UnknownWorkspace,
     WorkspaceLoading,
 )
-from trueweave.core.settings import Settings
-from trueweave.engine.factory import models_of_load, recipe
+from trueweave.extend import Database
 from trueweave.graph.contribution import contribution
 from trueweave.ingest.extract import preannotated
 from trueweave.ingest.own import Given
@@ -47,7 +47,6 @@ from trueweave.store.postgres.cluster import moving
 from trueweave.store.postgres.cluster.joining import join_servers, weigh_server
 from trueweave.store.postgres.cluster.moving import OwnerAddress, move_workspace
 from trueweave.store.postgres.cluster.servers import Servers
-from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.queue import leases
 from trueweave.store.postgres.record import record, resolution, suggestions
 from trueweave.store.postgres.view import digest

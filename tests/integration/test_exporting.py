@@ -14,7 +14,7 @@ import rdflib
 
 from tests.unit.test_exporting import HOSTILE, kept
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
-from trueweave.core.errors import ConfigError, DatabaseError
+from trueweave.errors import ConfigError, DatabaseError
 from trueweave.formats.exporting.rdf import VOCABULARY
 
 TW = rdflib.Namespace(VOCABULARY)

@@ -11,13 +11,11 @@ from typing import Any
 import psycopg
 import pytest
 
-from trueweave import AsyncTrueweave
-from trueweave.core.errors import ModelError, ModelRefused, ModelUnavailable
-from trueweave.core.events import Added, Event, Extracted, Failed
-from trueweave.core.record import Source
-from trueweave.core.settings import Settings
+from trueweave import AsyncTrueweave, Event, Settings, Source
+from trueweave.errors import ModelError, ModelRefused, ModelUnavailable
+from trueweave.events import Added, Extracted, Failed
+from trueweave.extend import Database, Workspace
 from trueweave.ingest import jobs
-from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.record import sources
 from trueweave.store.postgres.record.sources import Job
 from trueweave.testing import HashEmbedder

@@ -5,12 +5,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.oracle import assert_view_is_right
-from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
-from trueweave.core.errors import RuleError, UnknownEntity
-from trueweave.core.evidence import Filter
-from trueweave.core.graph import Entity, Relation
-from trueweave.core.settings import Settings
-from trueweave.retrieval.methods import Global, Local, Subgraph
+from trueweave import AsyncTrueweave, Chunk, Document, Entity, Filter, Link, Mention, NameKey, Relation, Settings
+from trueweave.errors import RuleError, UnknownEntity
+from trueweave.methods import Global, Local, Subgraph
 from trueweave.testing import HashEmbedder
 
 ADA, BABBAGE, BYRON = NameKey("Ada Lovelace"), NameKey("Charles Babbage"), NameKey("Lord Byron")

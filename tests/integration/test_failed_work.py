@@ -8,13 +8,10 @@ from tests.integration.test_communities import FOLK, TOWNS, told, towns
 from tests.integration.test_settle import document
 from tests.integration.test_summaries import described
 from tests.integration.test_worker import CAPITALS, QUICK, Mill, Scripted
-from trueweave import AsyncTrueweave
-from trueweave.core.errors import ConfigError, Defect, ModelRefused
-from trueweave.core.events import Failed, WorkFailed
-from trueweave.core.graph import CommunityReport
-from trueweave.core.protocols import Extractor
-from trueweave.core.record import Source
-from trueweave.core.settings import Settings
+from trueweave import AsyncTrueweave, CommunityReport, Settings, Source
+from trueweave.errors import ConfigError, Defect, ModelRefused
+from trueweave.events import Failed, WorkFailed
+from trueweave.extend import Extractor
 from trueweave.graph.plan import Plan
 from trueweave.graph.report_facts import Facts
 from trueweave.index import linking

@@ -11,8 +11,8 @@ import pytest
 from trueweave import AsyncTrueweave, Chunk, Document, Filter, Link, Mention, NameKey, Range
 from trueweave.core.evidence import Scalar
 from trueweave.core.record import Json
-from trueweave.retrieval.context import Method
-from trueweave.retrieval.methods import Fuse, Global, Keyword, Local, Naive, Subgraph
+from trueweave.extend import Method
+from trueweave.methods import Fuse, Global, Keyword, Local, Naive, Subgraph
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.search import search
 from trueweave.store.postgres.search.document_filter import ConditionShape, FilterShape, scope

@@ -19,20 +19,11 @@ from llama_index.core.llms import MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import MetadataMode, NodeRelationship, NodeWithScore, TextNode
 
-from trueweave import (
-    AsyncTrueweave,
-    ConfigError,
-    Evidence,
-    Filter,
-    Passage,
-    Trueweave,
-    TrueweaveError,
-    UnknownMethod,
-    UnknownWorkspace,
-)
+from trueweave import AsyncTrueweave, Evidence, Filter, Passage, Trueweave, TrueweaveError
+from trueweave.errors import ConfigError, UnknownMethod, UnknownWorkspace
 from trueweave.integrations import haystack, langchain, llama_index
 from trueweave.integrations.passages import metadata
-from trueweave.retrieval.methods import Cutoff, Fuse, Keyword, Naive
+from trueweave.methods import Cutoff, Fuse, Keyword, Naive
 from trueweave.testing.small_graph import FIRST_HALF, SAID, SECOND_HALF, Angles, document
 
 QUESTION = "Who tells of something?"

@@ -12,13 +12,11 @@ import psutil
 import psycopg
 import pytest
 
-from trueweave import AsyncTrueweave
-from trueweave.core.errors import DatabaseError, DiskFull
-from trueweave.core.record import Source
-from trueweave.core.settings import Settings
+from trueweave import AsyncTrueweave, Settings, Source
+from trueweave.errors import DatabaseError, DiskFull
+from trueweave.extend import Database
 from trueweave.store import embedded
 from trueweave.store.embedded import EmbeddedServer
-from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.schema.migrate import migrate
 from trueweave.store.server_user import server_user
 from trueweave.testing import HashEmbedder

@@ -14,8 +14,10 @@ import pytest
 from huggingface_hub import constants
 
 from tests.model_hub import COMMIT, ModelHub, checksum, serving
-from trueweave.core.errors import ConfigError, ModelFilesMissing
-from trueweave.core.events import Event, ModelDownload, in_run
+from trueweave import Event
+from trueweave.core.events import in_run
+from trueweave.errors import ConfigError, ModelFilesMissing
+from trueweave.events import ModelDownload
 from trueweave.models import catalogue, hub
 from trueweave.models.catalogue import HubModel
 from trueweave.models.names import endpoint

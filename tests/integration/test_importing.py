@@ -17,9 +17,9 @@ import pytest
 
 from tests.unit.test_importing import write_graphrag
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, Place
+from trueweave.extend import Database
 from trueweave.formats import importing
 from trueweave.ingest.extract import preannotated
-from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
 
 TEXTS = {

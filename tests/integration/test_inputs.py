@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from trueweave import AsyncTrueweave, Chunk, Document, Mention
-from trueweave.core.errors import ConfigError, InvalidDocument, ModelRefused
-from trueweave.core.events import Event, Extracted, Refused, Removed, Skipped, ignore
-from trueweave.core.record import Source
-from trueweave.core.settings import Settings
+from trueweave import AsyncTrueweave, Chunk, Document, Event, Mention, Settings, Source
+from trueweave.core.events import ignore
 from trueweave.engine import factory
+from trueweave.errors import ConfigError, InvalidDocument, ModelRefused
+from trueweave.events import Extracted, Refused, Removed, Skipped
+from trueweave.extend import Database
 from trueweave.ingest.extract import preannotated
 from trueweave.ingest.intake import take_in
-from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
 from trueweave.testing.model_server import Fault, ModelServer, Trouble
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from trueweave.extend import Database, Workspace
 from trueweave.store.postgres.access import kept_responses
 from trueweave.store.postgres.access.kept_responses import KeptResponse, OpenRequest
-from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.queue.liveness import Liveness
 
 CALLER, KEY, REQUEST = "caller", b"key", b"request"

@@ -2,9 +2,8 @@
 
 import pytest
 
-from trueweave import AsyncTrueweave, Chunk, Document, Mention
-from trueweave.core.evidence import Filter
-from trueweave.retrieval.methods import Keyword
+from trueweave import AsyncTrueweave, Chunk, Document, Filter, Mention
+from trueweave.methods import Keyword
 from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
 
 # A sentence in each language, and words that find it: as they stand in it, or in another form where PostgreSQL's

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 import pytest
 
 from tests.integration.test_worker import CAPITALS, QUICK, Scripted
-from trueweave import AsyncTrueweave
+from trueweave import AsyncTrueweave, ResolutionSettings, Source
 from trueweave.core.graph import Metric
 from trueweave.core.model_calls import TextRole
-from trueweave.core.protocols import Vectors
-from trueweave.core.record import ResolutionSettings, Source
+from trueweave.extend import Vectors
 from trueweave.index import settle
 from trueweave.ingest import jobs
 from trueweave.ingest.intake import take_in

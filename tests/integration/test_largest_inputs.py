@@ -82,7 +82,7 @@ async def served(url: str) -> AsyncIterator[tuple[Served, httpx2.AsyncClient]]:
 
 
 def json_operations(url: str) -> set[tuple[str, str]]:
-    from trueweave.core.settings import Settings
+    from trueweave import Settings
 
     paths = create_app(Settings(database_url=url)).openapi()["paths"]
     return {

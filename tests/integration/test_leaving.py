@@ -11,10 +11,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from trueweave import AsyncTrueweave, Chunk, Document, Mention, Trueweave
-from trueweave.core.errors import DatabaseError
-from trueweave.core.settings import Settings
-from trueweave.store.postgres.db import Database
+from trueweave import AsyncTrueweave, Chunk, Document, Mention, Settings, Trueweave
+from trueweave.errors import DatabaseError
+from trueweave.extend import Database
 from trueweave.testing import Fault, ModelServer, Trouble
 
 QUESTION = "Whom did Ada Lovelace work with?"

@@ -12,19 +12,16 @@ import psycopg
 import pytest
 
 from tests.integration.test_worker import CAPITALS, QUICK, Mill
-from trueweave import AsyncTrueweave
-from trueweave.core.errors import Defect
+from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, Settings, Source
 from trueweave.core.model_calls import Purpose, TextRole
-from trueweave.core.protocols import Vectors
-from trueweave.core.record import Chunk, Document, Link, Mention, Source
-from trueweave.core.settings import Settings
+from trueweave.errors import Defect
+from trueweave.extend import Database, Vectors
 from trueweave.graph.contribution import contribution
 from trueweave.index.settle import SettleResult, settle
 from trueweave.ingest import jobs
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.jobs import Postponed, WorkerControls, WorkerDependencies, WorkspaceJobs
 from trueweave.ingest.worker import worker_of
-from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.money.replies import PostgresReplies
 from trueweave.store.postgres.queue import leases
 from trueweave.store.postgres.queue.leases import LeaseKind

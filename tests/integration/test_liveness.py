@@ -12,10 +12,11 @@ from psycopg import errors
 
 from tests.integration.proxies import Proxy
 from trueweave.core import supervising
-from trueweave.core.errors import BudgetReached
 from trueweave.core.model_calls import Call, Purpose
+from trueweave.errors import BudgetReached
+from trueweave.extend import Database, Workspace
 from trueweave.store.postgres.connections import Timeouts
-from trueweave.store.postgres.db import Database, Transaction, Workspace
+from trueweave.store.postgres.db import Transaction
 from trueweave.store.postgres.money.ledger import PostgresLedger
 from trueweave.store.postgres.money.replies import PostgresReplies
 from trueweave.store.postgres.queue.liveness import LEASE, Liveness

@@ -9,13 +9,13 @@ import psycopg
 import pytest
 
 from tests.integration.test_worker import CAPITALS, Scripted
-from trueweave.core.errors import BadReply
+from trueweave import Source
 from trueweave.core.events import ignore
-from trueweave.core.record import Source
+from trueweave.errors import BadReply
+from trueweave.extend import Database, Workspace
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
 from trueweave.ingest.worker import worker_of
-from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.schema.migrate import migrate
 
 DOCS = Path(__file__).parents[2] / "docs" / "logging.md"

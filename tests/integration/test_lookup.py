@@ -5,21 +5,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from trueweave import (
-    AmbiguousName,
-    AsyncTrueweave,
-    Chunk,
-    Document,
-    Filter,
-    Link,
-    Mention,
-    NameKey,
-    Place,
-    UnknownDocument,
-    UnknownEntity,
-)
-from trueweave.core.settings import Settings
-from trueweave.store.postgres.db import Database
+from trueweave import AsyncTrueweave, Chunk, Document, Filter, Link, Mention, NameKey, Place, Settings
+from trueweave.errors import AmbiguousName, UnknownDocument, UnknownEntity
+from trueweave.extend import Database
 from trueweave.store.postgres.view import lookup
 
 

@@ -13,10 +13,10 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link
-from trueweave.core.errors import UnknownWorkspace
+from trueweave.errors import UnknownWorkspace
+from trueweave.extend import Database
 from trueweave.mcp import Opening, make_server
 from trueweave.mcp.bounds import MOST_CHARACTERS
-from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
 
 ADDRESS = "http://127.0.0.1/mcp"

@@ -7,24 +7,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from trueweave import AsyncTrueweave
-from trueweave.core.evidence import Evidence, Filter
-from trueweave.core.model_calls import Prompt, Purpose, Reply
-from trueweave.retrieval.context import Method
-from trueweave.retrieval.methods import (
-    Fuse,
-    Global,
-    Guess,
-    HippoRag,
-    Hybrid,
-    Keyword,
-    LinearRag,
-    Local,
-    Mix,
-    Naive,
-    Subgraph,
-)
-from trueweave.store.postgres.db import Database
+from trueweave import AsyncTrueweave, Evidence, Filter
+from trueweave.core.model_calls import Purpose
+from trueweave.extend import Database, Method, Prompt, Reply
+from trueweave.methods import Fuse, Global, Guess, HippoRag, Hybrid, Keyword, LinearRag, Local, Mix, Naive, Subgraph
 from trueweave.testing.small_graph import SAID, Angles, document
 
 

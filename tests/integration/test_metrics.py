@@ -23,11 +23,11 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.integration.serving import ANSWER, Served, fill, serving
 from tests.servers import free_port
 from trueweave.core import supervising
-from trueweave.core.errors import ConfigError
 from trueweave.core.supervising import running
+from trueweave.errors import ConfigError
+from trueweave.extend import Database
 from trueweave.server.metrics import Metrics
 from trueweave.server.metrics_port import metrics_at
-from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.queue import queue
 from trueweave.testing.model_server import ModelServer
 

@@ -9,16 +9,13 @@ import psycopg
 from tests.integration.test_communities import Model, towns
 from tests.integration.test_settle import document
 from tests.integration.test_summaries import described
-from trueweave import AsyncTrueweave, Link
+from trueweave import AsyncTrueweave, Link, Settings, Source
 from trueweave.core.graph import Metric
-from trueweave.core.model_calls import Prompt, Purpose, Reply, TextRole
-from trueweave.core.protocols import Vectors
-from trueweave.core.record import Source
-from trueweave.core.settings import Settings
+from trueweave.core.model_calls import Purpose, TextRole
+from trueweave.extend import Database, Prompt, Reply, Vectors
 from trueweave.index.communities.reports import Reporting, write_reports
 from trueweave.index.communities.writer import ReportWriter
 from trueweave.ingest.summaries import summarise_some
-from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.view.view import LONG_DESCRIPTION
 from trueweave.testing import HashEmbedder
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trueweave.core.errors import ConfigError
+from trueweave.errors import ConfigError
 from trueweave.models.checks import HealthCheck, check_chat, check_embedder
 from trueweave.models.names import endpoint
 from trueweave.models.opening import open_chat, open_embedder

@@ -12,9 +12,12 @@ import numpy as np
 import pytest
 
 from tests.clocks import FastClock
-from trueweave.core.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
-from trueweave.core.events import Event, Noted, in_run
-from trueweave.core.model_calls import Message, Prompt, Purpose, Reply
+from trueweave import Event, Message
+from trueweave.core.events import in_run
+from trueweave.core.model_calls import Purpose
+from trueweave.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
+from trueweave.events import Noted
+from trueweave.extend import Prompt, Reply
 from trueweave.models.failures import UselessReply
 from trueweave.models.names import endpoint
 from trueweave.models.openai import OpenAIChat, OpenAIEmbedder

@@ -6,10 +6,8 @@ from typing import Any, get_args
 
 import pytest
 
-from trueweave import AsyncTrueweave
-from trueweave.core.model_calls import Message, ModelRole
-from trueweave.core.record import Source
-from trueweave.core.settings import Settings
+from trueweave import AsyncTrueweave, Message, Settings, Source
+from trueweave.core.model_calls import ModelRole
 from trueweave.engine.factory import chat_endpoint
 from trueweave.testing import ModelServer
 from trueweave.testing.model_server import Asked

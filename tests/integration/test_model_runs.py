@@ -9,11 +9,9 @@ from typing import Any
 
 import pytest
 
-from trueweave import AsyncTrueweave, Chunk, Document, Mention
-from trueweave.core.errors import ModelRefused, ModelUnavailable
-from trueweave.core.events import Event, Waiting
-from trueweave.core.record import Source
-from trueweave.core.settings import Settings
+from trueweave import AsyncTrueweave, Chunk, Document, Event, Mention, Settings, Source
+from trueweave.errors import ModelRefused, ModelUnavailable
+from trueweave.events import Waiting
 from trueweave.models import opening
 from trueweave.models.retry import Clock
 from trueweave.testing import Fault, ModelServer, Trouble

@@ -6,8 +6,9 @@ import pytest
 import spacy
 from spacy.language import Language
 
-from trueweave.core.errors import ConfigError, InvalidDocument
-from trueweave.core.record import Chunk, Extraction, Source
+from trueweave import Chunk, Source
+from trueweave.errors import ConfigError, InvalidDocument
+from trueweave.extend import Extraction
 from trueweave.ingest.extract import nlp as nlp_module
 from trueweave.ingest.extract.nlp import NlpExtractor
 
@@ -201,6 +202,6 @@ async def test_without_a_lemmatizer_the_keyword_is_the_verb_as_written(without: 
 
 
 def test_the_types_of_names_are_those_that_the_settings_begin_with() -> None:
-    from trueweave.core.settings import Settings
+    from trueweave import Settings
 
     assert set(nlp_module._TYPES.values()) | {nlp_module.CONCEPT} <= set(Settings.model_fields["entity_types"].default)

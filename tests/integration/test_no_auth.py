@@ -13,11 +13,11 @@ import pytest
 from tests.integration.proxies import Proxy
 from tests.integration.serving import fill, serving
 from tests.servers import NginxServer, no_nginx
-from trueweave.core.errors import ConfigError
-from trueweave.core.settings import Settings
+from trueweave import Settings
+from trueweave.errors import ConfigError
+from trueweave.extend import Database
 from trueweave.server.run import check_no_auth
 from trueweave.store.postgres.access import api_keys
-from trueweave.store.postgres.db import Database
 
 WORKSPACES = "/v1/workspaces"
 MCP = "/v1/workspaces/mine/mcp"

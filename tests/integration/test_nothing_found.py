@@ -6,15 +6,12 @@ from decimal import Decimal
 
 import pytest
 
-from trueweave import AsyncTrueweave
+from trueweave import AsyncTrueweave, Chunk, Document, Filter, Mention, Settings
 from trueweave.cli.render.comparison import comparison_lines
-from trueweave.core.errors import BadReply, BudgetReached
-from trueweave.core.evidence import Filter
 from trueweave.core.json_forms import answer_json
-from trueweave.core.record import Chunk, Document, Mention
-from trueweave.core.settings import Settings
-from trueweave.retrieval.methods import Cutoff, Fuse, Keyword, Subgraph
-from trueweave.store.postgres.db import Database
+from trueweave.errors import BadReply, BudgetReached
+from trueweave.extend import Database
+from trueweave.methods import Cutoff, Fuse, Keyword, Subgraph
 from trueweave.testing import HashEmbedder
 from trueweave.testing.model_server import Asked, ModelServer
 

@@ -5,8 +5,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from trueweave.core.errors import ModelRefused
-from trueweave.core.model_calls import Message, Prompt, Purpose, Reply
+from trueweave import Message
+from trueweave.core.model_calls import Purpose
+from trueweave.errors import ModelRefused
+from trueweave.extend import Prompt, Reply
 from trueweave.models.failures import UselessReply
 from trueweave.models.names import endpoint
 from trueweave.models.ollama import OllamaChat

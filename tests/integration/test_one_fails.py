@@ -11,18 +11,15 @@ import pytest
 from psycopg.errors import QueryCanceled, UndefinedTable
 
 from tests.integration.serving import serving
-from trueweave import AsyncTrueweave, Chunk, Document, Mention, Source
-from trueweave.core.errors import DatabaseError, StoreError, TrueweaveError
-from trueweave.core.events import Listener
-from trueweave.core.graph import VectorKind
-from trueweave.core.projections import ProjectedBatch, ProjectedKind, ProjectionCopy
+from trueweave import AsyncTrueweave, Chunk, Document, Listener, Mention, Settings, Source, TrueweaveError
+from trueweave.core.projections import ProjectedKind, ProjectionCopy
 from trueweave.core.protocols import NameLookup
-from trueweave.core.settings import Settings
 from trueweave.engine.worker import Serving, work_for_all
+from trueweave.errors import DatabaseError, StoreError
+from trueweave.extend import Database, ProjectedBatch, VectorKind, Workspace
 from trueweave.ingest.jobs import WorkerDependencies
 from trueweave.ingest.worker import Worker
 from trueweave.server import services
-from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.projection import projections
 from trueweave.store.projection import projector
 from trueweave.store.projection.projector import Projector

@@ -7,12 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from trueweave import AsyncTrueweave
+from trueweave import AsyncTrueweave, Event, Settings, Source
 from trueweave.cli.render.run_summary import IngestTally
-from trueweave.core.errors import ConfigError
-from trueweave.core.events import Event, Windowed, in_run
-from trueweave.core.record import Source
-from trueweave.core.settings import Settings
+from trueweave.core.events import in_run
+from trueweave.errors import ConfigError
+from trueweave.events import Windowed
 from trueweave.models import local
 from trueweave.models.names import endpoint
 from trueweave.models.onnx import OnnxEmbedder

@@ -7,11 +7,10 @@ import pytest
 
 from tests.integration.serving import serving
 from tests.integration.test_bulk import load, opened, rows, written
-from trueweave import AsyncTrueweave, Chunk, Document, Mention
-from trueweave.client.client import AsyncClient
-from trueweave.core.errors import UnknownWorkspace, WorkspaceReplaced
-from trueweave.retrieval.methods import Keyword, Naive
-from trueweave.store.postgres.db import Database
+from trueweave import AsyncClient, AsyncTrueweave, Chunk, Document, Mention
+from trueweave.errors import UnknownWorkspace, WorkspaceReplaced
+from trueweave.extend import Database
+from trueweave.methods import Keyword, Naive
 from trueweave.store.postgres.reading.question_server import QuestionServer
 from trueweave.testing import HashEmbedder
 

@@ -6,9 +6,9 @@ from uuid import UUID
 import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
-from trueweave.core.errors import ChangesGone
 from trueweave.core.projections import ProjectedKind
-from trueweave.store.postgres.db import Database
+from trueweave.errors import ChangesGone
+from trueweave.extend import Database
 from trueweave.store.postgres.projection.projecting import ProjectionSource
 from trueweave.store.postgres.queue import outbox
 from trueweave.store.postgres.record.erasing import Retention, forget_old

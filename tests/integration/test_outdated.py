@@ -6,14 +6,12 @@ from contextlib import aclosing
 
 import pytest
 
-from trueweave import AsyncTrueweave
-from trueweave.core.jobs import OutOfDate
-from trueweave.core.record import Source
-from trueweave.core.settings import Settings
+from trueweave import AsyncTrueweave, Settings, Source
+from trueweave.extend import Database
 from trueweave.ingest.extract import capitals, llm
-from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder, ModelServer
 from trueweave.testing.model_server import Asked
+from trueweave.types import OutOfDate
 
 SOURCES = [Source(f"doc/{n}", f"Ada Lovelace met Charles Babbage {n} times.") for n in range(3)]
 

@@ -9,10 +9,8 @@ import pytest
 from psycopg.errors import InsufficientPrivilege
 
 from tests.integration.test_settle import document
-from trueweave import AsyncTrueweave
-from trueweave.core.errors import DatabaseError, SchemaOutdated
-from trueweave.core.record import Source
-from trueweave.core.settings import Settings
+from trueweave import AsyncTrueweave, Settings, Source
+from trueweave.errors import DatabaseError, SchemaOutdated
 from trueweave.store.postgres.vectors import vectors
 from trueweave.testing import HashEmbedder
 

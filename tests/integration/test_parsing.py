@@ -13,8 +13,8 @@ import openpyxl
 import pptx
 import pytest
 
-from trueweave.core.errors import UnreadableFile
-from trueweave.core.record import Place, Source
+from trueweave import Place, Source
+from trueweave.errors import UnreadableFile
 from trueweave.ingest.loading import documents
 from trueweave.ingest.loading.documents import Parsed
 from trueweave.ingest.parsing import ParserLimits, parse

@@ -11,14 +11,13 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from trueweave import AsyncTrueweave, Chunk, Document, Mention
+from trueweave import AsyncTrueweave, Chunk, Document, Mention, Settings
 from trueweave.bulk.flows import LocalFlow
 from trueweave.bulk.run import bulk_load
-from trueweave.core.settings import Settings
 from trueweave.engine.database import opened_database
 from trueweave.engine.factory import models_of_load, recipe
+from trueweave.extend import Database, Workspace
 from trueweave.retrieval.methods.naive import Naive
-from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.search import search
 from trueweave.store.postgres.search.document_filter import ConditionShape, FilterShape
 from trueweave.store.postgres.search.search import VectorLayout

@@ -9,13 +9,12 @@ import pptx
 import pytest
 
 from tests.integration.test_parsing import write_pdf
-from trueweave import AsyncTrueweave
+from trueweave import AsyncTrueweave, Citation
 from trueweave.answering.check import check
 from trueweave.answering.citation_parser import Mark
 from trueweave.answering.verify import RulesVerifier
-from trueweave.core.answers import Citation
+from trueweave.extend import Database
 from trueweave.retrieval.methods.keyword import Keyword
-from trueweave.store.postgres.db import Database
 
 PARTS = 30
 Place = tuple[str, tuple[str, ...]]

@@ -12,10 +12,10 @@ import psycopg
 import pytest
 
 from tests.integration.test_settle import document, store
-from trueweave import AsyncTrueweave, Chunk, Document, Link
-from trueweave.core.record import Source
+from trueweave import AsyncTrueweave, Chunk, Document, Link, Source
+from trueweave.extend import Database
 from trueweave.store.postgres.binary_params import Numbers, array
-from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.db import Transaction
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.record.sources import submit
 from trueweave.store.postgres.search import search

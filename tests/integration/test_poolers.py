@@ -12,13 +12,10 @@ import psycopg
 import pytest
 
 from tests.integration.conftest import SESSIONS
-from trueweave import AsyncTrueweave
-from trueweave.core.errors import ConfigError
-from trueweave.core.evidence import Evidence
-from trueweave.core.record import Chunk, Document, Link, Mention, Source
-from trueweave.core.settings import Settings
-from trueweave.retrieval.methods import Hybrid, Keyword, Local, Naive, Subgraph
-from trueweave.store.postgres.db import Database
+from trueweave import AsyncTrueweave, Chunk, Document, Evidence, Link, Mention, Settings, Source
+from trueweave.errors import ConfigError
+from trueweave.extend import Database
+from trueweave.methods import Hybrid, Keyword, Local, Naive, Subgraph
 from trueweave.store.postgres.money.replies import PostgresReplies
 from trueweave.store.postgres.queue.liveness import Liveness
 from trueweave.store.postgres.schema.migrate import migrate

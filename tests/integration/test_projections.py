@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
-from trueweave.core.errors import ConfigError, ProjectionBehind, ProjectionMissing, StoreUnavailable
+from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, Settings
 from trueweave.core.projections import StoreName
-from trueweave.core.settings import Settings
+from trueweave.errors import ConfigError, ProjectionBehind, ProjectionMissing, StoreUnavailable
+from trueweave.extend import Database
 from trueweave.store.others import StoreClients
-from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.projection import projections
 from trueweave.store.projection.projector import Projector
 from trueweave.testing import HashEmbedder

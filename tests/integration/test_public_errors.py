@@ -15,11 +15,20 @@ import pytest
 from openai import OpenAIError
 
 from tests.integration.test_database_away import Failing, opened
-from trueweave import AsyncTrueweave, Chunk, Document, Mention, NameKey, ResolutionSettings, Source, TrueweaveError
-from trueweave.core.errors import DatabaseError, DatabaseUnavailable, ModelUnavailable
-from trueweave.core.settings import Settings
+from trueweave import (
+    AsyncTrueweave,
+    Chunk,
+    Document,
+    Mention,
+    NameKey,
+    ResolutionSettings,
+    Settings,
+    Source,
+    TrueweaveError,
+)
+from trueweave.errors import DatabaseError, DatabaseUnavailable, ModelUnavailable
+from trueweave.extend import Database
 from trueweave.store.postgres.connections import Timeouts
-from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
 
 NAME = NameKey("Ada")

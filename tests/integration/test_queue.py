@@ -11,17 +11,15 @@ import psycopg
 import pytest
 
 from tests.integration.test_worker import CAPITALS, QUICK, Scripted
-from trueweave import AsyncTrueweave
-from trueweave.core.errors import ModelRefused, UnknownWorkspace
+from trueweave import AsyncTrueweave, Chunk, Settings, Source
 from trueweave.core.events import ignore
-from trueweave.core.record import Chunk, Extraction, Source
-from trueweave.core.settings import Settings
 from trueweave.engine.worker import work_for_all
+from trueweave.errors import ModelRefused, UnknownWorkspace
+from trueweave.extend import Database, Extraction, Workspace
 from trueweave.ingest import worker as workers
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.jobs import WorkerDependencies
 from trueweave.ingest.worker import Worker, worker_of
-from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.queue import queue
 from trueweave.store.postgres.queue.liveness import Liveness
 from trueweave.store.postgres.queue.queue import Queue

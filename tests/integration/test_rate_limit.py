@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from trueweave.core.errors import DatabaseError
-from trueweave.store.postgres.db import Database, Workspace
+from trueweave.errors import DatabaseError
+from trueweave.extend import Database, Workspace
 from trueweave.store.postgres.queue.liveness import Liveness
 from trueweave.store.postgres.queue.rate_limit import RateLimits, SharedRateLimiter
 

@@ -9,9 +9,9 @@ from psycopg import sql
 from psycopg.sql import Identifier as Id
 
 from tests.integration.test_tenants import _tables, _tenant
-from trueweave.core.errors import DatabaseError, UnknownWorkspace
+from trueweave.errors import DatabaseError, UnknownWorkspace
+from trueweave.extend import Database
 from trueweave.store.postgres.access.sql_roles import Reader, drop_reader, make_reader
-from trueweave.store.postgres.db import Database
 
 SEEN = {"document", "chunk", "entity", "relation", "mention", "link", "workspace"}
 

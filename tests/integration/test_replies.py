@@ -9,11 +9,11 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from trueweave.core.model_calls import Call, Message, Prompt, Purpose, Reply, TextRole
-from trueweave.core.protocols import Embedder, StreamingLLM, Vectors
+from trueweave import Message
+from trueweave.core.model_calls import Call, Purpose, TextRole
+from trueweave.extend import Database, Embedder, Prompt, Reply, StreamingLLM, Vectors, Workspace
 from trueweave.models.budget import BudgetedEmbedder, BudgetedLLM
 from trueweave.models.cache import CachedEmbedder, CachedLLM, StoringEmbedder, StoringLLM
-from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.money.replies import PostgresReplies
 from trueweave.store.postgres.queue.liveness import Liveness
 from trueweave.testing import HashEmbedder

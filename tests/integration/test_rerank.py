@@ -16,17 +16,16 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.clocks import FastClock
-from trueweave.core.errors import BadReply, ConfigError, ModelError, ModelRefused, ModelUnavailable
-from trueweave.core.model_calls import Prompt
-from trueweave.core.settings import Settings
-from trueweave.engine.factory import ModelFactory, WorkspaceModels
+from trueweave import Settings
+from trueweave.engine.factory import WorkspaceModels
+from trueweave.errors import BadReply, ConfigError, ModelError, ModelRefused, ModelUnavailable
+from trueweave.extend import Database, ModelFactory, Prompt, Workspace
 from trueweave.models.failures import UselessReply
 from trueweave.models.local import LocalModel
 from trueweave.models.names import endpoint
 from trueweave.models.opening import open_chat
 from trueweave.models.rerank import LLMReranker, OnnxReranker, RerankServer
 from trueweave.models.retry import Patience, RetryingReranker
-from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.money import ledger
 from trueweave.testing.model_server import Asked, Fault, ModelServer, Ranker, Script, Trouble, overlap
 from trueweave.text import tokens

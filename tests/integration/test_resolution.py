@@ -2,10 +2,9 @@
 
 import pytest
 
-from trueweave import AsyncTrueweave, Chunk, Document, Mention, NameKey, ResolutionSettings
-from trueweave.core.errors import RuleError
-from trueweave.core.settings import Settings
-from trueweave.store.postgres.db import Database
+from trueweave import AsyncTrueweave, Chunk, Document, Mention, NameKey, ResolutionSettings, Settings
+from trueweave.errors import RuleError
+from trueweave.extend import Database
 
 DIFFERENT = (
     ("Paul Muller", "Paula Muller"),

@@ -14,10 +14,9 @@ from contextlib import contextmanager
 import pytest
 
 from tests.integration.test_settle import document
-from trueweave import AsyncTrueweave
-from trueweave.core.record import Source
-from trueweave.core.settings import Settings
-from trueweave.store.postgres.db import Database, Transaction, Workspace
+from trueweave import AsyncTrueweave, Settings, Source
+from trueweave.extend import Database, Workspace
+from trueweave.store.postgres.db import Transaction
 from trueweave.store.postgres.offloop import off_loop
 from trueweave.testing import HashEmbedder
 

@@ -8,14 +8,12 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
-from trueweave.core.errors import ConfigError, SpaceMismatch
+from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, Settings
 from trueweave.core.model_calls import TextRole
-from trueweave.core.protocols import Embedder, Vectors
-from trueweave.core.settings import Settings
+from trueweave.errors import ConfigError, SpaceMismatch
+from trueweave.extend import Database, Embedder, Vectors, Workspace
 from trueweave.models.cache import CachedEmbedder, StoringEmbedder
 from trueweave.models.prefixes import PrefixedEmbedder, Prefixes
-from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.money.replies import PostgresReplies
 from trueweave.store.postgres.queue.liveness import Liveness
 from trueweave.testing import HashEmbedder, ModelServer

@@ -16,23 +16,33 @@ import numpy as np
 import pytest
 
 from tests.contract.projected import copied
-from trueweave import AsyncTrueweave, Filter, Readers
+from trueweave import AsyncTrueweave, Filter
 from trueweave.bench import datasets
-from trueweave.core.evidence import Scored
-from trueweave.core.graph import Metric, VectorKind
-from trueweave.core.model_calls import Prompt, Purpose, Reply, TextRole
-from trueweave.core.protocols import ChangeReaders, Embedder, Vectors, VectorSearch
+from trueweave.core.graph import Metric
+from trueweave.core.model_calls import Purpose, TextRole
+from trueweave.extend import (
+    ChangeReaders,
+    Database,
+    Embedder,
+    Prompt,
+    Readers,
+    Reply,
+    VectorKind,
+    Vectors,
+    VectorSearch,
+)
 from trueweave.ingest.extract import preannotated
-from trueweave.retrieval.methods import Subgraph, registry
+from trueweave.methods import Subgraph
+from trueweave.retrieval.methods import registry
 from trueweave.store.chroma.client import ChromaClient
 from trueweave.store.chroma.target import ChromaTarget
 from trueweave.store.chroma.vectors import ChromaVectors
 from trueweave.store.neo4j.client import Neo4jClient
 from trueweave.store.neo4j.graph import Neo4jGraph
 from trueweave.store.neo4j.target import Neo4jTarget
-from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.vectors import vectors
 from trueweave.testing import HashEmbedder
+from trueweave.types import Scored
 
 EXACT = 50_000  # vectors; there are fewer of each kind
 Lists = list[list[Scored[UUID]]]

@@ -7,10 +7,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from trueweave import AsyncTrueweave
-from trueweave.core.errors import DatabaseError, SchemaNewer, SchemaOutdated, UnknownWorkspace
-from trueweave.core.settings import Settings
-from trueweave.store.postgres.db import Database
+from trueweave import AsyncTrueweave, Settings
+from trueweave.errors import DatabaseError, SchemaNewer, SchemaOutdated, UnknownWorkspace
+from trueweave.extend import Database
 from trueweave.store.postgres.schema import schema
 from trueweave.store.postgres.schema.migrate import migrate, missing
 from trueweave.store.postgres.schema.schema import Migration, migration, migrations

@@ -13,14 +13,13 @@ from typing import Literal
 import pytest
 
 from tests.integration.test_methods import Scripted, found, ranking
-from trueweave import AsyncTrueweave, Keywords
-from trueweave.core.graph import Relation
+from trueweave import AsyncTrueweave, Relation
+from trueweave.extend import Database, Method
 from trueweave.graph.aggregate import harmonic_emphasis
-from trueweave.retrieval.context import Method
-from trueweave.retrieval.methods import Community, Global, Guess, Hybrid, Local, Naive, Subgraph
+from trueweave.methods import Community, Global, Guess, Hybrid, Local, Naive, Subgraph
 from trueweave.retrieval.methods.guess import strength
-from trueweave.store.postgres.db import Database
 from trueweave.testing.small_graph import SAID, Angles, document
+from trueweave.types import Keywords
 
 
 async def entered(database: Database, low: list[str]) -> AsyncTrueweave:

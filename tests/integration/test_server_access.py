@@ -14,13 +14,13 @@ import pytest
 
 from tests.integration.proxies import Proxy
 from tests.integration.serving import fill, serving
+from trueweave import Settings, TrueweaveError
 from trueweave.core import errors
-from trueweave.core.errors import ConfigError, TrueweaveError
-from trueweave.core.settings import Settings
+from trueweave.errors import ConfigError
+from trueweave.extend import Database
 from trueweave.server import problems
 from trueweave.store.postgres.access import api_keys, audit
 from trueweave.store.postgres.access.audit import AuditEntry
-from trueweave.store.postgres.db import Database
 
 WORKSPACE = "/v1/workspaces/mine"
 

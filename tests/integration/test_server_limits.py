@@ -16,16 +16,15 @@ import pytest
 from tests.identity import AUDIENCE, issuing
 from tests.integration.serving import ANSWER, Served, fill, serving
 from tests.integration.test_server_questions import ASK, QUESTION, asked, notes, until
-from trueweave import AsyncTrueweave, Chunk, Document, Source, StorageFull
-from trueweave.core.errors import QuestionTooLong
-from trueweave.core.model_calls import Message, Prompt, Purpose
-from trueweave.core.settings import Settings
+from trueweave import AsyncTrueweave, Chunk, Document, Message, Settings, Source
+from trueweave.core.model_calls import Purpose
+from trueweave.errors import QuestionTooLong, StorageFull
+from trueweave.extend import Database, Prompt
 from trueweave.models.names import endpoint
 from trueweave.models.opening import open_chat
 from trueweave.models.prompt_limit import PromptLimitLLM
 from trueweave.store.postgres.access import api_keys
 from trueweave.store.postgres.access.api_keys import KeyLimits
-from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.money import caller_usage
 from trueweave.store.postgres.record import storage
 from trueweave.testing.model_server import Asked, Fault, ModelServer, Trouble

@@ -9,7 +9,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.integration.serving import Served, fill, serving
 from trueweave import AsyncTrueweave
-from trueweave.core.errors import DatabaseUnavailable
+from trueweave.errors import DatabaseUnavailable
 
 
 @asynccontextmanager

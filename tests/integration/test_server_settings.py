@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tests.integration.serving import fill, serving
-from trueweave.core.settings import OF_THE_PROCESS, Settings
+from trueweave import Settings
+from trueweave.core.settings import OF_THE_PROCESS
 from trueweave.server.routes.settings import TenantSettings
 
 PATH = "/v1/workspaces/mine/settings"

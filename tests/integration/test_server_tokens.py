@@ -12,7 +12,7 @@ import pytest
 from tests.identity import AUDIENCE, SigningKey, issuing
 from tests.integration.serving import fill, serving
 from tests.servers import PASSWORD, OidcProvider, free_port, no_oidc_provider
-from trueweave.core.errors import ConfigError
+from trueweave.errors import ConfigError
 from trueweave.server.app import create_app
 
 WORKSPACE = "/v1/workspaces/mine"

@@ -15,17 +15,16 @@ import pytest
 
 from tests.conftest import QUICK
 from tests.integration.test_owner import owned_url  # noqa: F401 (a fixture)
-from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, Source
-from trueweave.core.errors import ConfigError, DatabaseError, UnknownWorkspace, WorkspaceMoving
-from trueweave.core.settings import Settings
+from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, Settings, Source
 from trueweave.engine.database import opened_database
 from trueweave.engine.worker import work_for_all
+from trueweave.errors import ConfigError, DatabaseError, UnknownWorkspace, WorkspaceMoving
+from trueweave.extend import Database, Workspace
 from trueweave.store.embedded import EmbeddedServer
 from trueweave.store.postgres.cluster import moving, servers
 from trueweave.store.postgres.cluster.joining import join_servers, list_servers, migrate_servers, weigh_server
 from trueweave.store.postgres.cluster.moving import MoveProgress, OwnerAddress, move_workspace, settle_copies
 from trueweave.store.postgres.cluster.servers import Servers
-from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.vectors import own_tables, vectors
 from trueweave.testing import Databases, HashEmbedder
 

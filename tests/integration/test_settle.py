@@ -12,14 +12,13 @@ from dataclasses import dataclass, field
 import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, ResolutionSettings
-from trueweave.core.errors import DatabaseUnavailable, SpaceMismatch
 from trueweave.core.graph import Metric
 from trueweave.core.model_calls import TextRole
-from trueweave.core.protocols import Vectors
+from trueweave.errors import DatabaseUnavailable, SpaceMismatch
+from trueweave.extend import Database, Vectors, Workspace
 from trueweave.graph.contribution import contribution
 from trueweave.index import settle as view_settle
 from trueweave.index.settle import settle
-from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.locks import lock_view
 from trueweave.store.postgres.record import record
 from trueweave.testing import Faults, HashEmbedder

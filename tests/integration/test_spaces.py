@@ -10,13 +10,11 @@ import numpy as np
 import psycopg
 import pytest
 
-from trueweave import AsyncTrueweave, Chunk, Document, Mention
-from trueweave.core.errors import BudgetReached, ConfigError, SpaceMismatch
-from trueweave.core.graph import Hit, Metric
+from trueweave import AsyncTrueweave, Chunk, Document, Mention, Settings
+from trueweave.core.graph import Metric
 from trueweave.core.model_calls import TextRole
-from trueweave.core.protocols import Vectors
-from trueweave.core.settings import Settings
-from trueweave.store.postgres.db import Database
+from trueweave.errors import BudgetReached, ConfigError, SpaceMismatch
+from trueweave.extend import Database, Hit, Vectors
 from trueweave.store.postgres.vectors import vectors
 from trueweave.testing import HashEmbedder, ModelServer
 

@@ -12,13 +12,10 @@ import pytest
 
 from tests.integration.serving import serving
 from tests.replication import Server, both, no_standby, replicated
-from trueweave import AsyncTrueweave
+from trueweave import AsyncTrueweave, Chunk, Document, Evidence, Filter, Link, Mention, Settings
 from trueweave.cli import doctor
-from trueweave.core.errors import DatabaseError
-from trueweave.core.evidence import Evidence, Filter
-from trueweave.core.record import Chunk, Document, Link, Mention
-from trueweave.core.settings import Settings
 from trueweave.engine.database import opened_database
+from trueweave.errors import DatabaseError
 from trueweave.retrieval.methods import registry
 from trueweave.server.metrics import Metrics
 from trueweave.store.postgres.cluster.joining import join_servers, weigh_server

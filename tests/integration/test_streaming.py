@@ -11,12 +11,12 @@ from typing import NamedTuple
 import pytest
 
 from tests.clocks import FastClock
-from trueweave.core.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
-from trueweave.core.model_calls import Message, Prompt, Purpose, Reply
-from trueweave.core.money import Price, Spent
-from trueweave.core.protocols import StreamingLLM
-from trueweave.core.settings import Settings
-from trueweave.engine.factory import ModelFactory, WorkspaceModels
+from trueweave import Message, Settings, Spent
+from trueweave.core.model_calls import Purpose
+from trueweave.core.money import Price
+from trueweave.engine.factory import WorkspaceModels
+from trueweave.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
+from trueweave.extend import Database, ModelFactory, Prompt, Reply, StreamingLLM, Workspace
 from trueweave.models.budget import most_tokens
 from trueweave.models.cache import CachedLLM, prompt_key
 from trueweave.models.failures import UselessReply
@@ -25,7 +25,6 @@ from trueweave.models.opening import open_chat
 from trueweave.models.retry import Patience, Retrying
 from trueweave.models.usage import prompt_tokens
 from trueweave.models.wrappers import ReplyStream
-from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.money import ledger
 from trueweave.store.postgres.money.replies import PostgresReplies
 from trueweave.store.postgres.queue.liveness import Liveness

@@ -4,7 +4,7 @@ import asyncio
 
 from tests.integration.test_settle import document
 from trueweave import AsyncTrueweave, Chunk, Document, Mention
-from trueweave.core.errors import BadReply
+from trueweave.errors import BadReply
 from trueweave.ingest.summaries import summarise_some
 from trueweave.store.postgres.view.view import LONG_DESCRIPTION
 

@@ -25,20 +25,21 @@ from trueweave import (
     AsyncTrueweave,
     Chunk,
     Document,
+    Event,
     Link,
     Mention,
     NamedFile,
     NameKey,
     ResolutionSettings,
+    Settings,
+    Source,
     Trueweave,
     TrueweaveError,
 )
-from trueweave.core.errors import ConfigError, ProjectionMissing, UnknownWorkspace
-from trueweave.core.events import Event
-from trueweave.core.model_calls import Prompt, Purpose, Reply
-from trueweave.core.record import Source
-from trueweave.core.settings import Settings
+from trueweave.core.model_calls import Purpose
 from trueweave.engine import sync
+from trueweave.errors import ConfigError, ProjectionMissing, UnknownWorkspace
+from trueweave.extend import Prompt, Reply
 from trueweave.testing import HashEmbedder
 
 TEXT = "Ada Lovelace worked with Charles Babbage in London."

@@ -11,7 +11,7 @@ from psycopg.sql import Identifier as Id
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
 from trueweave.core.graph import VECTOR_KINDS
-from trueweave.store.postgres.db import Database
+from trueweave.extend import Database
 from trueweave.store.postgres.vectors import own_tables, vectors
 from trueweave.testing import HashEmbedder
 

@@ -13,7 +13,7 @@ import pytest
 from psycopg import errors
 
 from trueweave import AsyncTrueweave, Chunk, Document
-from trueweave.store.postgres.db import Database
+from trueweave.extend import Database
 
 K1, B = 1.2, 0.75
 ALPHABET = [f"{a}{b}{c}" for a in "bgkmz" for b in "aou" for c in "nrx"]  # words that no stemmer changes

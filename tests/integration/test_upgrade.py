@@ -9,15 +9,13 @@ import psycopg
 import pytest
 
 from tests.integration.test_schema import with_more
-from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
-from trueweave.core.errors import SchemaMismatch, SchemaOutdated
+from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, Settings, Source
 from trueweave.core.events import ignore
-from trueweave.core.record import Source
-from trueweave.core.settings import Settings
 from trueweave.engine.factory import recipe
+from trueweave.errors import SchemaMismatch, SchemaOutdated
+from trueweave.extend import Database
 from trueweave.ingest.intake import take_in
-from trueweave.retrieval.methods import Keyword, Naive
-from trueweave.store.postgres.db import Database
+from trueweave.methods import Keyword, Naive
 from trueweave.store.postgres.schema.migrate import migrate, missing
 from trueweave.store.postgres.schema.schema import migration
 from trueweave.store.postgres.vectors import vectors

@@ -12,7 +12,7 @@ import pytest
 
 from tests.integration.serving import fill, serving
 from tests.integration.test_server_questions import until
-from trueweave.core.errors import UnreadableFile
+from trueweave.errors import UnreadableFile
 from trueweave.ingest import json_lines, reading_limits
 from trueweave.ingest.parsing import ParserLimits, parse
 from trueweave.ingest.reading_limits import ReadingLimits, limited

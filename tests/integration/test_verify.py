@@ -8,16 +8,15 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, Rule
-from trueweave.core.graph import Verdict
-from trueweave.core.settings import Settings
+from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, Rule, Settings
 from trueweave.engine import maintenance
+from trueweave.extend import Database, Workspace
 from trueweave.graph.contribution import contribution
 from trueweave.index.verify import Moment, compare_with
 from trueweave.store.postgres.cluster import temporary_workspaces
-from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.record import record, resolution
 from trueweave.testing import ModelServer, tables
+from trueweave.types import Verdict
 
 FOLK = ("miller", "smith", "reeve", "priest")
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Filter, Mention
-from trueweave.retrieval.methods import Keyword, Naive, Walk, Weave
+from trueweave.methods import Keyword, Naive, Walk, Weave
 from trueweave.testing import HashEmbedder
 from trueweave.text import phrases
 

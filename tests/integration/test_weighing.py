@@ -6,11 +6,10 @@ from uuid import UUID
 
 import pytest
 
-from trueweave import AsyncTrueweave, Chunk, Document, Mention
-from trueweave.core.evidence import Evidence, Query
+from trueweave import AsyncTrueweave, Chunk, Document, Evidence, Mention
 from trueweave.core.protocols import RerankFeatures
-from trueweave.retrieval.context import QueryContext
-from trueweave.retrieval.methods import Auto, Fuse, Keyword, Weave
+from trueweave.extend import Query, QueryContext
+from trueweave.methods import Auto, Fuse, Keyword, Weave
 from trueweave.testing import HashEmbedder
 from trueweave.text import phrases
 

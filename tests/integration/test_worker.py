@@ -8,18 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from trueweave import AsyncTrueweave
-from trueweave.core.errors import BadReply, BudgetReached, InvalidDocument, ModelRefused
-from trueweave.core.events import Event, Extracted, Failed, Unreadable
-from trueweave.core.protocols import Extractor
-from trueweave.core.record import Chunk, Document, Extraction, Link, Mention, Source
-from trueweave.core.settings import Settings
+from trueweave import AsyncTrueweave, Chunk, Document, Event, Link, Mention, Settings, Source
+from trueweave.errors import BadReply, BudgetReached, InvalidDocument, ModelRefused
+from trueweave.events import Extracted, Failed, Unreadable
+from trueweave.extend import Database, Extraction, Extractor
 from trueweave.graph.contribution import Contribution, contribution
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.worker import Worker, run_until, worker_of
-from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.record import record
 from trueweave.testing import HashEmbedder
 

@@ -5,13 +5,13 @@ from contextlib import aclosing
 
 import pytest
 
-from trueweave import AsyncTrueweave
-from trueweave.core.errors import ConfigError, ModelUnavailable
-from trueweave.core.settings import Settings, workspace_settings
-from trueweave.engine.factory import ModelFactory, chat_endpoint
+from trueweave import AsyncTrueweave, Settings
+from trueweave.core.settings import workspace_settings
+from trueweave.engine.factory import chat_endpoint
+from trueweave.errors import ConfigError, ModelUnavailable
+from trueweave.extend import Database, ModelFactory
 from trueweave.models.names import Endpoint, provider_of
 from trueweave.store.postgres.connections import PostgresConnection
-from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
 from trueweave.testing.model_server import ModelServer
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
 from tests.conftest import FULL
-from trueweave.core.record import ResolutionSettings, Sameness
+from trueweave import ResolutionSettings
+from trueweave.core.record import Sameness
 from trueweave.graph.alike import LONGEST_FUZZY, alike, keys, mask, most_changes, probes
 
 # Few letters make pairs with many ways to line up; many letters make pairs that share nothing by chance.

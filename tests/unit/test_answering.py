@@ -9,13 +9,14 @@ from uuid import UUID
 
 import pytest
 
+from trueweave import Answer, AnswerOptions, Evidence, Message, Passage, Usage
 from trueweave.answering.ask import NOTHING_FOUND, Answering
 from trueweave.answering.conversation import standalone
-from trueweave.core.answers import Answer, AnswerOptions
-from trueweave.core.errors import BadReply, ConfigError
-from trueweave.core.evidence import Evidence, Passage, Trace, Usage
-from trueweave.core.model_calls import Finish, Message, Prompt, Purpose, Reply
+from trueweave.core.model_calls import Finish, Purpose
+from trueweave.errors import BadReply, ConfigError
+from trueweave.extend import Prompt, Reply
 from trueweave.text import tokens
+from trueweave.types import Trace
 
 BRIDGE = Passage(
     UUID(int=1),

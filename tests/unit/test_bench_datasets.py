@@ -10,7 +10,7 @@ import pytest
 
 from trueweave.bench import datasets
 from trueweave.bench.types import Dataset, DatasetPassage
-from trueweave.core.errors import ConfigError, UnreadableFile
+from trueweave.errors import ConfigError, UnreadableFile
 
 PAIRS = {
     "_id": "q1",

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from trueweave import AsyncTrueweave
+from trueweave import AsyncTrueweave, Usage
 from trueweave.bench import report
 from trueweave.bench.experiment import Experiment, Ran, deep_enough
 from trueweave.bench.measures import usual
@@ -19,10 +19,9 @@ from trueweave.bench.outcomes import Answered, Outcome, OutcomeFile
 from trueweave.bench.results import Results, results
 from trueweave.bench.types import Dataset, DatasetPassage, Question
 from trueweave.bench.verdict import verdict
-from trueweave.core.errors import ConfigError
-from trueweave.core.evidence import Usage
-from trueweave.retrieval.context import Method
-from trueweave.retrieval.methods import Fuse, Hybrid, Keyword, Local, Naive
+from trueweave.errors import ConfigError
+from trueweave.extend import Method
+from trueweave.methods import Fuse, Hybrid, Keyword, Local, Naive
 
 HOSTILE = '<script>alert("x")</script>&'
 

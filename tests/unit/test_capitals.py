@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from trueweave.core.record import Chunk, Extraction, Place, Source
+from trueweave import Chunk, Place, Source
+from trueweave.extend import Extraction
 from trueweave.ingest.extract.capitals import CapitalsExtractor
 
 

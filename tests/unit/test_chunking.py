@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trueweave.core.errors import ConfigError
-from trueweave.core.record import Chunk, ChunkSizes, Place, Source
+from trueweave import Chunk, Place, Source
+from trueweave.errors import ConfigError
+from trueweave.extend import ChunkSizes
 from trueweave.text import chunking, tokens
 from trueweave.text.chunking import chunk
 

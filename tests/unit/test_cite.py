@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from trueweave import Passage
 from trueweave.answering.check import Checked, check
 from trueweave.answering.citation_parser import parse
 from trueweave.answering.numbers import amount, only_number, values
 from trueweave.answering.quotes import is_elided, long_enough, occurrences
 from trueweave.answering.verify import RulesVerifier
-from trueweave.core.evidence import Passage
 
 BRIDGE = Passage(
     UUID(int=1),

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trueweave.core.model_calls import Message, Prompt
+from trueweave import Message
+from trueweave.extend import Prompt
 from trueweave.models.clean import Cleaning, Unfencing, cleaned
 from trueweave.models.prompts import fence, fence_marks
 

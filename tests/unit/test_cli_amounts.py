@@ -5,8 +5,8 @@ from decimal import Decimal
 import pytest
 
 from trueweave.cli.render.amounts import Allowance, allowance_words, parse_allowance, short_number
-from trueweave.core.errors import ConfigError
 from trueweave.core.money import money
+from trueweave.errors import ConfigError
 
 
 @pytest.mark.parametrize(

@@ -9,15 +9,16 @@ from uuid import UUID
 import pytest
 from rich.console import Console, RenderableType
 
+from trueweave import Answer, Check, Citation, Compared, Comparison, Evidence, Passage, Sentence, Usage
 from trueweave.cli.questions import read_filter, read_history, read_parameters
 from trueweave.cli.render.answers import check_lines, citation_lines, cost_line, usage_words
 from trueweave.cli.render.comparison import comparison_lines
 from trueweave.cli.render.evidence import excerpt, passage_lines
 from trueweave.cli.render.lines import one_line
 from trueweave.cli.render.writer import Writer
-from trueweave.core.answers import Answer, Check, CheckStatus, Citation, Compared, Comparison, Repair, Sentence
-from trueweave.core.errors import ConfigError, UnreadableFile
-from trueweave.core.evidence import Copy, Evidence, Passage, Trace, Usage
+from trueweave.core.answers import CheckStatus
+from trueweave.errors import ConfigError, UnreadableFile
+from trueweave.types import Copy, Repair, Trace
 
 PASSAGE = Passage(UUID(int=1), "notes/1", "Notes", "Ada wrote Note G. It is a program.", 0, 0.5, page="3")
 

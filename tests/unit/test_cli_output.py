@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from rich.console import Console, RenderableType
 
+from trueweave import Budget, Estimate, Spent
 from trueweave.cli.inputs import sort_out
 from trueweave.cli.render.estimates import document_estimate
 from trueweave.cli.render.money import budget_rows, receipt_table
 from trueweave.cli.render.run_progress import IngestWatch
 from trueweave.cli.render.run_summary import IngestTally
-from trueweave.core.errors import ConfigError
-from trueweave.core.events import Found, Skipped, Unreadable
-from trueweave.core.money import Budget, Estimate, Spent
-from trueweave.store.postgres.queue.ingest_progress import IngestProgress
+from trueweave.errors import ConfigError
+from trueweave.events import Found, Skipped, Unreadable
+from trueweave.types import IngestProgress
 
 NOTHING = Budget(None, None, Decimal(0), 0, Decimal(0), 0)
 

@@ -7,16 +7,14 @@ from typing import Any
 import httpx2
 import pytest
 
-from trueweave import Client, Filter, Range, Trueweave, connect
+from trueweave import Client, Entity, Filter, NameKey, Range, Trueweave, connect
 from trueweave.client import connection as connecting
 from trueweave.client.address import checked_address, found_key
 from trueweave.client.connection import Repeats, ServerConnection
 from trueweave.client.forms import entity_name, filter_body, method_body, read, verifier_names
 from trueweave.client.problems import error_of
 from trueweave.core import errors
-from trueweave.core.graph import Entity
-from trueweave.core.record import NameKey
-from trueweave.retrieval.methods import Cutoff, Fuse, Keyword, Naive
+from trueweave.methods import Cutoff, Fuse, Keyword, Naive
 from trueweave.retrieval.methods.registry import make
 from trueweave.testing import HashEmbedder
 

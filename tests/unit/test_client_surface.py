@@ -8,10 +8,10 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from trueweave import AsyncClient, AsyncTrueweave, Client
+from trueweave import AsyncClient, AsyncTrueweave, Client, TrueweaveError
 from trueweave.client import sync as sync_client
 from trueweave.client.problems import CLASSES
-from trueweave.core.errors import Defect, SchemaMismatch, TrueweaveError
+from trueweave.errors import Defect, SchemaMismatch
 from trueweave.server.problems import KINDS
 
 # What a client does not have, and why. A new call of AsyncTrueweave is either a call of AsyncClient, or is added here

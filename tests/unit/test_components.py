@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trueweave.core.graph import RuleKind
 from trueweave.graph.components import NameRule, components, inherit
+from trueweave.types import RuleKind
 
 NAMES = "ABCDEF"
 IDS = {letter: UUID(int=ord(letter)) for letter in NAMES}

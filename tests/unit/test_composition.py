@@ -14,34 +14,20 @@ import pytest
 from pydantic import Field, ValidationError
 from typer.testing import CliRunner
 
-from trueweave import AsyncTrueweave
+from trueweave import AsyncTrueweave, Entity, Evidence, Passage, Relation, Settings
 from trueweave.cli import app
 from trueweave.cli.bench import _chosen
-from trueweave.core.errors import BadReply, ConfigError, UnknownMethod
-from trueweave.core.evidence import Evidence, Keywords, Passage, Query, Report, Scored
-from trueweave.core.graph import Entity, Relation
-from trueweave.core.model_calls import Prompt, Purpose, Reply
+from trueweave.core.model_calls import Purpose
 from trueweave.core.protocols import LLM, Reranker
-from trueweave.core.settings import Settings
+from trueweave.errors import BadReply, ConfigError, UnknownMethod
+from trueweave.extend import Database, Prompt, Query, QueryContext, Reply, Workspace
 from trueweave.graph.paths import shortest
+from trueweave.methods import Cutoff, Fuse, Global, Guess, Hybrid, Keyword, Local, Naive, Rerank, Subgraph
 from trueweave.models.prompts import BUILT_IN, PromptSet
-from trueweave.retrieval.context import QueryContext
-from trueweave.retrieval.methods import (
-    Cutoff,
-    Fuse,
-    Global,
-    Guess,
-    Hybrid,
-    Keyword,
-    Local,
-    Naive,
-    Rerank,
-    Subgraph,
-    registry,
-)
+from trueweave.retrieval.methods import registry
 from trueweave.retrieval.methods.combine import reranked
 from trueweave.retrieval.methods.keywords import keywords
-from trueweave.store.postgres.db import Database, Workspace
+from trueweave.types import Keywords, Report, Scored
 
 T = TypeVar("T")
 QUESTION = Query("question")

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from trueweave.core.errors import ConfigError
-from trueweave.core.settings import Settings, change_file, find_file, workspace_name, write_file
+from trueweave import Settings
+from trueweave.core.settings import change_file, find_file, workspace_name, write_file
+from trueweave.errors import ConfigError
 
 URL = "postgresql://ada:secret@db.example:5432/trueweave"
 

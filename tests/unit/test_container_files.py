@@ -9,8 +9,9 @@ import pytest
 import typer
 import yaml  # type: ignore[import-untyped]
 
+from trueweave import Settings
 from trueweave.cli import app
-from trueweave.core.settings import PREFIX, Settings
+from trueweave.core.settings import PREFIX
 from trueweave.server.app import create_app
 
 ROOT = Path(__file__).parents[2]

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from trueweave.core.errors import InvalidDocument
-from trueweave.core.record import Chunk, Document, Link, Mention
+from trueweave import Chunk, Document, Link, Mention
+from trueweave.errors import InvalidDocument
 from trueweave.graph.contribution import Contribution, contribution
 from trueweave.text.names import key, name_id
 

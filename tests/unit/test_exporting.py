@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trueweave.core.record import Chunk, Document, Link, Mention, Place
+from trueweave import Chunk, Document, Link, Mention, Place
 from trueweave.formats.exporting import cypher
 from trueweave.formats.exporting.files import Pieces, folder, replacing, write_text
 from trueweave.ingest.extract import preannotated

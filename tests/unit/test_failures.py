@@ -3,7 +3,7 @@
 import pytest
 from psycopg import Error, InterfaceError, OperationalError, errors
 
-from trueweave.core.errors import NotIsolated
+from trueweave.errors import NotIsolated
 from trueweave.store.postgres.failures import lasting
 
 

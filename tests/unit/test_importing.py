@@ -19,10 +19,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.documents import Document as LangChainDocument
 
+from trueweave import Chunk, Document, Event, Link, Mention
 from trueweave.cli.import_ import FormatName
-from trueweave.core.errors import ConfigError, UnreadableFile
-from trueweave.core.events import Event, Noted, Refused
-from trueweave.core.record import Chunk, Document, Link, Mention
+from trueweave.errors import ConfigError, UnreadableFile
+from trueweave.events import Noted, Refused
 from trueweave.formats import importing
 from trueweave.formats.importing import json_object
 from trueweave.formats.importing.annotations import Annotations, GivenRelation, strengths

@@ -16,6 +16,7 @@ from uuid import UUID
 
 import pytest
 
+from trueweave import Message, Passage, Source
 from trueweave.answering import quotes
 from trueweave.answering.check import check
 from trueweave.answering.citation_parser import CitationParser
@@ -24,9 +25,7 @@ from trueweave.answering.numbers import amount, numbers, values
 from trueweave.answering.reasoning_parser import ReasoningParser
 from trueweave.answering.verify import RulesVerifier
 from trueweave.answering.verify.normalise import normalised
-from trueweave.core.evidence import Passage
-from trueweave.core.model_calls import Message
-from trueweave.core.record import ChunkSizes, Source
+from trueweave.extend import ChunkSizes
 from trueweave.ingest.extract.capitals import CapitalsExtractor
 from trueweave.ingest.extract.cooccurrence import topics
 from trueweave.ingest.extract.findings import ExtractionBuilder

@@ -6,9 +6,10 @@ from typing import Any, cast
 
 import pytest
 
-from trueweave.core.errors import BadReply, ConfigError, ModelUnavailable
-from trueweave.core.model_calls import Prompt, Purpose, Reply
-from trueweave.core.record import Chunk, DroppedFinding, Extraction, Link, Mention, Source
+from trueweave import Chunk, Link, Mention, Source
+from trueweave.core.model_calls import Purpose
+from trueweave.errors import BadReply, ConfigError, ModelUnavailable
+from trueweave.extend import DroppedFinding, Extraction, Prompt, Reply
 from trueweave.ingest.extract.findings import EXAMPLE_WORDS, NOTHING_FOUND
 from trueweave.ingest.extract.graph_schema import GraphSchema
 from trueweave.ingest.extract.llm import LLMExtractor

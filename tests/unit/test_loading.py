@@ -10,11 +10,10 @@ from uuid import UUID
 
 import pytest
 
-from trueweave.core.errors import UnreadableFile
-from trueweave.core.events import Refused, Skipped, Unreadable
-from trueweave.core.graph import Entity
-from trueweave.core.protocols import Loader
-from trueweave.core.record import Source
+from trueweave import Entity, Source
+from trueweave.errors import UnreadableFile
+from trueweave.events import Refused, Skipped, Unreadable
+from trueweave.extend import Loader
 from trueweave.formats.pictures.picture import GraphPicture
 from trueweave.ingest.loading import Files, Loaded, broken_loaders, from_stream, installed, loaders
 from trueweave.ingest.loading.markdown import Markdown

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from trueweave.core.errors import UnreadableFile
-from trueweave.core.protocols import Loader
-from trueweave.core.record import Place, Source
+from trueweave import Place, Source
+from trueweave.errors import UnreadableFile
+from trueweave.extend import Loader
 from trueweave.ingest import json_lines
 from trueweave.ingest.loading.markdown import Markdown
 from trueweave.ingest.loading.rows import JsonLines, Table

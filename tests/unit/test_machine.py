@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from trueweave import Settings
 from trueweave.core import machine
-from trueweave.core.settings import Settings
 from trueweave.ingest.jobs import WorkerSettings
 
 GB = 2**30

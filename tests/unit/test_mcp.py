@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trueweave.core.errors import ConfigError
+from trueweave.errors import ConfigError
 from trueweave.mcp.arguments import ASK_METHODS, SEARCH_METHODS, cursor_after, uri_before
 from trueweave.mcp.bounds import Room
 from trueweave.mcp.clients import CLIENT_NAMES, ClientName, ServerLaunch, snippet

@@ -3,9 +3,6 @@
 import asyncio
 from decimal import Decimal
 
-from trueweave.core.errors import ModelUnavailable
-from trueweave.core.events import Extracted, Failed, WorkFailed
-from trueweave.core.evidence import Step, Trace
 from trueweave.core.telemetry.measuring import (
     CacheLookup,
     Charged,
@@ -16,7 +13,10 @@ from trueweave.core.telemetry.measuring import (
     measured_by,
 )
 from trueweave.core.telemetry.spans import failure_name
+from trueweave.errors import ModelUnavailable
+from trueweave.events import Extracted, Failed, WorkFailed
 from trueweave.server.metrics import Metrics
+from trueweave.types import Step, Trace
 
 
 def value(metrics: Metrics, name: str, **labels: str) -> float | None:

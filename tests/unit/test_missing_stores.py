@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from trueweave.core.errors import ConfigError
+from trueweave.errors import ConfigError
 from trueweave.store.chroma.client import ChromaClient
 from trueweave.store.neo4j.client import Neo4jClient
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from trueweave.core.errors import ConfigError
+from trueweave.errors import ConfigError
 from trueweave.models.names import PROVIDERS, endpoint
 
 

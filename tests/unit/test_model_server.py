@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from trueweave.core.model_calls import Message
+from trueweave import Message
 from trueweave.testing import HashEmbedder
 from trueweave.testing.model_server import Asked, Fault, ModelServer, Trouble, smallest, table
 

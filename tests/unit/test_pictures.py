@@ -10,7 +10,8 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from trueweave import ConfigError, Entity, GraphPicture, Passage, Relation
+from trueweave import Entity, GraphPicture, Passage, Relation
+from trueweave.errors import ConfigError
 from trueweave.formats.pictures.colours import OTHER, PALETTE, colours
 from trueweave.formats.pictures.layout import Box, labelled, placed
 from trueweave.formats.pictures.picture import excerpt

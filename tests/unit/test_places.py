@@ -4,9 +4,8 @@ from uuid import UUID
 
 import pytest
 
-from trueweave.core.answers import Citation
-from trueweave.core.evidence import Passage, place_at
-from trueweave.core.record import Place
+from trueweave import Citation, Passage, Place
+from trueweave.core.evidence import place_at
 
 PAGES = (Place(0, "page", "1"), Place(10, "page", "2"), Place(20, "page", "3"))
 SECTIONS = (

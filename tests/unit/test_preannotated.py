@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from trueweave.core.errors import InvalidDocument
-from trueweave.core.events import Refused
-from trueweave.core.record import Chunk, Document, Link, Mention
+from trueweave import Chunk, Document, Link, Mention
+from trueweave.errors import InvalidDocument
+from trueweave.events import Refused
 from trueweave.ingest.extract.preannotated import read
 
 FULL_RELATION = {

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from trueweave import Settings
 from trueweave.core.money import Price
-from trueweave.core.settings import Settings
 from trueweave.engine import factory
 from trueweave.models.names import PROVIDERS
 from trueweave.models.prices import listed, price_list

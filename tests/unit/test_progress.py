@@ -5,16 +5,16 @@ from decimal import Decimal
 
 import pytest
 
+from trueweave import Budget, Event, Source
 from trueweave.cli.render.run_progress import IngestWatch
 from trueweave.cli.render.run_summary import IngestTally
-from trueweave.core.events import Event, Extracted, Waiting, Working, in_run
-from trueweave.core.money import Budget
-from trueweave.core.record import Source
+from trueweave.core.events import in_run
+from trueweave.events import Extracted, Waiting, Working
 from trueweave.ingest.extract.capitals import CapitalsExtractor
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.stages import work
-from trueweave.store.postgres.queue.ingest_progress import IngestProgress
 from trueweave.text.names import key
+from trueweave.types import IngestProgress
 
 RECIPE = Recipe(extractor="capitals", min_chunk_size=50, max_chunk_size=100)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from trueweave.core.errors import ConfigError
+from trueweave.errors import ConfigError
 from trueweave.models import prompts
 from trueweave.models.prompts import PromptSet, Template, fence, load
 

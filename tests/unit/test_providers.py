@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from trueweave.core.errors import ConfigError
+from trueweave.errors import ConfigError
 from trueweave.models.names import Endpoint, endpoint
 from trueweave.models.opening import open_chat, open_embedder, open_reranker
 

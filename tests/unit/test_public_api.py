@@ -2,11 +2,13 @@
 
 import dataclasses
 import inspect
+import itertools
 import re
 import subprocess
 import sys
 import typing
 from collections.abc import Iterator
+from importlib.metadata import entry_points
 from types import ModuleType
 
 import pytest
@@ -16,23 +18,34 @@ from trueweave import (
     AsyncClient,
     AsyncConversation,
     AsyncTrueweave,
-    Chunker,
     Client,
     Conversation,
+    Trueweave,
+    errors,
+    events,
+    extend,
+    methods,
+    types,
+)
+from trueweave.client import sync as sync_client
+from trueweave.core import errors as core_errors
+from trueweave.core import events as core_events
+from trueweave.engine import sync
+from trueweave.extend import (
+    Chunker,
     Extractor,
     GraphReader,
     Loader,
     Method,
+    ModelFactory,
     ProjectionSource,
     TextSearch,
-    Trueweave,
     VectorSearch,
 )
-from trueweave.client import sync as sync_client
-from trueweave.core import errors
-from trueweave.engine import sync
-from trueweave.engine.factory import ModelFactory
+from trueweave.retrieval.methods import registry
 
+MODULES: list[ModuleType] = [trueweave, errors, events, extend, methods, types]
+EVERYWHERE = {name for module in (trueweave, errors, events, extend, types) for name in module.__all__}
 CLIENT_GROUPS = [kind for name, kind in typing.get_type_hints(AsyncClient).items() if not name.startswith("_")]
 GROUPS = [kind for name, kind in typing.get_type_hints(AsyncTrueweave).items() if not name.startswith("_")]
 API = [
@@ -61,6 +74,15 @@ ALIASES = {
     "Vectors",
 }
 FUNCTIONS = {"connect", "connect_async"}
+ONLY_AT_THE_TOP = FUNCTIONS | {
+    "Settings",
+    "AsyncTrueweave",
+    "Trueweave",
+    "AsyncClient",
+    "Client",
+    "AsyncConversation",
+    "Conversation",
+}
 # For the worker of all workspaces, which is of this package.
 INTERNAL = {"worker_dependencies"}
 
@@ -96,33 +118,93 @@ def types_of_api() -> set[str]:
             names = {"ModelFactory": ModelFactory, "AsyncTrueweave": AsyncTrueweave}
             for hint in typing.get_type_hints(method, localns=names).values():
                 types_in(hint, known)
-    return {one.__name__ for one in known}
+    return {one.__name__ for one in known if not is_group(one)}
+
+
+def is_group(cls: type) -> bool:
+    """Whether it is the class of `trueweave.graph` and its like, which is reached by that name."""
+    return (
+        cls in GROUPS
+        or cls in CLIENT_GROUPS
+        or f"Async{cls.__name__}" in {kind.__name__ for kind in (*GROUPS, *CLIENT_GROUPS)}
+    )
+
+
+def defined(module: ModuleType) -> set[str]:
+    return {
+        name for name, value in vars(module).items() if inspect.isclass(value) and value.__module__ == module.__name__
+    }
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: str(module.__name__))
+def test_a_public_module_has_its_names_and_no_others(module: ModuleType) -> None:
+    public = list(module.__all__)
+    assert public == sorted(public)
+    assert all(hasattr(module, name) for name in public)  # some are loaded when they are first used
+    visible = {name: value for name, value in vars(module).items() if not name.startswith("_")}
+    assert {name for name, value in visible.items() if not isinstance(value, ModuleType)} == set(public)
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        _ = module.Nothing
+
+
+def test_a_name_is_in_one_module_and_most_programs_need_only_the_top() -> None:
+    assert len(trueweave.__all__) <= 80
+    for one, other in itertools.combinations([errors, events, extend, types], 2):
+        assert set(one.__all__) & set(other.__all__) == set()
+    for name in set(trueweave.__all__) - ONLY_AT_THE_TOP:
+        [module] = [module for module in (errors, events, types) if name in module.__all__]
+        assert getattr(trueweave, name) is getattr(module, name)
 
 
 def test_whatever_the_api_takes_and_gives_is_public() -> None:
     assert len(types_of_api()) > 50
-    assert types_of_api() - set(trueweave.__all__) == set()
+    assert types_of_api() - EVERYWHERE == set()
 
 
 def test_whatever_the_api_raises_is_public() -> None:
-    raised = {name for name, value in vars(errors).items() if inspect.isclass(value)}
-    assert raised <= set(trueweave.__all__)
-    tree = set(re.findall(r"[├└]── (\w+)", str(errors.__doc__)))
-    assert tree | {"TrueweaveError"} == raised
+    assert set(errors.__all__) == defined(core_errors)
+    tree = set(re.findall(r"[├└]── (\w+)", str(core_errors.__doc__)))
+    assert tree | {"TrueweaveError"} == set(errors.__all__)
+
+
+def test_whatever_a_listener_receives_is_public() -> None:
+    assert set(events.__all__) == {one.__name__ for one in typing.get_args(core_events.Event)} | {
+        "Added",
+        "Event",
+        "Listener",
+    }
 
 
 def test_no_other_name_is_public() -> None:
-    wanted = types_of_api() | {name for name, value in vars(errors).items() if inspect.isclass(value)}
-    assert set(trueweave.__all__) == wanted | ALIASES | FUNCTIONS
-    assert trueweave.__all__ == sorted(trueweave.__all__)
-    assert all(hasattr(trueweave, name) for name in trueweave.__all__)  # each is loaded when it is asked for
-    visible = {name: value for name, value in vars(trueweave).items() if not name.startswith("_")}
-    assert {name for name, value in visible.items() if not isinstance(value, ModuleType)} == set(trueweave.__all__)
-    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
-        _ = trueweave.Nothing  # type: ignore[attr-defined]
+    known = types_of_api() | set(errors.__all__) | set(events.__all__) | ALIASES | FUNCTIONS
+    assert known == EVERYWHERE
 
 
-def test_importing_the_package_loads_no_driver_and_no_client_of_models() -> None:
-    program = "import sys, trueweave; trueweave.TrueweaveError; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
-    assert not {"psycopg", "numpy", "openai", "pydantic"} & set(loaded)
+def test_every_method_is_public() -> None:
+    built_in = {
+        entry.name for entry in entry_points(group="trueweave.methods") if entry.module.startswith("trueweave.")
+    }
+    assert {type(registry.make(name)).__name__ for name in built_in} <= set(methods.__all__)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import trueweave; trueweave.TrueweaveError",
+        "import trueweave; trueweave.Answer",
+        "import trueweave.errors, trueweave.events, trueweave.types",
+    ],
+)
+def test_importing_the_package_loads_no_driver_and_no_client_of_models(program: str) -> None:
+    assert not {"psycopg", "numpy", "openai", "pydantic"} & loaded_by(program)
+
+
+def test_a_method_or_a_loader_of_another_package_loads_no_driver() -> None:
+    program = "from trueweave.extend import Loader, Method, QueryContext; from trueweave.methods import Local"
+    assert not {"psycopg", "openai", "fastapi"} & loaded_by(program)
+
+
+def loaded_by(program: str) -> set[str]:
+    program = f"import sys; {program}; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(run.stdout.split())

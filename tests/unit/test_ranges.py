@@ -5,9 +5,10 @@ from decimal import Decimal
 
 import pytest
 
-from trueweave import ConfigError, Range
+from trueweave import Range
 from trueweave.cli.conditions import read_conditions
 from trueweave.core.ranges import Bound, RangeBounds
+from trueweave.errors import ConfigError
 
 ENDLESS = Decimal("Infinity")
 

@@ -4,10 +4,10 @@ from uuid import UUID
 
 import pytest
 
-from trueweave.core.evidence import Scored
 from trueweave.graph.pagerank import personalised_pagerank
 from trueweave.retrieval.methods.picking import best_of
 from trueweave.retrieval.methods.ranks import together
+from trueweave.types import Scored
 
 A, B, C, D = (UUID(int=n) for n in range(1, 5))
 

@@ -4,7 +4,7 @@ import asyncio
 from contextlib import AsyncExitStack
 from typing import Self
 
-from trueweave.core.settings import Settings
+from trueweave import Settings
 from trueweave.server.readers import UploadReaders
 
 

@@ -5,9 +5,9 @@ from typing import cast
 
 import pytest
 
+from trueweave.extend import Database
 from trueweave.server.services import Readiness
 from trueweave.store.postgres.access import api_keys
-from trueweave.store.postgres.db import Database
 
 
 async def test_a_check_is_answered_by_the_look_that_it_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,11 +11,11 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from trueweave.core.errors import ConfigError
-from trueweave.core.evidence import Evidence, Filter, Passage, Query, Scored
+from trueweave import Evidence, Filter, Passage
 from trueweave.core.model_calls import TextRole
-from trueweave.core.protocols import Vectors
-from trueweave.retrieval.context import Method, QueryContext
+from trueweave.errors import ConfigError
+from trueweave.extend import Method, Query, QueryContext, Vectors
+from trueweave.types import Scored
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 

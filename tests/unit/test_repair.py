@@ -6,11 +6,11 @@ from uuid import UUID
 
 import pytest
 
+from trueweave import Answer, Evidence, Passage
 from trueweave.answering.ask import NOTHING_FOUND, Answering
-from trueweave.core.answers import Answer
-from trueweave.core.errors import BudgetReached, ConfigError
-from trueweave.core.evidence import Evidence, Passage
-from trueweave.core.model_calls import Prompt, Purpose, Reply
+from trueweave.core.model_calls import Purpose
+from trueweave.errors import BudgetReached, ConfigError
+from trueweave.extend import Prompt, Reply
 
 BRIDGE = Passage(
     UUID(int=1),

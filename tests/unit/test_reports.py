@@ -8,13 +8,15 @@ from uuid import UUID
 
 import pytest
 
-from trueweave.core.errors import BadReply
-from trueweave.core.graph import CommunityReport, Finding
-from trueweave.core.model_calls import Prompt, Purpose, Reply
+from trueweave import CommunityReport
+from trueweave.core.model_calls import Purpose
+from trueweave.errors import BadReply
+from trueweave.extend import Prompt, Reply
 from trueweave.graph.report_facts import EntityFact, Facts, RelationFact
 from trueweave.index.communities import extractive
 from trueweave.index.communities.writer import ReportWriter, shown
 from trueweave.text import tokens
+from trueweave.types import Finding
 
 CHUNK, OTHER = UUID(int=900), UUID(int=901)
 NAMES = ("Ada Lovelace", "Charles Babbage", "Analytical Engine", "London")

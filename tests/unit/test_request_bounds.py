@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trueweave import Settings
 from trueweave.core.record import is_storable
-from trueweave.core.settings import Settings
 from trueweave.server.app import create_app
 from trueweave.server.json_values import JsonValues
 from trueweave.text import tokens

@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator, Sequence
 import numpy as np
 import pytest
 
-from trueweave.core.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
+from trueweave import Message
 from trueweave.core.events import in_run
-from trueweave.core.model_calls import Message, Prompt, Purpose, Reply, TextRole
-from trueweave.core.protocols import Vectors
+from trueweave.core.model_calls import Purpose, TextRole
+from trueweave.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
+from trueweave.extend import Prompt, Reply, Vectors
 from trueweave.models.failures import asked_wait
 from trueweave.models.retry import Clock, Patience, Retrying, RetryingEmbedder
 from trueweave.testing import HashEmbedder

@@ -6,12 +6,11 @@ from uuid import UUID
 
 import pytest
 
+from trueweave import Passage, Sentence
 from trueweave.answering.check import check
 from trueweave.answering.citation_parser import parse
 from trueweave.answering.verify import RulesVerifier
 from trueweave.answering.verify.normalise import normalised
-from trueweave.core.answers import Sentence
-from trueweave.core.evidence import Passage
 
 DIARY = (
     "On 14 June Halvorsen reached the glacier with eleven dogs. "

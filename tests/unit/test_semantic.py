@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from trueweave import Chunk, Source
 from trueweave.core.model_calls import TextRole
-from trueweave.core.protocols import Embedder, Vectors
-from trueweave.core.record import Chunk, ChunkSizes, Source
+from trueweave.extend import ChunkSizes, Embedder, Vectors
 from trueweave.testing import HashEmbedder
 from trueweave.text import semantic, tokens
 from trueweave.text.semantic import SemanticChunker

@@ -15,11 +15,11 @@ import pytest
 from pydantic import ValidationError
 
 from tests.identity import AUDIENCE, Issuer, SigningKey, issuing
-from trueweave.core.errors import ConfigError
-from trueweave.core.settings import Settings
+from trueweave import Settings
+from trueweave.errors import ConfigError
+from trueweave.extend import Database
 from trueweave.server.problems import Refusal, response_of
 from trueweave.server.tokens import Tokens, ValidToken, check_provider
-from trueweave.store.postgres.db import Database
 
 NO_DATABASE = cast("Database", None)  # tokens for all workspaces, or for none, need none
 RSA = SigningKey("rsa", "RS256")

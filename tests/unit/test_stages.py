@@ -2,7 +2,8 @@
 
 import pytest
 
-from trueweave.core.record import Chunk, Extraction, Mention, Place, Source
+from trueweave import Chunk, Mention, Place, Source
+from trueweave.extend import Extraction
 from trueweave.ingest.extract.capitals import CapitalsExtractor
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.stages import assemble, summed_up, work

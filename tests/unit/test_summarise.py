@@ -2,8 +2,9 @@
 
 import pytest
 
-from trueweave.core.errors import BadReply
-from trueweave.core.model_calls import Finish, Prompt, Purpose, Reply
+from trueweave.core.model_calls import Finish, Purpose
+from trueweave.errors import BadReply
+from trueweave.extend import Prompt, Reply
 from trueweave.ingest.extract.summarise import Summariser
 
 

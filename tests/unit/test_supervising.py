@@ -6,8 +6,8 @@ import logging
 import pytest
 
 from trueweave.core import supervising
-from trueweave.core.errors import DatabaseError
 from trueweave.core.supervising import Delays, background, down, running
+from trueweave.errors import DatabaseError
 
 
 async def first_down() -> list[str]:

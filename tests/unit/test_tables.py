@@ -7,16 +7,14 @@ import pytest
 from rich.cells import cell_len
 from rich.console import RenderableType
 
+from trueweave import Compared, Comparison, Entity, Evidence, Passage, Spent, Usage
 from trueweave.cli.render.comparison import comparison_lines as compared
 from trueweave.cli.render.console import SafeConsole
 from trueweave.cli.render.entities import entity_table
 from trueweave.cli.render.money import receipt_by_document, receipt_table
 from trueweave.cli.render.tables import pairs, table
-from trueweave.core.answers import Compared, Comparison
-from trueweave.core.evidence import Evidence, Passage, Trace, Usage
-from trueweave.core.graph import Entity
-from trueweave.core.money import Spent, SpentOn
 from trueweave.retrieval.methods import registry
+from trueweave.types import SpentOn, Trace
 
 LONG = "The Royal Astronomical Society of Great Britain and Ireland and of the Dominions beyond the Seas"
 UNBROKEN = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"

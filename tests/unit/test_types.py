@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from trueweave.core.errors import InvalidDocument
-from trueweave.core.record import Chunk, Document, Link, Mention, ResolutionSettings
+from trueweave import Chunk, Document, Link, Mention, ResolutionSettings
+from trueweave.errors import InvalidDocument
 
 
 def emphasised(emphasis: int) -> Mention:

@@ -9,14 +9,15 @@ from typing import get_args
 
 import pytest
 
+from trueweave import TrueweaveError, Usage
 from trueweave.answering.check import verify
 from trueweave.answering.verify import EntailmentVerifier, JudgeVerifier, RulesVerifier
 from trueweave.answering.verify.judge import MOST_CLAIMS
 from trueweave.core.answers import VOUCHED, Basis, CheckStatus, Claim, Judgement
-from trueweave.core.errors import BadReply, BudgetReached, ModelUnavailable, TrueweaveError
-from trueweave.core.evidence import Usage
-from trueweave.core.model_calls import Finish, Prompt, Purpose, Reply
-from trueweave.core.protocols import Entailment, Verified, Verifier
+from trueweave.core.model_calls import Finish, Purpose
+from trueweave.core.protocols import Entailment, Verified
+from trueweave.errors import BadReply, BudgetReached, ModelUnavailable
+from trueweave.extend import Prompt, Reply, Verifier
 
 EVENTS = "No serious adverse events were attributed to velsartan."
 PRESSURE = "Systolic pressure fell by 14.2 mmHg with velsartan and by 5.1 mmHg with placebo."

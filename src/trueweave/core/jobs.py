@@ -163,3 +163,15 @@ class Swept:
     documents: int
     spaces: int
     workspaces: int
+
+
+@dataclass(frozen=True, slots=True)
+class IngestProgress:
+    """Documents that became part of the index, that wait to be worked, and that are in the record and not yet settled;
+    descriptions that wait to be summed up; and documents that are marked as failed."""
+
+    came_in: int
+    waiting: int
+    unsettled: int
+    descriptions: int
+    failed: int

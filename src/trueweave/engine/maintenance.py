@@ -14,7 +14,16 @@ from uuid import uuid4
 from trueweave.core.errors import ConfigError
 from trueweave.core.events import Listener, Progress, ignore, in_run, unseen
 from trueweave.core.graph import Verdict
-from trueweave.core.jobs import BulkReport, Duplicate, FailedDocument, FailedWork, Note, OutOfDate, Swept
+from trueweave.core.jobs import (
+    BulkReport,
+    Duplicate,
+    FailedDocument,
+    FailedWork,
+    IngestProgress,
+    Note,
+    OutOfDate,
+    Swept,
+)
 from trueweave.core.money import EmbeddingEstimate
 from trueweave.core.protocols import Embedder
 from trueweave.core.settings import Settings
@@ -25,7 +34,6 @@ from trueweave.index.verify import compare_with, moment
 from trueweave.store.postgres.cluster import temporary_workspaces
 from trueweave.store.postgres.public_errors import own_errors, translated
 from trueweave.store.postgres.queue import failed_work, ingest_progress
-from trueweave.store.postgres.queue.ingest_progress import IngestProgress
 from trueweave.store.postgres.queue.queue import ask_for
 from trueweave.store.postgres.record import erasing, record, resolution, sources
 from trueweave.store.postgres.vectors import own_tables, vectors

@@ -37,6 +37,7 @@ from trueweave.core.jobs import (
     FailedDocument,
     FailedWork,
     IngestJob,
+    IngestProgress,
     Note,
     OutOfDate,
     Status,
@@ -54,7 +55,6 @@ from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.formats.pictures import GraphPicture
 from trueweave.ingest.own import MakeChunker, MakeExtractor
 from trueweave.retrieval.context import Method
-from trueweave.store.postgres.queue.ingest_progress import IngestProgress
 
 
 class _Waiting(WaitingCalls[AsyncTrueweave]):

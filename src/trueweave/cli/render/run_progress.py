@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from trueweave.core.events import Working
+    from trueweave.core.jobs import IngestProgress
     from trueweave.core.money import Budget
     from trueweave.engine.trueweave import AsyncTrueweave
-    from trueweave.store.postgres.queue.ingest_progress import IngestProgress
 
 _PAUSE = 0.5  # seconds
 _SHARE = 20  # a look at a large index takes longer, and may take a twentieth of the time

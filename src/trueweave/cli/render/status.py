@@ -13,11 +13,10 @@ from trueweave.cli.render.money import budget_rows
 from trueweave.cli.render.projections import projection_state
 
 if TYPE_CHECKING:
-    from trueweave.core.jobs import FailedDocument, FailedWork, OutOfDate, Status, WorkKind
+    from trueweave.core.jobs import FailedDocument, FailedWork, IngestProgress, OutOfDate, Status, WorkKind
     from trueweave.core.money import Budget
     from trueweave.core.projections import ProjectionStatus
     from trueweave.core.settings import Settings
-    from trueweave.store.postgres.queue.ingest_progress import IngestProgress
 
 _KINDS: dict[WorkKind, str] = {
     "settle": "settling",

@@ -1,6 +1,6 @@
 """Imports: what other systems have made of documents, as documents with their entities and relations.
 
-    from trueweave import importing
+    from trueweave.formats import importing
 
     index.add_documents(importing.read("ragtest/output"))
 

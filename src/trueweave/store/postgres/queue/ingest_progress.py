@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
-from trueweave.core.jobs import Duplicate, Note
+from trueweave.core.jobs import Duplicate, IngestProgress, Note
 from trueweave.store.postgres.db import Transaction
-
-
-@dataclass(frozen=True, slots=True)
-class IngestProgress:
-    """Documents that became part of the index, that wait to be worked, and that are in the record and not yet settled;
-    descriptions that wait to be summed up; and documents that are marked as failed."""
-
-    came_in: int
-    waiting: int
-    unsettled: int
-    descriptions: int
-    failed: int
 
 
 async def ingest_progress(tx: Transaction, since: datetime | None) -> IngestProgress:

@@ -1,0 +1,104 @@
+"""For authors of methods, loaders, extractors, chunkers, verifiers and stores: the protocols and their arguments.
+
+The values that these take and return are in `trueweave.types`.
+"""
+
+import importlib
+import typing
+
+from trueweave.core.evidence import Hits, Query
+from trueweave.core.graph import Hit, VectorKind
+from trueweave.core.model_calls import Prompt, Reply
+from trueweave.core.projections import (
+    Change,
+    ProjectedBatch,
+    ProjectedChunk,
+    ProjectedCommunity,
+    ProjectedDocument,
+    ProjectedEntity,
+    ProjectedRelation,
+)
+from trueweave.core.protocols import (
+    ChangeReaders,
+    Chunker,
+    ChunkMention,
+    Embedder,
+    Extractor,
+    GraphReader,
+    Loader,
+    Neighbourhood,
+    Readers,
+    RecordReader,
+    StreamingLLM,
+    TextSearch,
+    Vectors,
+    VectorSearch,
+    Verifier,
+    WalkReader,
+)
+from trueweave.core.record import ChunkSizes, DroppedFinding, Extraction
+from trueweave.ingest.own import IngestContext, MakeChunker, MakeExtractor
+from trueweave.retrieval.context import Method, QueryContext
+
+if typing.TYPE_CHECKING:
+    from trueweave.engine.factory import ModelFactory
+    from trueweave.store.postgres.db import Database, Workspace
+    from trueweave.store.postgres.projection.projecting import ProjectionSource
+
+__all__ = [
+    "Change",
+    "ChangeReaders",
+    "ChunkMention",
+    "ChunkSizes",
+    "Chunker",
+    "Database",
+    "DroppedFinding",
+    "Embedder",
+    "Extraction",
+    "Extractor",
+    "GraphReader",
+    "Hit",
+    "Hits",
+    "IngestContext",
+    "Loader",
+    "MakeChunker",
+    "MakeExtractor",
+    "Method",
+    "ModelFactory",
+    "Neighbourhood",
+    "ProjectedBatch",
+    "ProjectedChunk",
+    "ProjectedCommunity",
+    "ProjectedDocument",
+    "ProjectedEntity",
+    "ProjectedRelation",
+    "ProjectionSource",
+    "Prompt",
+    "Query",
+    "QueryContext",
+    "Readers",
+    "RecordReader",
+    "Reply",
+    "StreamingLLM",
+    "TextSearch",
+    "VectorKind",
+    "VectorSearch",
+    "Vectors",
+    "Verifier",
+    "WalkReader",
+    "Workspace",
+]
+
+_LAZY = {
+    "Database": "trueweave.store.postgres.db",
+    "ModelFactory": "trueweave.engine.factory",
+    "ProjectionSource": "trueweave.store.postgres.projection.projecting",
+    "Workspace": "trueweave.store.postgres.db",
+}  # each loads the database driver, which methods and loaders do not need
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(importlib.import_module(_LAZY[name]), name)
+    return found

@@ -1,0 +1,43 @@
+"""The methods with their parameters, for `ask(..., method=Local(top_k=5))`. `trueweave.extend` is for writing one."""
+
+from trueweave.retrieval.methods import (
+    Auto,
+    Community,
+    Cutoff,
+    Drift,
+    Fuse,
+    Global,
+    Guess,
+    HippoRag,
+    Hybrid,
+    Keyword,
+    LinearRag,
+    Local,
+    Mix,
+    Naive,
+    Rerank,
+    Subgraph,
+    Walk,
+    Weave,
+)
+
+__all__ = [
+    "Auto",
+    "Community",
+    "Cutoff",
+    "Drift",
+    "Fuse",
+    "Global",
+    "Guess",
+    "HippoRag",
+    "Hybrid",
+    "Keyword",
+    "LinearRag",
+    "Local",
+    "Mix",
+    "Naive",
+    "Rerank",
+    "Subgraph",
+    "Walk",
+    "Weave",
+]
