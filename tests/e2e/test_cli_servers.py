@@ -64,5 +64,5 @@ def test_an_address_that_is_not_in_the_environment_is_named(
 ) -> None:
     del environment["EAST_URL"]
     said = trueweave("status", code=1).stderr
-    assert "the address of server east is to be in the environment variable EAST_URL" in said
+    assert "takes the address of server east from the environment variable EAST_URL" in said
     assert east not in said

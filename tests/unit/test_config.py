@@ -55,7 +55,7 @@ def test_the_nearest_file_above_counts_unless_another_is_named(folder: Path, mon
     [
         (
             "workspce = 'x'",
-            r"trueweave\.toml sets workspce, which Trueweave does not know\. It knows database_url, direct",
+            r"trueweave\.toml sets workspce, which are not settings\. Settings are database_url, direct",
         ),
         ("workspace = = 3", r"trueweave\.toml is not valid TOML: .*line 1"),
         ("workspace = 3", r"workspace \(in .*trueweave\.toml\): Input should be a valid string"),
@@ -73,7 +73,7 @@ def test_a_variable_that_makes_no_sense_is_named(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(ConfigError, match=r"database_url \(in TRUEWEAVE_DATABASE_URL\): must look like"):
         Settings.load()
     monkeypatch.setenv("TRUEWEAVE_CONFIG", "missing.toml")
-    with pytest.raises(ConfigError, match=r"TRUEWEAVE_CONFIG names missing\.toml, which is not there"):
+    with pytest.raises(ConfigError, match=r"TRUEWEAVE_CONFIG names missing\.toml, which does not exist"):
         Settings.load()
 
 
@@ -174,7 +174,7 @@ def test_servers_have_names_and_addresses_or_variables_that_hold_them(monkeypatc
     east = settings.server("east")
     assert east == ("postgresql://app@pooler/db", "postgresql://app@east/db", "postgresql://owner@east/db")
     assert "pooler" not in repr(settings)
-    with pytest.raises(ConfigError, match=r"west is to be in the environment variable WEST_URL.*is not set"):
+    with pytest.raises(ConfigError, match=r"west from the environment variable WEST_URL, which is not set"):
         settings.server("west")
     monkeypatch.setenv("WEST_URL", "postgresql://app@west/db")
     assert settings.server("west") == ("postgresql://app@west/db", None, "postgresql://app@west/db")

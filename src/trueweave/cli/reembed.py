@@ -138,12 +138,12 @@ def _agreed(wanted: EmbeddingEstimate, settings: Settings, yes: bool) -> bool:
 
 def _kept_in_settings(changes: dict[str, str]) -> list[RenderableType]:
     """Have the settings file name the new model, or say what to change where that cannot be done."""
-    from trueweave.core.settings import FILE, change_file, find_file, line, outweighing
+    from trueweave.core.settings import FILE, change_file, find_file, line, overriding_variable
 
     said: list[RenderableType] = []
     file = find_file()
     for name, value in changes.items():
-        if variable := outweighing(name):
+        if variable := overriding_variable(name):
             said.append(warning(f"{variable} in the environment outweighs the settings file: set it to {value}."))
         elif file is None:
             how = f"Make one with `trueweave init`, and this line: {line(name, value)}"

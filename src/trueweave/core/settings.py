@@ -25,7 +25,7 @@ from trueweave.core.record import Resolution
 
 FILE = "trueweave.toml"
 PREFIX = "TRUEWEAVE_"
-KEY_VARIABLE = r"^[A-Z][A-Z0-9_]*(KEY|TOKEN)$"  # whoever may set a workspace's settings reads no other variable by them
+KEY_VARIABLE = r"^[A-Z][A-Z0-9_]*(KEY|TOKEN)$"  # settings of a workspace can read no other variable
 EXAMPLE_URL = "postgresql://user:password@host:5432/database"
 
 _SERVER = r"^[a-z][a-z0-9_-]{0,62}$"
@@ -33,8 +33,7 @@ _VARIABLE = r"^[A-Z][A-Z0-9_]*$"
 _BESIDE_CONTEXT = 8000  # tokens for a question, its instructions and the prompt itself
 _POSTGRESQL = ("postgresql://", "postgres://")
 
-# What concerns the process, its machine or its files, and is the same for all workspaces that it works in. `resolution`
-# is for workspaces that are made.
+# Settings of the process, its machine or its files: the same for all workspaces. `resolution` is for new workspaces.
 OF_THE_PROCESS = frozenset(
     {
         "database_url",
@@ -95,7 +94,7 @@ OF_THE_PROCESS = frozenset(
 
 
 class ServerAddress(NamedTuple):
-    """Where a PostgreSQL server is: for work, past a pooler if there is one, and for the owner of the schema."""
+    """The addresses of a PostgreSQL server: for ordinary use, without the pooler, and for the owner of the schema."""
 
     url: str
     direct_url: str | None
@@ -103,151 +102,155 @@ class ServerAddress(NamedTuple):
 
 
 class Settings(BaseSettings):
-    """What a user may set: given by the caller, else of the workspace, else in the environment, else in trueweave.toml,
-    else the default. `over` has those of the workspace, which are kept in the database."""
+    """All settings. In order of precedence: given by the caller, of the workspace, in the environment, in the file
+    trueweave.toml, default. `over` applies those of the workspace, which are stored in the database."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True)
 
     database_url: str | None = Field(
         default=None,
         repr=False,  # it may hold a password
-        description="The PostgreSQL database to work in. Without it, Trueweave runs the bundled PostgreSQL.",
+        description="The PostgreSQL database to use. Without it, Trueweave runs the bundled PostgreSQL.",
         examples=[EXAMPLE_URL],
     )
     direct_database_url: str | None = Field(
         default=None,
         repr=False,
-        description="The address of PostgreSQL itself, where database_url is that of a pooler such as PgBouncer.",
+        description="The address of PostgreSQL itself, if database_url is that of a pooler such as PgBouncer.",
         examples=[EXAMPLE_URL],
     )
     owner_database_url: str | None = Field(
         default=None,
         repr=False,
-        description="The address of PostgreSQL itself with the user who owns the schema, where the one of database_url "
-        "may not change it. Only `init`, `migrate`, `server` and most of `workspace` use it.",
+        description="The address of PostgreSQL itself with the user who owns the schema, if the user of "
+        "database_url may not change it. Only `init`, `migrate`, `server` and most `workspace` commands use it.",
         examples=[EXAMPLE_URL],
     )
     standby_urls: tuple[str, ...] = Field(
         default=(),
         repr=False,
-        description="Addresses of standbys, copies of the database by streaming replication, that questions are read "
-        "from. Everything else is the primary's, at database_url.",
+        description="Addresses of standbys, copies of the database by streaming replication, that questions are "
+        "read from. Everything else goes to the primary, at database_url.",
         examples=[["postgresql://user:password@standby:5432/database"]],
     )
     standby_lag_seconds: float = Field(
-        default=2.0, gt=0, description="Seconds that a standby may be behind the primary. One that is more is left out."
+        default=2.0,
+        gt=0,
+        description="Maximum lag of a standby behind the primary, in seconds. A standby that is further behind "
+        "is not used.",
     )
     standby_wait: float = Field(
         default=0.25,
         ge=0,
-        description="Seconds that a question waits until a standby has all that was committed before it was asked. "
-        "After that the primary answers it.",
+        description="Seconds that a question waits for a standby to replay everything committed before the "
+        "question was asked. After that the primary answers it.",
     )
     standby_connections: int = Field(
-        default=10, ge=1, description="Connections to each standby that a process may have for questions."
+        default=10, ge=1, description="Maximum connections of a process to each standby, for questions."
     )
     workspace: str = Field(
         default="default",
         min_length=1,
-        description="The workspace to work in: one index among others in the same database. Without it, one for this "
-        "file's folder alone.",
+        description="The workspace to use: one of the indexes in the same database. Without it, a separate "
+        "workspace for this file's folder.",
     )
     project_folder: Path | None = Field(
         default=None,
-        description="The folder that files are named from: a document's uri is its path from there. Without it, this "
-        "file's folder.",
+        description="The folder that file names are relative to: a document's uri is its path from there. "
+        "Without it, this file's folder.",
         examples=["."],
     )
     follow_links: bool = Field(
-        default=False, description="Whether links in folders that are added are followed, also out of the folder."
+        default=False,
+        description="Whether to follow symbolic links in folders that are added, even to targets outside the folder.",
     )
     no_ignore: bool = Field(
         default=False,
-        description="Whether files are read although .gitignore or .trueweaveignore names them, or they hold keys or "
+        description="Whether to read files that .gitignore or .trueweaveignore excludes, or that contain keys or "
         "secrets.",
     )
     model: str | None = Field(
         default=None,
-        description="The language model, as provider/model. Without it, nothing is sent to any.",
+        description="The language model, as provider/model. Without it, nothing is sent to a language model.",
         examples=["ollama/llama3.1:8b"],
     )
     model_url: str | None = Field(
         default=None,
-        description="The address of the model's server, where it is not the provider's usual one.",
+        description="The address of the model's server, if it is not the provider's usual one.",
         examples=["http://127.0.0.1:8000/v1"],
     )
     model_key_variable: str | None = Field(
         default=None,
         pattern=KEY_VARIABLE,
-        description="The environment variable that holds the model's key, if not the provider's usual one.",
+        description="The environment variable with the model's API key, if it is not the provider's usual one.",
         examples=["TENANT_API_KEY"],
     )
     context_length: int | None = Field(
         default=None,
         ge=1024,
-        description="How many tokens prompt and reply may have together; Ollama is told so. Without it, 16,384 there.",
+        description="Maximum tokens of prompt and reply together; passed to Ollama as num_ctx. Without it, "
+        "16,384 for Ollama.",
         examples=[8192],
     )
     embedding_model: str | None = Field(
         default=None,
-        description="The embedding model: local/ and a name of `trueweave models list`, which is downloaded when it is "
-        "first used; provider/model; or onnx/ and a folder with model.onnx and tokenizer.json.",
+        description="The embedding model: local/ and a name from `trueweave models list`, which is downloaded on "
+        "first use; provider/model; or onnx/ and a folder with model.onnx and tokenizer.json.",
         examples=["local/bge-small-en-v1.5"],
     )
     model_folder: Path | None = Field(
         default=None,
-        description="The folder that models of local/ are taken from, each in a folder of its name, from this file's "
-        "folder. Nothing is downloaded then. Without it, a cache for each user.",
+        description="The folder with the local/ models, one subfolder per model, relative to this file's folder. "
+        "Nothing is downloaded then. Without it, a per-user cache.",
         examples=["models"],
     )
     embedding_url: str | None = Field(
         default=None,
-        description="The address of the embedding model's server, where it is not the provider's usual one.",
+        description="The address of the embedding model's server, if it is not the provider's usual one.",
         examples=["http://127.0.0.1:8000/v1"],
     )
     embedding_key_variable: str | None = Field(
         default=None,
         pattern=KEY_VARIABLE,
-        description="The environment variable that holds the embedding model's key, if not the provider's usual one.",
+        description="The environment variable with the embedding model's API key, if it is not the provider's "
+        "usual one.",
         examples=["TENANT_API_KEY"],
     )
     embedding_query_prefix: str | None = Field(
         default=None,
-        description="What the embedding model is to find before a text that is looked for. Without it, what a model "
-        "known by name was trained with, else nothing.",
+        description="Prefix for queries. Without it, the prefix that a known model was trained with, or none.",
         examples=["search_query: "],
     )
     embedding_document_prefix: str | None = Field(
         default=None,
-        description="What the embedding model is to find before a text that is stored, likewise. Another prefix needs "
-        "`trueweave reembed`, as another model does.",
+        description="Prefix for stored texts. Without it, the prefix that a known model was trained with, or "
+        "none. After changing it, run `trueweave reembed`, as for another model.",
         examples=["search_document: "],
     )
     reranker: str | None = Field(
         default=None,
-        description="What orders passages anew: provider/model, onnx/ and a cross-encoder's folder, or llm, the model.",
+        description="The reranker of passages: provider/model, onnx/ and the folder of a cross-encoder, or llm "
+        "for the language model.",
         examples=["onnx/models/ms-marco-MiniLM-L6-v2"],
     )
     reranker_url: str | None = Field(
         default=None,
-        description="The address of the reranker's server, where it is not the provider's usual one.",
+        description="The address of the reranker's server, if it is not the provider's usual one.",
         examples=["http://127.0.0.1:8000/v1"],
     )
     reranker_key_variable: str | None = Field(
         default=None,
         pattern=KEY_VARIABLE,
-        description="The environment variable that holds the reranker's key, if not the provider's usual one.",
+        description="The environment variable with the reranker's API key, if it is not the provider's usual one.",
         examples=["TENANT_API_KEY"],
     )
     verifiers: tuple[str, ...] = Field(
         default=("rules",),
-        description="What checks the sentences of answers, in this order: rules; onnx/ and the folder of a model for "
-        "natural language inference; llm, the model.",
+        description="The verifiers of the sentences of answers, in order: rules; onnx/ and the folder of a "
+        "natural language inference model; llm for the language model.",
         examples=[["rules", "llm"]],
     )
-    repair: bool = Field(
-        default=False, description="Whether sentences that the check does not confirm are given to the model once more."
-    )
+    repair: bool = Field(default=False, description="Whether to send unconfirmed sentences to the model once more.")
     method: str | None = Field(
         default=None,
         description="The method that answers questions: `trueweave methods` lists them. Without it, auto.",
@@ -255,228 +258,231 @@ class Settings(BaseSettings):
     )
     extractor: str = Field(
         default="auto",
-        description="How entities and relations are found: llm by the model, nlp by spaCy, capitals by capitalised "
-        "phrases alone, or the name of one that a package brings along. auto: llm where there is a model, else "
-        "capitals.",
+        description="How entities and relations are found: llm with the language model, nlp with spaCy, capitals "
+        "by capitalised phrases, or the name of a plugin. auto is llm if a model is set, and capitals if not.",
     )
     chunker: str = Field(
         default="structure",
-        description="How documents are cut into chunks: structure at headings, paragraphs and sentences, semantic "
-        "where the vectors of neighbouring sentences differ, or the name of one that a package brings along.",
+        description="How documents are split into chunks: structure splits at headings, paragraphs and "
+        "sentences, semantic where the vectors of adjacent sentences differ; or the name of a plugin.",
     )
     break_percentile: float = Field(
         default=10.0,
         gt=0,
         lt=100,
-        description="Of 100 borders between sentences, how many may end a chunk of the chunker semantic: those with "
-        "the least alike neighbours.",
+        description="Percentage of sentence boundaries where the semantic chunker may end a chunk: those with "
+        "the least similar neighbours.",
     )
     relation_patterns: tuple[tuple[str, str, str], ...] = Field(
         default=(),
-        description="Which relations may be between which entities, by their types: source, relation, target. A "
-        "relation type without a pattern may be between any.",
+        description="Allowed combinations of types: source entity, relation, target entity. A relation type "
+        "without a pattern is allowed between any types.",
         examples=[[["person", "works for", "organization"]]],
     )
     strict_schema: bool = Field(
         default=False,
-        description="Whether what a model finds is left out where it has none of the entity_types and relation_types "
-        "or fits none of the relation_patterns. Otherwise it is kept, and noted.",
+        description="Whether to drop entities and relations from a model that have none of the entity_types and "
+        "relation_types or match none of the relation_patterns. If false, they are kept, with a note.",
     )
     pipeline: str = Field(default="en_core_web_sm", description="The spaCy pipeline of the nlp extractor.")
     prompt_folder: Path | None = Field(
         default=None,
-        description="The folder of prompts of your own, from this file's folder: NAME.md there takes the place of the "
+        description="The folder with your own prompts, relative to this file's folder: NAME.md replaces the "
         "built-in prompt of that name. `trueweave prompts list` shows them.",
         examples=["prompts"],
     )
     resolution: Resolution = Field(
         default="exact",
-        description="Which names are one entity in a workspace that is made: exact but for case, accents, punctuation, "
-        "spacing and legal forms; fuzzy, alike ones; off, none. `trueweave resolution` changes one that is there.",
+        description="Which names are merged into one entity in a new workspace: exact merges names that differ "
+        "only in case, accents, punctuation, spacing and legal forms; fuzzy also merges similar names; off merges "
+        "none. `trueweave resolution` changes an existing workspace.",
     )
     max_gleaning: int = Field(
         default=1, ge=1, le=5, description="How many times the model looks for entities and relations in each chunk."
     )
     max_paths_per_chunk: int = Field(
-        default=20, ge=1, le=200, description="How many relations are kept of each chunk, the strongest first."
+        default=20, ge=1, le=200, description="Maximum relations kept per chunk, strongest first."
     )
-    min_chunk_size: int = Field(default=400, ge=1, description="Tokens below which a chunk is joined with the next.")
-    max_chunk_size: int = Field(default=800, ge=16, description="Tokens that a chunk has at most.")
+    min_chunk_size: int = Field(
+        default=400, ge=1, description="Minimum tokens of a chunk; a smaller chunk is merged with the next."
+    )
+    max_chunk_size: int = Field(default=800, ge=16, description="Maximum tokens of a chunk.")
     chunk_overlap: int = Field(
-        default=0, ge=0, description="Tokens that a chunk repeats of the one before. What they say is counted twice."
+        default=0,
+        ge=0,
+        description="Tokens of the previous chunk that a chunk repeats. Facts in the overlap are counted twice.",
     )
     max_community_size: int = Field(
-        default=10, ge=2, description="Entities in a community that is not divided further, where it can be."
+        default=10, ge=2, description="Maximum entities of a community; larger communities are divided if possible."
     )
     report_tokens: int = Field(
-        default=8000, ge=1000, description="Tokens of facts that a report about a community is written from at most."
+        default=8000, ge=1000, description="Maximum tokens of facts that a community report is written from."
     )
-    max_reply_tokens: int = Field(default=4096, ge=256, description="Tokens that a model's reply may have at most.")
+    max_reply_tokens: int = Field(default=4096, ge=256, description="Maximum tokens of a model's reply.")
     max_context_tokens: int = Field(
-        default=6000, ge=256, description="Tokens of evidence and conversation that a model is shown for an answer."
+        default=6000,
+        ge=256,
+        description="Maximum tokens of evidence and conversation shown to the model for an answer.",
     )
     max_question_tokens: int | None = Field(
         default=None,
         ge=256,
-        description="Tokens that a model may be given at once for a question: instructions, conversation, evidence and "
-        "the question itself. More is an error before any call. Without it, max_context_tokens + 8,000.",
+        description="Maximum tokens of one prompt for a question: instructions, conversation, evidence and the "
+        "question itself. A longer prompt fails before any call. Without it, max_context_tokens + 8,000.",
         examples=[14000],
     )
     max_answer_tokens: int = Field(
-        default=2000, ge=16, description="Tokens that an answer may have at most, the model's thoughts included."
+        default=2000, ge=16, description="Maximum tokens of an answer, including the model's reasoning."
     )
-    deadline: float = Field(default=300.0, gt=0, description="Seconds after which a model call is given up.")
+    deadline: float = Field(default=300.0, gt=0, description="Timeout of a model call in seconds.")
     calls_at_once: int = Field(
-        default=16, ge=1, le=1000, description="Calls to one model at the same time, over all workers."
+        default=16, ge=1, le=1000, description="Maximum concurrent calls to one model, over all workers."
     )
     requests_per_minute: int | None = Field(
-        default=None, ge=1, description="Calls to one model a minute, over all workers.", examples=[500]
+        default=None, ge=1, description="Maximum calls to one model per minute, over all workers.", examples=[500]
     )
     tokens_per_minute: int | None = Field(
-        default=None, ge=1000, description="Tokens to and from one model a minute, over all workers.", examples=[200000]
+        default=None,
+        ge=1000,
+        description="Maximum tokens to and from one model per minute, over all workers.",
+        examples=[200000],
     )
-    model_tries: int = Field(
-        default=10, ge=1, description="Times that a model which does not answer is asked before the run stops."
-    )
+    model_tries: int = Field(default=10, ge=1, description="Maximum attempts per model call.")
     jobs_at_once: int | None = Field(
         default=None,
         ge=1,
-        description="Jobs of one workspace that are under way at the same time, over all workers. A worker for all "
-        "workspaces gives no more than half of its own places to one.",
+        description="Maximum concurrent jobs of one workspace, over all workers. A worker for all workspaces "
+        "uses at most half of its slots for one workspace.",
         examples=[8],
     )
     tries: int = Field(
-        default=3, ge=1, description="Failures after which a document is marked as failed, with its error."
+        default=3, ge=1, description="Attempts after which a document is marked as failed, with its error."
     )
-    try_again_after: float = Field(
-        default=5.0, gt=0, description="Seconds before a document that failed is tried again."
-    )
+    try_again_after: float = Field(default=5.0, gt=0, description="Seconds before a failed document is retried.")
     graph: Literal["postgresql", "neo4j"] = Field(
-        default="postgresql", description="The store that relations and mentions are followed in."
+        default="postgresql", description="The store used to follow relations and mentions."
     )
     vectors: Literal["postgresql", "chroma"] = Field(
-        default="postgresql", description="The store that vectors are searched in."
+        default="postgresql", description="The store used for vector search."
     )
     neo4j_url: str | None = Field(
         default=None,
         repr=False,  # it may hold a password
-        description="The address of Neo4j, where it has a copy of the graph.",
+        description="The address of Neo4j, if it has a copy of the graph.",
         examples=["neo4j://user:password@host:7687/neo4j"],
     )
     chroma_url: str | None = Field(
         default=None,
-        description="The address of Chroma, where it has a copy of the vectors; or a folder, for Chroma inside the "
-        "process, from this file's folder.",
+        description="The address of Chroma, if it has a copy of the vectors; or a folder, relative to this "
+        "file's folder, for Chroma inside the process.",
         examples=["http://127.0.0.1:8000"],
     )
     chroma_key_variable: str | None = Field(
         default=None,
         pattern=KEY_VARIABLE,
-        description="The environment variable that holds Chroma's token, if it wants one.",
+        description="The environment variable with Chroma's token, if it requires one.",
         examples=["CHROMA_TOKEN"],
     )
     projection_wait: float = Field(
         default=0.0,
         ge=0,
-        description="Seconds that a question waits until Neo4j or Chroma has all that was written before it was asked; "
-        "longer is an error. 0 does not wait.",
+        description="Seconds that a question waits for Neo4j or Chroma to have everything written before the "
+        "question was asked; after that it fails. 0 does not wait.",
     )
     currency: str = Field(
-        default="USD", pattern="^[A-Z]{3}$", description="The currency of prices and budgets, by its three letters."
+        default="USD", pattern="^[A-Z]{3}$", description="The currency of prices and budgets, as a three-letter code."
     )
     reply_days: int = Field(
         default=30,
         ge=1,
-        description="Days that a model's replies to questions are kept, vectors of texts, and replies about texts that "
-        "have changed since. What was extracted from a text is kept as long as the text.",
+        description="Days to keep model replies to questions, vectors of texts, and replies about texts that "
+        "have changed since. Extraction replies are kept as long as their text.",
     )
     log_days: int = Field(
         default=30,
         ge=1,
-        description="Days that the list of changes is kept, jobs of documents, and the server's audit log.",
+        description="Days to keep the list of changes, document jobs, and the server's audit log.",
     )
     spend_days: int = Field(
-        default=90, ge=1, description="Days that what was spent is kept call by call; after that, in sums by day."
+        default=90, ge=1, description="Days to keep spending per call; after that it is kept in daily sums."
     )
     lease: float = Field(
         default=15.0,
         ge=1,
-        description="Seconds without a sign of life after which others take over what a process was at.",
+        description="Seconds after which an unresponsive process loses its leases.",
     )
     connections: int | None = Field(
         default=None,
         ge=1,
-        description="Connections that a process may have to each PostgreSQL server. Without it, 4 for each core and 1 "
-        "for 4 jobs of a worker, at least 10 and at most 40.",
+        description="Maximum connections of a process to each PostgreSQL server. Without it, 4 per core or 1 "
+        "per 4 jobs of a worker, whichever is more, from 10 to 40.",
         examples=[20],
     )
     worker_jobs: int | None = Field(
         default=None,
         ge=1,
-        description="Jobs that one worker has under way at the same time. Without it, 12 for each core, at most 96.",
+        description="Maximum concurrent jobs of one worker. Without it, 12 per core, at most 96.",
         examples=[24],
     )
     index_memory_bytes: int | None = Field(
         default=None,
         ge=16 * 2**20,
-        description="Bytes of memory that PostgreSQL may use to build one index of vectors; up to 4 are built at the "
-        "same time. Without it, a sixteenth of the memory for the bundled PostgreSQL, from 64 MB to 1 GB, and 1 GB for "
-        "any other.",
+        description="Bytes of memory that PostgreSQL may use to build one vector index; up to 4 are built at the "
+        "same time. Without it, a sixteenth of the memory for the bundled PostgreSQL, from 64 MB to 1 GB, and 1 GB "
+        "for any other.",
         examples=[512 * 2**20],
     )
-    statement_timeout: float = Field(
-        default=600.0, ge=0, description="Seconds after which PostgreSQL breaks off a statement. 0 is never."
-    )
-    lock_timeout: float = Field(
-        default=300.0, ge=0, description="Seconds after which PostgreSQL gives up waiting for a lock. 0 is never."
-    )
+    statement_timeout: float = Field(default=600.0, ge=0, description="Statement timeout in seconds. 0 disables it.")
+    lock_timeout: float = Field(default=300.0, ge=0, description="Lock timeout in seconds. 0 disables it.")
     idle_timeout: float = Field(
-        default=60.0, ge=0, description="Seconds after which PostgreSQL ends a transaction in which nothing happens."
+        default=60.0, ge=0, description="Seconds after which PostgreSQL ends an idle transaction."
     )
     slow_statement_seconds: float = Field(
-        default=1.0, ge=0, description="Statements that take so many seconds are logged, at level INFO. 0 is none."
+        default=1.0,
+        ge=0,
+        description="Statements that take at least this many seconds are logged at level INFO. 0 disables it.",
     )
     max_upload_bytes: int = Field(
-        default=100 * 2**20, ge=1, description="Bytes that one upload to the server may have, all its files together."
+        default=100 * 2**20, ge=1, description="Maximum bytes of one upload to the server, over all its files."
     )
     max_unpacked_bytes: int | None = Field(
         default=None,
         ge=1,
-        description="Bytes that the packed files of one upload may unpack to. Without it, ten times max_upload_bytes.",
+        description="Maximum bytes that the packed files of one upload may unpack to. Without it, ten times "
+        "max_upload_bytes.",
         examples=[2**30],
     )
     max_reading_seconds: float = Field(
-        default=60.0, gt=0, description="Seconds that a server may take to read the files of one upload."
+        default=60.0, gt=0, description="Maximum seconds that a server spends reading the files of one upload."
     )
     uploads_at_once: int = Field(
         default=4,
         ge=2,
-        description="Uploads that a server reads at the same time. One key may have half of them under way; its others "
-        "wait.",
+        description="Uploads that a server reads at the same time. One key may use half of them; its other "
+        "uploads wait.",
     )
     max_header_bytes: int = Field(
-        default=64 * 2**10, ge=1024, description="Bytes that the headers of a request to the server may have."
+        default=64 * 2**10, ge=1024, description="Maximum bytes of the headers of a request to the server."
     )
     first_request_seconds: float = Field(
         default=10.0,
         gt=0,
-        description="Seconds after which the server closes a connection on which the headers of a request did not "
-        "arrive.",
+        description="Seconds after which the server closes a connection if the headers of a request have not arrived.",
     )
     connections_per_address: int = Field(
         default=128,
         ge=0,
-        description="Connections that one address may have to each server. Behind a proxy, which is one address, raise "
-        "it to what the proxy opens. 0 is any number.",
+        description="Maximum connections of one address to each server. A proxy is one address: raise it to the "
+        "number of connections that the proxy opens. 0 is unlimited.",
     )
     key_requests_at_once: int = Field(
-        default=256, ge=1, description="Requests that one key may have under way at each server."
+        default=256, ge=1, description="Maximum concurrent requests of one key at each server."
     )
     key_requests_per_minute: int | None = Field(
-        default=None, ge=1, description="Requests that one key may make a minute at each server.", examples=[600]
+        default=None, ge=1, description="Maximum requests of one key per minute at each server.", examples=[600]
     )
     key_questions_at_once: int | None = Field(
-        default=None, ge=1, description="Questions that one key may have under way at each server.", examples=[8]
+        default=None, ge=1, description="Maximum concurrent questions of one key at each server.", examples=[8]
     )
     key_tokens_per_day: int | None = Field(
         default=None,
@@ -491,77 +497,84 @@ class Settings(BaseSettings):
     workspace_questions_at_once: int | None = Field(
         default=None,
         ge=1,
-        description="Questions that may be under way in one workspace at each server.",
+        description="Maximum concurrent questions in one workspace at each server.",
         examples=[32],
     )
     max_storage_bytes: int | None = Field(
         default=None,
         ge=0,
-        description="Bytes of text that a workspace may hold. Adding more is refused.",
+        description="Maximum bytes of text in a workspace. Adding more is refused.",
         examples=[10 * 2**30],
     )
     oidc_issuer: str | None = Field(
         default=None,
-        description="The identity provider (OpenID Connect) whose tokens the server takes besides keys, by its issuer.",
+        description="The issuer of the identity provider (OpenID Connect) whose tokens the server accepts as "
+        "well as keys.",
         examples=["https://id.example.com/realms/acme"],
     )
     oidc_audience: str | None = Field(
         default=None,
-        description="What that provider calls this server: the audience that tokens must be for.",
+        description="The audience that tokens must have: the provider's name for this server.",
         examples=["https://trueweave.example.com"],
     )
     oidc_algorithms: tuple[
         Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"], ...
-    ] = Field(default=("RS256", "PS256", "ES256", "EdDSA"), min_length=1, description="How tokens may be signed.")
+    ] = Field(
+        default=("RS256", "PS256", "ES256", "EdDSA"),
+        min_length=1,
+        description="Accepted signature algorithms of tokens.",
+    )
     oidc_workspaces_claim: str = Field(
         default="trueweave_workspaces",
         min_length=1,
-        description="The claim with the names of the workspaces that a token is for: a list, or one name. * is all. "
-        "Dots lead into claims.",
+        description="The claim with the names of the workspaces that a token is valid for: a list, or one name. "
+        "* is all. Dots separate nested claims.",
         examples=["resource_access.trueweave.workspaces"],
     )
     oidc_scope_claim: str = Field(
         default="scope",
         min_length=1,
-        description="The claim with what a token allows, trueweave:read, trueweave:write or trueweave:admin: a list, "
-        "or words with spaces between. Dots lead into claims.",
+        description="The claim with the scope of a token, trueweave:read, trueweave:write or trueweave:admin: a "
+        "list, or words separated by spaces. Dots separate nested claims.",
         examples=["realm_access.roles"],
     )
     metrics_host: str = Field(
         default="127.0.0.1",
-        description="The address on which metrics_port is opened. It asks for no key: let nobody else reach it.",
+        description="The address that metrics_port listens on. It requires no key: make it reachable for "
+        "Prometheus only.",
     )
     metrics_port: int | None = Field(
         default=None,
         ge=1,
         le=65535,
-        description="The port on which a server or a worker tells its metrics, for Prometheus. Without it, none.",
+        description="The port on which a server or a worker exposes Prometheus metrics. Without it, none.",
         examples=[9464],
     )
     log_format: Literal["text", "json"] = Field(
-        default="text", description="How a server or a worker logs to stderr: lines of text, or of JSON alone."
+        default="text",
+        description="The format in which a server or a worker logs to stderr: lines of text, or only JSON.",
     )
     drain_seconds: float = Field(
         default=0.0,
         ge=0,
-        description="Seconds for which a server that is told to stop says that it is not ready, and still answers, so "
-        "that balancers send nobody any more.",
+        description="Seconds for which a stopping server reports that it is not ready but still answers, so that "
+        "load balancers stop sending requests.",
     )
     shutdown_seconds: int = Field(
         default=30,
         ge=1,
-        description="Seconds within which a server stops after that. Requests and jobs under way have all of them but "
-        "the last 5 (at most a third) to end, and are cancelled then.",
+        description="Seconds within which a server stops after that. Requests and jobs in progress have all but "
+        "the last 5 seconds (at most a third) to finish, and are then cancelled.",
     )
     data_directory: Path | None = Field(
         default=None,
-        description="The folder of the bundled PostgreSQL, from this file's folder. Without it, trueweave in "
-        "XDG_DATA_HOME or the user's data folder; for root, /var/lib/trueweave.",
+        description="The folder of the bundled PostgreSQL, relative to this file's folder. Without it, trueweave "
+        "in XDG_DATA_HOME or the user's data folder; for root, /var/lib/trueweave.",
         examples=["trueweave-data"],
     )
     bench_data: Path | None = Field(
         default=None,
-        description="The folder of sets of questions that `trueweave bench` knows by name, from this file's folder.",
+        description="The folder of question sets that `trueweave bench` knows by name, relative to this file's folder.",
         examples=["bench"],
     )
 
@@ -574,61 +587,63 @@ class Settings(BaseSettings):
             "work": "something made: a product, book, film, law, technology, piece of software",
             "concept": "an idea, method, field, disease, substance or other notion that the text speaks of",
         },
-        description="The types of entities that the model looks for, each with what it is.",
+        description="The types of entities that the model looks for, each with a description.",
     )
     relation_types: dict[str, str] = Field(
         default={},
-        description="The types of relations that the model looks for, each with what it is. Without any, relations "
-        "have descriptions and themes alone. The type of a relation is its first theme.",
+        description="The types of relations that the model looks for, each with a description. Without any, "
+        "relations have only descriptions and themes. The type of a relation is its first theme.",
         examples=[{"works for": "somebody is employed there"}],
     )
     models: dict[ModelRole, str] = Field(
         default={},
-        description="Language models for one role each, where it is not model: extract finds entities and relations, "
-        "keywords is asked while methods search, answer answers, report writes reports about communities, judge checks "
-        "answers.",
+        description="Language models for single roles, if other than model: extract finds entities and "
+        "relations, keywords is called while methods search, answer answers, report writes community reports, "
+        "judge checks answers.",
         examples=[{"answer": "anthropic/claude-sonnet-4-5", "keywords": "ollama/llama3.1:8b"}],
     )
     model_urls: dict[str, str] = Field(
         default={},
-        description="Addresses of language models by their names, or by the names of providers, where neither "
-        "model_url nor the provider's usual one is right. model_url is for the provider of model.",
+        description="Addresses of language models, by model or provider name, if neither model_url nor the "
+        "provider's usual address is right. model_url is for the provider of model.",
         examples=[{"vllm": "http://127.0.0.1:8000/v1"}],
     )
     model_key_variables: dict[str, Annotated[str, StringConstraints(pattern=KEY_VARIABLE)]] = Field(
         default={},
-        description="Likewise, the environment variables that hold their keys.",
+        description="Environment variables with API keys, by model or provider name.",
         examples=[{"vllm": "VLLM_API_KEY"}],
     )
     prices: dict[str, tuple[Decimal, Decimal]] = Field(
         default={},
-        description="What a million tokens cost: to the model, and from it. Models on your own machine cost nothing.",
+        description="Prices per million tokens: input and output. Models on your own machine cost nothing.",
         examples=[{"openai/some-model": [0.5, 2.0]}],
     )
 
     server_urls: dict[str, str] = Field(
         default={},
         repr=False,
-        description="More PostgreSQL servers that workspaces may be on, by names of your own: the address of each, or "
+        description="More PostgreSQL servers for workspaces, by names of your choice: the address of each, or "
         "the environment variable that holds it. The database of database_url is their home.",
         examples=[{"east": "TRUEWEAVE_EAST_URL"}],
     )
     direct_server_urls: dict[str, str] = Field(
         default={},
         repr=False,
-        description="Likewise, the addresses of PostgreSQL itself, where those of server_urls are of poolers.",
+        description="Addresses of PostgreSQL itself, by server name, if those of server_urls are of poolers.",
         examples=[{"east": "TRUEWEAVE_EAST_DIRECT_URL"}],
     )
     owner_server_urls: dict[str, str] = Field(
         default={},
         repr=False,
-        description="Likewise, with the users who own the schemas. Only `migrate` and `workspace move` use them.",
+        description="Addresses with the users who own the schemas, by server name. Only `migrate` and `workspace "
+        "move` use them.",
         examples=[{"east": "TRUEWEAVE_EAST_OWNER_URL"}],
     )
     server_standby_urls: dict[str, tuple[str, ...]] = Field(
         default={},
         repr=False,
-        description="Addresses of standbys of servers of server_urls, as standby_urls are for the home.",
+        description="Addresses of the standbys of each server of server_urls, by server name, like standby_urls "
+        "for the home.",
         examples=[{"east": ["postgresql://user:password@east-standby:5432/database"]}],
     )
 
@@ -661,14 +676,14 @@ class Settings(BaseSettings):
         for name, url in urls.items():
             if not re.match(_SERVER, name) or name == "home":
                 raise ValueError(
-                    f"a server cannot be called {name!r}: take small letters, digits, - and _, and not home"
+                    f"{name!r} is not a valid server name: use lower-case letters, digits, - and _, and not home"
                 )
             if not url.startswith(_POSTGRESQL) and not re.match(_VARIABLE, url):
                 raise ValueError(f"{name} must look like {EXAMPLE_URL}, or be the name of an environment variable")
         return urls
 
     def server(self, name: str) -> ServerAddress:
-        """Where a server of server_urls is. ConfigError for one that is not there, or whose variable is not set."""
+        """The addresses of a server of server_urls. ConfigError if it is not there or its variable is not set."""
         if name not in self.server_urls:
             raise ConfigError(
                 f"there is no server {name!r} in the settings. Put its address under [server_urls] in {FILE}."
@@ -686,12 +701,12 @@ class Settings(BaseSettings):
 
     @property
     def jobs_of_a_worker(self) -> int:
-        """How many jobs one worker has under way at the same time."""
+        """The maximum number of concurrent jobs of one worker."""
         return self.worker_jobs or min(12 * machine.cores(), 96)
 
     @property
     def pool_size(self) -> int:
-        """How many connections a process may have to each PostgreSQL server."""
+        """The maximum number of connections of a process to each PostgreSQL server."""
         return self.connections or min(max(10, 4 * machine.cores(), self.jobs_of_a_worker // 4), 40)
 
     def index_memory(self, *, bundled: bool) -> int:
@@ -701,21 +716,21 @@ class Settings(BaseSettings):
 
     @property
     def owner_address(self) -> str | None:
-        """The address of PostgreSQL itself with the user who owns the schema; None is the bundled one."""
+        """The address of PostgreSQL itself with the user who owns the schema; None for the bundled one."""
         return self.owner_database_url or self.direct_database_url or self.database_url
 
     @property
     def question_tokens(self) -> int:
-        """The tokens that a model may be given at once for a question."""
+        """The maximum number of tokens of one prompt for a question."""
         return self.max_question_tokens or self.max_context_tokens + _BESIDE_CONTEXT
 
     def model_for(self, role: ModelRole) -> str | None:
-        """The name of the language model for a role: its own, or else the one for all."""
+        """The name of the language model for a role: its own, or the general one."""
         return self.models.get(role, self.model)
 
     @property
     def chat_models(self) -> dict[str, tuple[ModelRole, ...]]:
-        """The names of all language models, each with what it is for."""
+        """The names of all language models, each with its roles."""
         found: dict[str, tuple[ModelRole, ...]] = {}
         for role in get_args(ModelRole):
             if name := self.model_for(role):
@@ -733,7 +748,7 @@ class Settings(BaseSettings):
         follow_links: bool | None = None,
         no_ignore: bool | None = None,
     ) -> Self:
-        """The settings in force here, where one that is given as None is left to the environment and the file."""
+        """The settings that apply here. None leaves a setting to the environment and the file."""
         named = {"database_url": database_url, "workspace": workspace, "extractor": extractor, "model": model}
         switches = {"follow_links": follow_links, "no_ignore": no_ignore}
         given = {name: value for name, value in {**named, **switches}.items() if value is not None}
@@ -746,18 +761,18 @@ class Settings(BaseSettings):
             ) from error
 
     def __eq__(self, other: object) -> bool:
-        """Whether all values are the same, wherever they come from."""
+        """Whether all values are the same, regardless of their source."""
         return isinstance(other, Settings) and self.__dict__ == other.__dict__
 
     def given(self, changes: Mapping[str, Any]) -> Self:
-        """These with what the caller sets himself: no setting of a workspace outweighs that."""
+        """These settings with the caller's own values, which settings of a workspace do not override."""
         update = _for_all_roles(changes)
         made = self.model_copy(update=update)
         made._given = self._given | update.keys()  # noqa: SLF001 (its own)
         return made
 
     def over(self, stored: Mapping[str, Any]) -> Self:
-        """These with the settings that a workspace has of its own, where the caller did not give one himself."""
+        """These settings with those of a workspace, except where the caller has given a value."""
         changes = {name: value for name, value in stored.items() if name not in self._given}
         if not changes:
             return self
@@ -777,12 +792,12 @@ class Settings(BaseSettings):
 
 
 def _for_all_roles(changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Who names a model and none for a role means it for all roles, whatever a setting that it outweighs says."""
+    """A model without models for single roles applies to all roles, and overrides those of lower precedence."""
     return {"models": {}, **changes} if changes.get("model") else dict(changes)
 
 
 def workspace_settings(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of settings that a workspace has of its own; a ConfigError for one that it cannot have."""
+    """The validated settings of a workspace. ConfigError for a setting that a workspace cannot have."""
     found: dict[str, Any] = {}
     for name, value in stored.items():
         field = Settings.model_fields.get(name)
@@ -798,19 +813,19 @@ def workspace_settings(stored: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def _adapter(name: str) -> TypeAdapter[Any]:
-    """What checks the value of one setting."""
+    """The validator of one setting."""
     field = Settings.model_fields[name]
     checked: Any = Annotated[field.annotation, field]
     return TypeAdapter(checked)
 
 
 def find_file() -> Path | None:
-    """The trueweave.toml in force: the one that TRUEWEAVE_CONFIG names, or the nearest in this folder and those
-    above."""
+    """The trueweave.toml that applies: the one that TRUEWEAVE_CONFIG names, or the nearest in this folder and its
+    parents."""
     if named := os.environ.get(f"{PREFIX}CONFIG"):
         if not Path(named).is_file():
             raise ConfigError(
-                f"{PREFIX}CONFIG names {named}, which is not there. Make that file, or unset the variable."
+                f"{PREFIX}CONFIG names {named}, which does not exist. Create that file, or unset the variable."
             )
         return Path(named).absolute()
     here = Path.cwd()
@@ -820,13 +835,15 @@ def find_file() -> Path | None:
 def write_file(
     path: Path, *, database_url: str | None = None, workspace: str | None = None, embedding_model: str | None = None
 ) -> None:
-    """Write a new trueweave.toml: every setting with its help, commented out where no value is given.
+    """Write a new trueweave.toml: every setting with its help, commented out if no value is given.
 
-    Only the user may read it, as a database URL may hold a password. A file that is already there is an error.
+    Only the user may read it, because a database URL may hold a password. An existing file is an error.
     """
     given = {"database_url": database_url, "workspace": workspace, "embedding_model": embedding_model}
-    lines = [f"# Trueweave's settings for this folder and all below it. {PREFIX}… in the environment outweighs them."]
-    tables: list[str] = []  # these come last, as all that follows a table's heading belongs to it
+    lines = [
+        f"# Trueweave's settings for this folder and all below it. Environment variables ({PREFIX}…) override them."
+    ]
+    tables: list[str] = []  # these come last, because everything after a table's heading belongs to it
     for name, field in Settings.model_fields.items():
         value = given.get(name)
         mark, shown = ("", value) if value else ("# ", _example(field))
@@ -844,7 +861,7 @@ def write_file(
 
 
 def change_file(path: Path, name: str, value: str) -> None:
-    """Give a setting another value in a trueweave.toml, where it is set, or else where it is commented out."""
+    """Change a setting in a trueweave.toml, on the line that sets it or has it commented out."""
     lines = path.read_text(encoding="utf-8").splitlines()
     end = next((n for n, line in enumerate(lines) if line.lstrip().startswith("[")), len(lines))
     found = [n for mark in ("", r"#\s*") for n in range(end) if re.match(rf"\s*{mark}{name}\s*=", lines[n])]
@@ -859,22 +876,22 @@ def change_file(path: Path, name: str, value: str) -> None:
         partial.chmod(path.stat().st_mode)
         partial.replace(path)
     except OSError as error:
-        raise ConfigError(f"cannot write {path}: {error.strerror}. Put this line into it: {changed}") from error
+        raise ConfigError(f"cannot write {path}: {error.strerror}. Add this line to it: {changed}") from error
 
 
 def line(name: str, value: str) -> str:
-    """A setting as trueweave.toml has it."""
+    """A setting as a line of trueweave.toml."""
     return f"{name} = {_toml(value)}"
 
 
-def outweighing(name: str) -> str | None:
-    """The variable in the environment that a setting is taken from, if it is set there."""
+def overriding_variable(name: str) -> str | None:
+    """The environment variable that sets a setting, if there is one."""
     variable = f"{PREFIX}{name.upper()}"
     return variable if os.environ.get(variable) else None
 
 
 def _example(field: FieldInfo) -> Any:
-    """A value that may be set: the default, or an example where that is to have none."""
+    """A valid value: the default, or an example if the default is empty."""
     return field.examples[0] if field.default in (None, {}, ()) and field.examples else field.default
 
 
@@ -883,9 +900,9 @@ def _toml(value: object) -> str:
 
 
 def sends_traces() -> bool:
-    """Whether the environment says where traces are sent, by the standard variables of OpenTelemetry.
+    """Whether the standard OpenTelemetry variables configure an endpoint for traces.
 
-    ConfigError where it wants another protocol than the one that Trueweave has.
+    ConfigError if they ask for a protocol that Trueweave does not support.
     """
     named = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
     is_off = os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true"
@@ -893,31 +910,31 @@ def sends_traces() -> bool:
         return False
     for variable in ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"):
         if (protocol := os.environ.get(variable)) not in (None, "", "http/protobuf"):
-            raise ConfigError(f"{variable} is {protocol}, and traces are sent by http/protobuf. Set it to that.")
+            raise ConfigError(f"{variable} is {protocol}, but only http/protobuf is supported. Set it to that.")
     return True
 
 
 def xdg_data_home() -> Path | None:
-    """The folder for data of programs that the environment names, if it does. A path from here is not one."""
+    """The data folder that XDG_DATA_HOME names, if it is set. A relative path is ignored."""
     named = Path(os.environ.get("XDG_DATA_HOME", ""))
     return named if named.is_absolute() else None
 
 
 def secret(variable: str) -> str | None:
-    """The value of a variable in the environment that holds a key."""
+    """The value of an environment variable that holds a key."""
     return os.environ.get(variable) or None
 
 
 def _address(server: str, setting: str, given: str | None) -> str | None:
-    """The address of a server, from the environment where a variable is given."""
+    """The address of a server, read from the environment if a variable is given."""
     if given is None or given.startswith(_POSTGRESQL):
         return given
     found = secret(given)
     if found is None or not found.startswith(_POSTGRESQL):
-        state = "is not set" if found is None else "holds no address of PostgreSQL"
+        state = "is not set" if found is None else "is not a PostgreSQL address"
         raise ConfigError(
-            f"the address of server {server} is to be in the environment variable {given}, as {setting} says, and that "
-            f"{state}. Set it to one like {EXAMPLE_URL}."
+            f"{setting} takes the address of server {server} from the environment variable {given}, which "
+            f"{state}. Set it to an address like {EXAMPLE_URL}."
         )
     return found
 
@@ -929,7 +946,7 @@ def _read(path: Path | None) -> dict[str, Any]:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(
-            f"{path} is not valid TOML: {error}. Mend it, or remove it and run `trueweave init`."
+            f"{path} is not valid TOML: {error}. Fix it, or remove it and run `trueweave init`."
         ) from error
     except OSError as error:
         raise ConfigError(
@@ -937,9 +954,7 @@ def _read(path: Path | None) -> dict[str, Any]:
         ) from error
     known = Settings.model_fields
     if unknown := [name for name in found if name not in known]:
-        raise ConfigError(
-            f"{path} sets {', '.join(unknown)}, which Trueweave does not know. It knows {', '.join(known)}."
-        )
+        raise ConfigError(f"{path} sets {', '.join(unknown)}, which are not settings. Settings are {', '.join(known)}.")
     for folder in ("data_directory", "bench_data", "model_folder", "project_folder", "prompt_folder"):
         if isinstance(named := found.get(folder), str):
             found[folder] = str(path.parent / Path(named).expanduser())
@@ -950,17 +965,17 @@ def _read(path: Path | None) -> dict[str, Any]:
 
 
 def workspace_name(folder: Path) -> str:
-    """What a workspace for a folder is best called."""
+    """A good name for the workspace of a folder."""
     plain = "-".join(re.findall(r"[a-z0-9]+", anyascii(folder.name).lower()))
     return plain[:40].rstrip("-") or "project"
 
 
 def _own_workspace(folder: Path) -> str:
-    """The workspace of a folder whose settings name none: no other folder has one of the same name."""
+    """The workspace name of a folder whose settings have none; unique to the folder."""
     return f"{workspace_name(folder)}-{hashlib.blake2b(os.fsencode(folder), digest_size=4).hexdigest()}"
 
 
 def _where(name: str, given: bool) -> str:
     if given:
         return ""
-    return f" (in {outweighing(name) or find_file()})"
+    return f" (in {overriding_variable(name) or find_file()})"
