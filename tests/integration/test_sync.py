@@ -135,7 +135,9 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
             return Watched(name, found) if name in GROUPS else found
 
     heard: list[Event] = []
-    with Counted(url, "test", HashEmbedder(), llm=Model(), settings=Settings(extractor="capitals")) as trueweave:
+    with Counted(
+        url, "test", HashEmbedder(), llm=Model(), settings=Settings(extractor="capitals"), make=True
+    ) as trueweave:
         begun = trueweave.maintenance.clock()
         assert trueweave.workspace == 1
         assert trueweave.method == "auto"
