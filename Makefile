@@ -9,10 +9,10 @@ COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-ha
 # Many tests wait for a server, a process or a clock, so more of them run at once than there are cores.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 2)
 # The longest first.
-SMOKE := $(addprefix smoke-,quality resolution query index ingest communities text_search citations tenants partitions workspaces settling home_made stores server embedding first_minute)
+SMOKE := $(addprefix smoke-,quality resolution query index ingest communities text_search citations tenants partitions workspaces settling home_made stores server embedding first_minute growth bulk relation_vectors)
 
 .DEFAULT_GOAL := help
-.PHONY: help chart-tools neo4j oidc models setup check test test-all smoke $(SMOKE) db docs quality communities checking scale reference sync bench lock schema fmt clean
+.PHONY: help chart-tools neo4j oidc models setup check test nightly smoke $(SMOKE) db docs quality communities checking scale reference sync bench lock schema fmt clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,14 +35,16 @@ check: setup  ## lint, formatting, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: setup  ## all tests, with a short run of the random ones (WORKERS=4 for more at once)
+test: setup  ## the tests that a change needs (WORKERS=4 for more at once)
+	$(BIN)/pytest -q -m "serial and not nightly" tests
+	$(BIN)/python -m tests.with_neo4j $(BIN)/pytest -q -m "not serial and not nightly" -n $(WORKERS) --dist worksteal tests
+
+nightly: export TRUEWEAVE_TEST_FULL = 1
+nightly: check docs smoke  ## everything at its long form: all tests, 5,000 histories, all faults, every benchmark
 	$(BIN)/pytest -q -m serial tests
 	$(BIN)/python -m tests.with_neo4j $(BIN)/pytest -q -m "not serial" -n $(WORKERS) --dist worksteal tests
 
-test-all: export TRUEWEAVE_TEST_FULL = 1
-test-all: test  ## all tests, with the long run of the random ones
-
-smoke: $(SMOKE)  ## see that every benchmark runs; with make -j2, two at a time
+smoke: $(SMOKE)  ## run every benchmark at a small size (with make -j2, two at a time)
 
 $(SMOKE): smoke-%: setup
 	$(BIN)/python benchmarks/$*.py --smoke

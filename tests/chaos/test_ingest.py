@@ -45,7 +45,7 @@ class Form:
     faults: Mapping[str, float] = field(default_factory=dict)
 
 
-SHORT = Form(30, {"worker": 4, "model server": 3, "postmaster": 2, "backend": 1}, (0.2, 3.0), 0.4, 120)
+SHORT = Form(20, {"worker": 3, "model server": 2, "postmaster": 1, "backend": 1}, (0.2, 3.0), 0.4, 120)
 FULL = Form(500, {"worker": 22, "model server": 12, "postmaster": 8, "backend": 6}, (0.2, 6.0), 0.05, 900)
 TROUBLED = replace(FULL, faults={"rate-limit": 0.02, "drop-first": 0.01, "drop-middle": 0.01})
 

@@ -142,6 +142,7 @@ async def trueweave(scene: Scene) -> AsyncIterator[AsyncTrueweave]:
         yield opened
 
 
+@pytest.mark.nightly
 async def test_whatever_is_killed_the_copy_ends_as_the_record_and_its_position_never_runs_ahead(
     trueweave: AsyncTrueweave, scene: Scene, full: bool
 ) -> None:

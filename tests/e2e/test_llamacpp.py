@@ -128,6 +128,7 @@ async def test_a_reply_is_heard_while_it_is_written_and_the_server_counts_it(lla
     assert (heard.reply.tokens_in, heard.reply.tokens_out) == (after[0] - before[0], after[1] - before[1])
 
 
+@pytest.mark.nightly
 async def test_what_a_small_model_gets_wrong_is_told_and_every_document_is_accounted_for(
     trueweave: AsyncTrueweave, llama: str, tmp_path: Path
 ) -> None:
@@ -168,6 +169,7 @@ async def test_what_a_small_model_gets_wrong_is_told_and_every_document_is_accou
     assert (await trueweave.maintenance.verify()).exact
 
 
+@pytest.mark.nightly
 async def test_a_question_is_answered_in_pieces_and_checked_whatever_a_small_model_writes(
     database: Database, llama: str
 ) -> None:
@@ -197,6 +199,7 @@ async def test_a_question_is_answered_in_pieces_and_checked_whatever_a_small_mod
         assert counted(llama) == after
 
 
+@pytest.mark.nightly
 async def test_a_small_model_judges_claims_in_one_call_and_within_its_form(llama: str) -> None:
     chat = open_chat(endpoint(MODEL, url=f"{llama}/v1"))
     basis = (Basis("Ada Lovelace worked with Charles Babbage in London."),)
@@ -214,6 +217,7 @@ async def test_a_small_model_judges_claims_in_one_call_and_within_its_form(llama
     )
 
 
+@pytest.mark.nightly
 async def test_reports_are_written_and_answer_whatever_a_small_model_makes_of_them(
     database: Database, llama: str
 ) -> None:

@@ -90,6 +90,7 @@ def until(condition: Any, process: subprocess.Popen[str], seconds: float = 120) 
         time.sleep(0.1)
 
 
+@pytest.mark.nightly
 def test_a_load_survives_the_death_of_its_driver_and_of_a_node_and_pays_for_nothing_twice(
     url: str, tmp_path: Path, environment: Mapping[str, str], nodes: tuple[Any, Any], corpus: Path, trueweave: Trueweave
 ) -> None:

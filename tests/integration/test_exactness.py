@@ -52,7 +52,7 @@ from trueweave.store.postgres.record import record, resolution, suggestions
 from trueweave.store.postgres.view import digest
 from trueweave.testing import Databases, Faults, HashEmbedder
 
-HISTORIES = 5000 if FULL else 100
+HISTORIES = 5000 if FULL else 30
 PARTS = 2 if FULL else 1  # so that `pytest -n 2` runs them at the same time
 TRIES = 100  # of a step that meets a move, a load or a crash
 

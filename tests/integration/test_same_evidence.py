@@ -133,6 +133,7 @@ class Echo:
         yield await self.complete(prompt, purpose)
 
 
+@pytest.mark.nightly
 async def test_all_methods_find_the_same_in_all_stores(
     database: Database, bench: Path, neo4j_url: str, chroma_url: str, monkeypatch: pytest.MonkeyPatch, full: bool
 ) -> None:

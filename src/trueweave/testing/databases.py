@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import count
+from typing import LiteralString
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
@@ -21,25 +22,29 @@ class Databases:
 
     async def prepare(self) -> None:
         """Make the template, with the schema as it is now."""
-        self._execute("DROP DATABASE IF EXISTS {} WITH (FORCE)", "template")
-        self._execute("CREATE DATABASE {}", "template")
+        self._execute("DROP DATABASE IF EXISTS {template} WITH (FORCE)", "CREATE DATABASE {template}")
         await migrate(self._url("template"))
 
     def make(self) -> str:
         """The URL of a new database."""
         name = str(next(self._numbers))
-        self._execute("DROP DATABASE IF EXISTS {} WITH (FORCE)", name)
-        self._execute("CREATE DATABASE {} TEMPLATE {}", name, "template")
+        # Copying files takes a third of the time that the default strategy takes, which writes the copy to the log.
+        create = "CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY"
+        self._execute("DROP DATABASE IF EXISTS {name} WITH (FORCE)", create, name=name)
         return self._url(name)
 
     def drop(self, url: str) -> None:
         """Take a database away, whoever is connected to it."""
-        self._execute("DROP DATABASE IF EXISTS {} WITH (FORCE)", urlsplit(url).path.rpartition("_")[2])
+        self._execute("DROP DATABASE IF EXISTS {name} WITH (FORCE)", name=urlsplit(url).path.rpartition("_")[2])
 
-    def _execute(self, statement: str, *names: str) -> None:
-        query = sql.SQL(statement).format(*(sql.Identifier(f"{self._prefix}_{name}") for name in names))
+    def _execute(self, *statements: LiteralString, name: str = "") -> None:
+        names = {"name": self._identifier(name), "template": self._identifier("template")}
         with psycopg.connect(self._server, autocommit=True) as connection:
-            connection.execute(query)
+            for statement in statements:
+                connection.execute(sql.SQL(statement).format(**names))
+
+    def _identifier(self, name: str) -> sql.Identifier:
+        return sql.Identifier(f"{self._prefix}_{name}")
 
     def _url(self, name: str) -> str:
         return urlunsplit(urlsplit(self._server)._replace(path=f"/{self._prefix}_{name}"))
