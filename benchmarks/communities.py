@@ -234,7 +234,7 @@ async def _changed(trueweave: AsyncTrueweave, documents: Sequence[Document], see
     touched = await _touched(trueweave)
     regrouped = await trueweave.communities.find()
     after = await _written(trueweave, Counting(at_first.known))
-    async with trueweave.maintenance.rebuilt() as beside:
+    async with trueweave.rebuilt() as beside:
         anew = await _written(beside, Counting())
         same = await trueweave.maintenance.digest() == await beside.maintenance.digest()
     await trueweave.add_documents(gone)

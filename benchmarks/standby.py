@@ -39,7 +39,7 @@ from tests.replication import Server, both, no_standby, replicated
 from trueweave import AsyncTrueweave, Document, Settings
 from trueweave.engine.database import opened_database
 from trueweave.errors import DatabaseError
-from trueweave.store.postgres.cluster.standbys import StandbyState
+from trueweave.store.postgres.standby_reads import StandbyState
 from trueweave.testing import HashEmbedder
 
 RESULTS = Path(__file__).parent / "results" / "standby.json"

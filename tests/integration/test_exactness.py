@@ -317,7 +317,7 @@ class World:
 
     def close(self) -> None:
         for database in self.databases:
-            assert database.servers
+            assert isinstance(database.servers, Servers)
             self.runner.run(database.servers.aclose())
             self.runner.run(database.close())
         self.runner.close()

@@ -14,6 +14,7 @@ import pytest
 from tests.integration.test_worker import CAPITALS, QUICK, Mill
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, Settings, Source
 from trueweave.core.model_calls import Purpose, TextRole
+from trueweave.engine.storing import store
 from trueweave.errors import Defect
 from trueweave.extend import Database, Vectors
 from trueweave.graph.contribution import contribution
@@ -72,7 +73,7 @@ async def test_descriptions_that_others_left_to_be_summed_up_are_summed_up(mill:
 
 
 async def test_what_another_settler_held_and_then_left_is_settled(mill: Mill, url: str) -> None:
-    await mill.trueweave._store([contribution(Document("a", (Chunk("Ada", mentions=(Mention("Ada"),)),)))])
+    await store(mill.trueweave._core, [contribution(Document("a", (Chunk("Ada", mentions=(Mention("Ada"),)),)))])
     async with await psycopg.AsyncConnection.connect(url) as other:
         assert (await other.execute(DUE)).rowcount == 1
         working = asyncio.create_task(finished(mill))
@@ -113,7 +114,7 @@ async def queued(mill: Mill) -> dict[str, float]:
 
 
 async def test_documents_of_a_dead_settler_are_indexed_although_others_were_indexed_meanwhile(mill: Mill) -> None:
-    await mill.trueweave._store([contribution(Document("a", (Chunk("Ada", mentions=(Mention("Ada"),)),)))])
+    await store(mill.trueweave._core, [contribution(Document("a", (Chunk("Ada", mentions=(Mention("Ada"),)),)))])
     await hold(mill, "document", "a")
     await handed_in(mill, Source("b", "Bob"))
     working = asyncio.create_task(finished(mill))
@@ -130,7 +131,7 @@ async def test_documents_of_a_dead_settler_are_indexed_although_others_were_inde
 
 async def test_settling_asks_again_for_what_another_holds_whatever_else_it_settled(mill: Mill) -> None:
     for name in ("Ada", "Bob"):
-        await mill.trueweave._store([contribution(Document(name, (Chunk(name, mentions=(Mention(name),)),)))])
+        await store(mill.trueweave._core, [contribution(Document(name, (Chunk(name, mentions=(Mention(name),)),)))])
     await hold(mill, "document", "Ada")
     await run_job(mill, "settle")
     assert [entity.name for entity in await mill.trueweave.graph.entities()] == ["Bob"]
@@ -147,7 +148,7 @@ async def test_a_large_document_of_a_dead_settler_is_asked_for_again(
     for module in ("trueweave.ingest.jobs", "trueweave.index.settle"):
         monkeypatch.setattr(f"{module}.ROWS_AT_ONCE", 1)
     mentions = tuple(map(Mention, ("Ada", "Bob", "Carol")))
-    await mill.trueweave._store([contribution(Document("a", (Chunk("Ada Bob Carol", mentions=mentions),)))])
+    await store(mill.trueweave._core, [contribution(Document("a", (Chunk("Ada Bob Carol", mentions=mentions),)))])
     await hold(mill, "document", "a")
     await run_job(mill, "large")
     assert 0 < (await queued(mill))["large"] <= leases.SECONDS

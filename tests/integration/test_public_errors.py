@@ -112,7 +112,7 @@ CALLS: dict[str, Call] = {
     "path": lambda it: it.graph.path(uuid4(), uuid4()),
     "picture": lambda it: it.graph.picture(uuid4()),
     "plan_sync": lambda it: it.plan_sync("."),
-    "rebuilt": lambda it: it.maintenance.rebuilt(),
+    "rebuilt": lambda it: it.rebuilt(),
     "receipt": lambda it: it.budget.receipt(),
     "receipt_by_document": lambda it: it.budget.receipt_by_document(),
     "reembed": lambda it: it.maintenance.reembed("openai/other"),

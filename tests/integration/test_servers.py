@@ -24,7 +24,7 @@ from trueweave.store.embedded import EmbeddedServer
 from trueweave.store.postgres.cluster import moving, servers
 from trueweave.store.postgres.cluster.joining import join_servers, list_servers, migrate_servers, weigh_server
 from trueweave.store.postgres.cluster.moving import MoveProgress, OwnerAddress, move_workspace, settle_copies
-from trueweave.store.postgres.cluster.servers import Servers
+from trueweave.store.postgres.cluster.servers import Servers, measure
 from trueweave.store.postgres.vectors import own_tables, vectors
 from trueweave.testing import Databases, HashEmbedder
 
@@ -124,7 +124,7 @@ async def test_new_workspaces_go_to_the_server_with_the_least_load(home: Databas
 async def test_a_large_server_gets_fewer_workspaces(home: Database, addresses: Addresses) -> None:
     assert home.servers
     for name in ("home", "east"):
-        await home.servers.measure(name)
+        await measure(home.servers, name)
     async with home.transaction(None) as tx:
         await tx.run("servers.note_size", name="home", size=10**12)
     for n in range(4):

@@ -20,8 +20,8 @@ from trueweave.retrieval.methods import registry
 from trueweave.server.metrics import Metrics
 from trueweave.store.postgres.cluster.joining import join_servers, weigh_server
 from trueweave.store.postgres.cluster.moving import OwnerAddress
-from trueweave.store.postgres.cluster.standbys import StandbyState
 from trueweave.store.postgres.reading.question_server import QuestionServer
+from trueweave.store.postgres.standby_reads import StandbyState
 from trueweave.testing import Databases, HashEmbedder
 
 # Servers are killed here, machines are not.

@@ -251,7 +251,7 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         state = trueweave.maintenance.state()
         assert trueweave.maintenance.state() == state
 
-        with trueweave.maintenance.rebuilt() as beside:
+        with trueweave.rebuilt() as beside:
             assert beside.maintenance.digest() == trueweave.maintenance.digest()
             assert beside.workspace != trueweave.workspace
             beside.close()  # which is not for it to close

@@ -25,6 +25,7 @@ ABSENT = {
     "workspace": OBJECTS,
     "worker_dependencies": BESIDE,
     "migrate": BESIDE,
+    "rebuilt": BESIDE,
     "work": BESIDE,
     "settings": BESIDE,
     "try_extract": BESIDE,
@@ -42,7 +43,7 @@ ABSENT = {
     **{
         f"maintenance.{name}": BESIDE
         for name in (
-            "settle", "digest", "state", "verify", "rebuilt", "sweep", "clean_up", "estimate_reembed", "reembed",
+            "settle", "digest", "state", "verify", "sweep", "clean_up", "estimate_reembed", "reembed",
             "bulk_load", "change_space", "own_settings", "change_settings", "clock", "ingest_progress", "duplicates",
             "notes", "out_of_date", "failed_work", "retry",
         )

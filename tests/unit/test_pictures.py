@@ -14,7 +14,7 @@ from trueweave import Entity, GraphPicture, Passage, Relation
 from trueweave.errors import ConfigError
 from trueweave.formats.pictures.colours import OTHER, PALETTE, colours
 from trueweave.formats.pictures.layout import Box, labelled, placed
-from trueweave.formats.pictures.picture import excerpt
+from trueweave.formats.pictures.page import excerpt
 
 NASTY = (
     "</script><script>alert(1)</script>",

@@ -32,7 +32,8 @@ from trueweave.store.postgres.connections import Timeouts
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.record.sources import source_id
 from trueweave.store.postgres.vectors import vectors
-from trueweave.store.postgres.vectors.vectors import Space, Vector, half
+from trueweave.store.postgres.vectors.space import Space
+from trueweave.store.postgres.vectors.vectors import Vector, half
 
 T = TypeVar("T")
 

@@ -37,7 +37,7 @@ from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.queue.queue import ask_for
 from trueweave.store.postgres.record import record, resolution
 from trueweave.store.postgres.vectors import vectors
-from trueweave.store.postgres.vectors.vectors import Space
+from trueweave.store.postgres.vectors.space import Space
 from trueweave.store.postgres.view import communities
 from trueweave.text.names import key
 

@@ -22,7 +22,7 @@ from trueweave.core.errors import ConfigError, DatabaseError, ModelError
 if TYPE_CHECKING:
     from trueweave.core.settings import Settings
     from trueweave.models.checks import HealthCheck
-    from trueweave.store.postgres.vectors.vectors import Space
+    from trueweave.store.postgres.vectors.space import Space
 
 OLDEST = 160000  # PostgreSQL 16
 OLDEST_VECTOR = (0, 8)

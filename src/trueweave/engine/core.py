@@ -39,7 +39,7 @@ from trueweave.store.postgres.db import Database, OpenedWorkspace, Workspace
 from trueweave.store.postgres.queue.liveness import Liveness
 from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
 from trueweave.store.postgres.vectors import vectors
-from trueweave.store.postgres.vectors.vectors import Space
+from trueweave.store.postgres.vectors.space import Space
 
 if TYPE_CHECKING:
     from trueweave.engine.factory import ModelFactory, WorkspaceModels
@@ -54,12 +54,12 @@ class OpenWorkspace:
     def __init__(
         self,
         workspace: Workspace,
-        embedder: Embedder | None,
-        settings: Settings | None,
-        llm: StreamingLLM | None,
-        own: Mapping[str, Any] | None,
-        models: ModelFactory | None,
-        readers: ChangeReaders | None,
+        embedder: Embedder | None = None,
+        settings: Settings | None = None,
+        llm: StreamingLLM | None = None,
+        own: Mapping[str, Any] | None = None,
+        models: ModelFactory | None = None,
+        readers: ChangeReaders | None = None,
         extractor: Extractor | MakeExtractor | None = None,
         chunker: Chunker | MakeChunker | None = None,
     ) -> None:

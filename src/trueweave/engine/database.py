@@ -76,13 +76,14 @@ def _give_standbys(database: Database, urls: Sequence[str], settings: Settings) 
 
 
 def _servers(database: Database, settings: Settings) -> Servers | None:
-    if settings.server_urls:
-        addresses = {name: settings.server(name) for name in settings.server_urls}
-        others = {name: _database(settings, one.url, one.direct_url) for name, one in addresses.items()}
-        for name, other in others.items():
-            _give_standbys(other, settings.server_standby_urls.get(name, ()), settings)
-        database.servers = Servers(database, others)
-    return database.servers
+    if not settings.server_urls:
+        return None
+    addresses = {name: settings.server(name) for name in settings.server_urls}
+    others = {name: _database(settings, one.url, one.direct_url) for name, one in addresses.items()}
+    for name, other in others.items():
+        _give_standbys(other, settings.server_standby_urls.get(name, ()), settings)
+    database.servers = servers = Servers(database, others)
+    return servers
 
 
 def _database(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
 from pathlib import Path
 
-from trueweave.core.errors import ConfigError, InvalidDocument, ModelRefused, SpaceMismatch, UnreadableFile
+from trueweave.core.errors import ConfigError, ModelRefused, SpaceMismatch, UnreadableFile
 from trueweave.core.events import Added, Listener, Progress, Refused, Removed, ignore, in_run, unseen
 from trueweave.core.evidence import DocumentDetails, Filter
 from trueweave.core.jobs import DocumentInfo, SyncPlan
@@ -16,24 +16,21 @@ from trueweave.core.record import Document, NamedFile, Source
 from trueweave.core.streams import Stream
 from trueweave.core.supervising import running
 from trueweave.core.telemetry.counting import CountingListener
+from trueweave.engine import storing
 from trueweave.engine.core import OpenWorkspace
 from trueweave.engine.lookup import document_details
 from trueweave.engine.maintenance import AsyncMaintenanceGroup
-from trueweave.graph.contribution import Contribution, contribution
-from trueweave.index.settle import SettleResult, settle
 from trueweave.ingest.folders import Folder, gone, matching
 from trueweave.ingest.intake import count, incoming, take_back, take_in
 from trueweave.ingest.loading import check_present, is_folder
 from trueweave.ingest.seen import Seen
 from trueweave.ingest.worker import Worker, run_until
 from trueweave.store.postgres.public_errors import own_errors, translated
-from trueweave.store.postgres.record import erasing, record, resolution
+from trueweave.store.postgres.record import erasing, record
 from trueweave.store.postgres.search.document_filter import ALL, scope
 from trueweave.store.postgres.view import read
 from trueweave.text.uris import Naming
 
-_DOCUMENTS_AT_ONCE = 256
-_SAID_AT_ONCE = 20_000  # mentions and links
 _LOOKS, _LOOK_AGAIN = 50, 0.2  # seconds between
 _SWEPT_EVERY = 3600.0  # seconds, by each worker
 
@@ -208,33 +205,7 @@ class DocumentCalls:
         there may be more of them than fit in memory. `progress` is told how many more are done. One that cannot be
         stored is an error that names it, or `refused` is told of it and the others go on.
         """
-        with in_run(ignore, is_watched=True), Seen() as seen:
-            return await self._add_documents(_usable(documents, seen, refused), progress)
-
-    async def _add_documents(self, source: Iterator[Contribution], progress: Progress) -> int:
-        embedder = await self._core.embedding()
-        stored = await asyncio.to_thread(_some, source)
-        new, total = await self._store(stored), SettleResult()
-        while stored:
-            # The next batch is stored while this one is being settled.
-            settling = asyncio.create_task(settle(self._core.workspace, embedder))
-            try:
-                following = await asyncio.to_thread(_some, source)
-                new += await self._store(following)
-            finally:
-                total = total.plus(await settling)
-            progress(len(stored))
-            stored = following
-        await self._core.finish_settling(total)
-        return new
-
-    async def _store(self, documents: Sequence[Contribution]) -> int:
-        """Store documents, and let their new names look for others alike, which settling would wait for."""
-        if not documents:
-            return 0
-        stored = await record.store(self._core.workspace, documents, self._core.settings.max_storage_bytes)
-        await resolution.find_alike(self._core.workspace, stored.names)
-        return stored.documents
+        return await storing.add_documents(self._core, documents, progress, refused)
 
     async def remove(self, uris: Sequence[str]) -> int:
         """Remove these documents, all in one pass, and settle; how many there were.
@@ -291,33 +262,3 @@ class DocumentCalls:
         places, and the entities that it mentions most. With a `start`, chunks are counted from the one that this
         character of the document is in. UnknownDocument where there is none, with uris like it."""
         return await document_details(self._core, uri, first, chunks, entities, start)
-
-
-def _usable(
-    documents: Iterable[Document], seen: Seen, refused: Callable[[Refused], None] | None
-) -> Iterator[Contribution]:
-    """The documents that can be stored, as rows of the record. Two that were read from different places and have the
-    same uri are a mistake; a caller's own may come again, and the last counts."""
-    for document in documents:
-        try:
-            if document.origin and (clash := seen.clash(document.uri, document.origin)):
-                raise InvalidDocument(clash.reason)
-            made = contribution(document)
-        except InvalidDocument as error:
-            if refused is None:
-                raise
-            refused(Refused(document.origin or document.uri, str(error)))
-        else:
-            yield made
-
-
-def _some(documents: Iterator[Contribution]) -> list[Contribution]:
-    """The next documents, as many as are well stored together: neither too many, nor with too much to say."""
-    some: list[Contribution] = []
-    said = 0
-    for document in documents:
-        some.append(document)
-        said += document.document.size
-        if len(some) >= _DOCUMENTS_AT_ONCE or said >= _SAID_AT_ONCE:
-            break
-    return some

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from uuid import uuid4
+from typing import Any
 
 from trueweave.core.errors import ConfigError
 from trueweave.core.events import Listener, Progress, ignore, in_run, unseen
@@ -28,19 +26,15 @@ from trueweave.core.money import EmbeddingEstimate
 from trueweave.core.protocols import Embedder
 from trueweave.core.settings import Settings
 from trueweave.engine.core import OpenWorkspace
-from trueweave.graph.communities import LeidenSettings
-from trueweave.index.communities.find import regroup
+from trueweave.engine.rebuilding import rebuilt
 from trueweave.index.verify import compare_with, moment
 from trueweave.store.postgres.cluster import temporary_workspaces
-from trueweave.store.postgres.public_errors import own_errors, translated
+from trueweave.store.postgres.public_errors import own_errors
 from trueweave.store.postgres.queue import failed_work, ingest_progress
 from trueweave.store.postgres.queue.queue import ask_for
 from trueweave.store.postgres.record import erasing, record, resolution, sources
 from trueweave.store.postgres.vectors import own_tables, vectors
-from trueweave.store.postgres.view import communities, digest, read
-
-if TYPE_CHECKING:
-    from trueweave.engine.trueweave import AsyncTrueweave
+from trueweave.store.postgres.view import digest, read
 
 
 @own_errors
@@ -72,32 +66,8 @@ class AsyncMaintenanceGroup:
         """
         await temporary_workspaces.drop_expired(await self._core.workspace.placed())
         before = await moment(self._core.workspace)
-        async with self.rebuilt(progress) as beside:
+        async with rebuilt(self._core, progress) as beside:
             return await compare_with(self._core.workspace, beside.workspace, before)
-
-    @asynccontextmanager
-    async def rebuilt(self, progress: Progress = unseen) -> AsyncIterator[AsyncTrueweave]:
-        """A workspace built from scratch from the documents that this one shows, its settings and rules; gone at the
-        end. It has no models."""
-        from trueweave.engine.trueweave import AsyncTrueweave
-
-        without = self._core.settings.model_copy(update={"model": None, "embedding_model": None, "reranker": None})
-        with translated():
-            async with temporary_workspaces.temporary_workspace(
-                await self._core.workspace.placed(), f"rebuild-{uuid4()}"
-            ) as made:
-                async with self._core.workspace.transaction() as tx:
-                    how, rules = await resolution.settings(tx), await resolution.rules(tx)
-                    found = await communities.hierarchy(tx)
-                beside = AsyncTrueweave(made, settings=without)
-                await beside.rules.change_resolution(how)
-                for rule in rules:
-                    await resolution.add_rule(made, rule)
-                async for documents in record.read(self._core.workspace, visible=True):
-                    await beside.add_documents(documents, progress)
-                if found:
-                    await regroup(made, LeidenSettings(found.most, found.resolution, found.seed))
-                yield beside
 
     async def sweep(self) -> Swept:
         """Take away what nobody needs any longer: names that no document mentions, what has been kept for as long as

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from trueweave.answering.conversations import AsyncConversation
 from trueweave.core.answers import Answer, AnswerOptions, Compared, Comparison
@@ -24,7 +24,6 @@ from trueweave.text.names import storable
 if TYPE_CHECKING:
     from trueweave.answering.ask import Answering
     from trueweave.engine.asking import Asking
-    from trueweave.engine.trueweave import AsyncTrueweave
 
 
 @own_errors
@@ -208,8 +207,7 @@ class QuestionCalls:
     ) -> AsyncConversation:
         """A conversation: questions one after the other, each understood from what was said before, which may begin
         with a `history`."""
-        trueweave = cast("AsyncTrueweave", self)
-        return AsyncConversation(trueweave, self._core.streams.hand_out, method, filter, history)
+        return AsyncConversation(self, self._core.streams.hand_out, method, filter, history)
 
     async def _answering(
         self,

@@ -409,13 +409,6 @@ class MaintenanceGroup(_Group):
         """
         return self._wait_for(lambda trueweave: trueweave.maintenance.verify(progress))
 
-    @contextmanager
-    def rebuilt(self, progress: Progress = unseen) -> Iterator[Trueweave]:
-        """A workspace built from scratch from the documents that this one shows, its settings and rules; gone at the
-        end. It has no models."""
-        with self._entered(lambda trueweave: trueweave.maintenance.rebuilt(progress)) as entered:
-            yield self._beside(entered)
-
     def sweep(self) -> Swept:
         """Take away what nobody needs any longer: names that no document mentions, what has been kept for as long as
         the settings say, and what removed documents and killed processes left. Workers do all but the names."""
@@ -572,6 +565,13 @@ class Trueweave(_Waiting):
         settings are migrated, and new ones are joined.
         """
         return wait_for(lambda: AsyncTrueweave.migrate(url, settings=settings))
+
+    @contextmanager
+    def rebuilt(self, progress: Progress = unseen) -> Iterator[Trueweave]:
+        """A temporary workspace built from scratch from the documents that this one shows, with its settings and rules.
+        It has no models, and is dropped at the end."""
+        with self._entered(lambda trueweave: trueweave.rebuilt(progress)) as entered:
+            yield self._beside(entered)
 
     @property
     def settings(self) -> Settings:

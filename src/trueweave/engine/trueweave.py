@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Self
 
+from trueweave.core.events import Progress, unseen
 from trueweave.core.jobs import Status
 from trueweave.core.protocols import ChangeReaders, Chunker, Embedder, Extractor, StreamingLLM
 from trueweave.core.settings import Settings
@@ -20,6 +21,7 @@ from trueweave.engine.jobs import AsyncJobsGroup
 from trueweave.engine.maintenance import AsyncMaintenanceGroup
 from trueweave.engine.projections import AsyncProjectionsGroup
 from trueweave.engine.questions import QuestionCalls
+from trueweave.engine.rebuilding import rebuilt
 from trueweave.engine.rules import AsyncRulesGroup
 from trueweave.ingest.jobs import WorkerDependencies
 from trueweave.ingest.own import MakeChunker, MakeExtractor
@@ -27,7 +29,7 @@ from trueweave.store.postgres.cluster.joining import migrate_servers
 from trueweave.store.postgres.cluster.moving import OwnerAddress
 from trueweave.store.postgres.cluster.servers import HOME
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.store.postgres.public_errors import own_errors
+from trueweave.store.postgres.public_errors import own_errors, translated
 from trueweave.store.postgres.view import read
 
 if TYPE_CHECKING:
@@ -172,6 +174,14 @@ class AsyncTrueweave(DocumentCalls, QuestionCalls):
         if embedder and not found.has_space:
             await trueweave._core.take_space(embedder)
         return trueweave
+
+    @asynccontextmanager
+    async def rebuilt(self, progress: Progress = unseen) -> AsyncIterator[AsyncTrueweave]:
+        """A temporary workspace built from scratch from the documents that this one shows, with its settings and rules.
+        It has no models, and is dropped at the end."""
+        with translated():
+            async with rebuilt(self._core, progress) as beside:
+                yield AsyncTrueweave(beside.workspace, settings=beside.settings)
 
     @property
     def workspace(self) -> Workspace:

@@ -20,8 +20,8 @@ from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
 from trueweave.ingest.worker import Worker, run_until
 from trueweave.store.others import StoreClients
 from trueweave.store.postgres.cluster.moving import settle_copies
-from trueweave.store.postgres.cluster.servers import HOME, Servers
-from trueweave.store.postgres.db import Database, Workspace
+from trueweave.store.postgres.cluster.servers import HOME, measure
+from trueweave.store.postgres.db import Database, ServerPlacement, Workspace
 from trueweave.store.postgres.failures import raise_if_cancelled
 from trueweave.store.postgres.queue import queue
 from trueweave.store.projection.projector import Projector
@@ -157,11 +157,11 @@ async def _on_all(
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _settle_copies_again_and_again(servers: Servers, server: str, listener: Listener) -> None:
+async def _settle_copies_again_and_again(servers: ServerPlacement, server: str, listener: Listener) -> None:
     while True:
         try:
             await settle_copies(servers, server)
-            await servers.measure(server)
+            await measure(servers, server)
         except (TrueweaveError, Error) as error:
             raise_if_cancelled(error)
             listener(Waiting(f"server {server}: what moves have left is looked at again later: {error}"))

@@ -31,7 +31,8 @@ from trueweave.store.postgres.offloop import MUCH, off_loop
 from trueweave.store.postgres.queue import failed_work, leases
 from trueweave.store.postgres.record.resolution import find_alike
 from trueweave.store.postgres.vectors import vectors
-from trueweave.store.postgres.vectors.vectors import Space, Vector, half
+from trueweave.store.postgres.vectors.space import Space
+from trueweave.store.postgres.vectors.vectors import Vector, half
 from trueweave.store.postgres.view import view
 
 DOCUMENTS_AT_ONCE = 256

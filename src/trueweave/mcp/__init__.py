@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import nullcontext
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from trueweave.core.errors import ConfigError, TrueweaveError
+from trueweave.mcp.opening import Opening
 
 if TYPE_CHECKING:
     from mcp.server import Server
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from trueweave.engine.trueweave import AsyncTrueweave
 
 __all__ = ["Opening", "make_server", "require_package", "serve_stdio"]
-
-# What opens the workspace that a request is answered from. It is given the HTTP request, or None over stdio.
-Opening = Callable[[Any], AbstractAsyncContextManager["AsyncTrueweave"]]
 
 
 def require_package() -> None:

@@ -14,8 +14,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
 from trueweave.core.errors import ConfigError, TrueweaveError, UnknownDocument
-from trueweave.mcp import Opening
 from trueweave.mcp.guide import INSTRUCTIONS, RESEARCH, research
+from trueweave.mcp.opening import Opening
 from trueweave.mcp.resources import TEMPLATE, list_resources, read_resource
 from trueweave.mcp.tools import TOOLS, failed
 

@@ -29,11 +29,11 @@ from trueweave.core.telemetry.measuring import (
     QuestionAnswered,
     Searched,
 )
-from trueweave.store.postgres.cluster.standbys import StandbyState
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.public_errors import translated
 from trueweave.store.postgres.queue import queue
 from trueweave.store.postgres.queue.queue import QueueState
+from trueweave.store.postgres.standby_reads import StandbyState
 
 _OTHER = "(other)"
 _MOST_NAMES = 50

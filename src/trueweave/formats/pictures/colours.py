@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from trueweave.core.graph import Entity
-from trueweave.formats.pictures.picture import types_in_order
 
 PALETTE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
 OTHER = "#999999"
@@ -13,7 +12,7 @@ OTHER = "#999999"
 
 def colours(entities: Iterable[Entity]) -> dict[str, str]:
     """For each of the most frequent types its colour. All others are grey."""
-    return dict(zip(types_in_order(entities), PALETTE, strict=False))
+    return dict(zip(_types_in_order(entities), PALETTE, strict=False))
 
 
 def legend(entities: Sequence[Entity]) -> list[tuple[str, str]]:
@@ -26,3 +25,11 @@ def legend(entities: Sequence[Entity]) -> list[tuple[str, str]]:
 def rest_name(types: Collection[str]) -> str:
     """The name of what has no colour of its own."""
     return "other types" if any(types) else "no type"
+
+
+def _types_in_order(entities: Iterable[Entity]) -> list[str]:
+    """The types of entities, the most frequent first, then by name; without what has none."""
+    number: dict[str, int] = {}
+    for one in entities:
+        number[one.type] = number.get(one.type, 0) + 1
+    return sorted((type_ for type_ in number if type_), key=lambda type_: (-number[type_], type_))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterable
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -12,16 +14,18 @@ from uuid import UUID
 
 from trueweave.core.graph import Entity, Relation
 from trueweave.formats.pictures.colours import OTHER, colours, legend, rest_name
+from trueweave.formats.pictures.contents import PictureContents
 from trueweave.formats.pictures.layout import placed
-from trueweave.formats.pictures.picture import GraphPicture, excerpt
 
 _WIDE, _TALL = 1000, 680
 _LONGEST = 2000  # characters of a description
+_EXCERPT = 360  # characters of a passage
+_SENTENCE_END = re.compile(r"[.!?…]['\"”’)]*\s+")
 # What would end the element that the data stand in, or a line of it, is written in JSON's own way.
 _ESCAPED = {ord(one): f"\\u{ord(one):04x}" for one in "<>&\u2028\u2029"}
 
 
-def page(picture: GraphPicture) -> str:
+def page(picture: PictureContents) -> str:
     """The picture as HTML."""
     data = json.dumps(_data(picture), ensure_ascii=False, separators=(",", ":")).translate(_ESCAPED)
     title = escape(picture.title)
@@ -33,7 +37,7 @@ def _file(name: str) -> str:
     return files(__package__).joinpath(name).read_text("utf-8")
 
 
-def _data(picture: GraphPicture) -> dict[str, object]:
+def _data(picture: PictureContents) -> dict[str, object]:
     colour = colours(picture.entities)
     numbers = {one.id: n for n, one in enumerate(picture.entities)}
     edges = [(numbers[one.source], numbers[one.target], float(one.weight)) for one in picture.relations]
@@ -57,7 +61,7 @@ def _data(picture: GraphPicture) -> dict[str, object]:
     }
 
 
-def _node(one: Entity, picture: GraphPicture) -> dict[str, object]:
+def _node(one: Entity, picture: PictureContents) -> dict[str, object]:
     return {
         "name": one.name,
         "type": one.type,
@@ -71,7 +75,7 @@ def _node(one: Entity, picture: GraphPicture) -> dict[str, object]:
     }
 
 
-def _edge(one: Relation, picture: GraphPicture, numbers: dict[UUID, int]) -> dict[str, object]:
+def _edge(one: Relation, picture: PictureContents, numbers: dict[UUID, int]) -> dict[str, object]:
     return {
         "a": numbers[one.source],
         "b": numbers[one.target],
@@ -85,5 +89,18 @@ def _edge(one: Relation, picture: GraphPicture, numbers: dict[UUID, int]) -> dic
     }
 
 
-def _passages(picture: GraphPicture, of: Entity | Relation, names: list[str]) -> list[list[str]]:
+def _passages(picture: PictureContents, of: Entity | Relation, names: list[str]) -> list[list[str]]:
     return [[one.source, excerpt(one.text, names)] for one in picture.passages.get(of.id, ())]
+
+
+def excerpt(text: str, names: Iterable[str]) -> str:
+    """As much of a passage as is read at a glance: from the sentence on in which the first of these names stands."""
+    folded = text.casefold()
+    places = [place for name in names if (place := folded.find(name.casefold())) >= 0]
+    at = min(places, default=0)
+    starts = [0, *(found.end() for found in _SENTENCE_END.finditer(text))]
+    start = max((one for one in starts if at - _EXCERPT // 2 <= one <= at), default=0)
+    if at - start > _EXCERPT // 2:
+        start = at - _EXCERPT // 2
+    part = " ".join(text[start : start + _EXCERPT].split())
+    return f"{'… ' if start else ''}{part}{' …' if start + _EXCERPT < len(text) else ''}"

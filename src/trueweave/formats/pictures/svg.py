@@ -9,8 +9,8 @@ from uuid import UUID
 
 from trueweave.core.graph import Entity
 from trueweave.formats.pictures.colours import OTHER, colours, legend
+from trueweave.formats.pictures.contents import PictureContents
 from trueweave.formats.pictures.layout import Box, labelled, placed, text_width
-from trueweave.formats.pictures.picture import GraphPicture
 
 _UNITS = 4  # to a millimetre
 _EDGE = 14.0  # round the drawing
@@ -31,7 +31,7 @@ _STYLE = (
 )
 
 
-def drawing(picture: GraphPicture, width: float, height: float | None) -> str:
+def drawing(picture: PictureContents, width: float, height: float | None) -> str:
     """The picture as SVG, so many millimetres wide."""
     across = width * _UNITS
     key = _legend(picture, across)
@@ -63,7 +63,7 @@ def radius(one: Entity) -> float:
     return min(2.6 + 0.9 * log1p(one.count), 8.0)
 
 
-def _lines(picture: GraphPicture, numbers: dict[UUID, int], at: list[tuple[float, float]]) -> list[str]:
+def _lines(picture: PictureContents, numbers: dict[UUID, int], at: list[tuple[float, float]]) -> list[str]:
     """Relations, with a small arrow at the end of those that have a direction."""
     drawn = []
     for one in sorted(picture.relations, key=lambda one: one.id in picture.marked):
@@ -89,7 +89,7 @@ def _lines(picture: GraphPicture, numbers: dict[UUID, int], at: list[tuple[float
     return drawn
 
 
-def _dots(picture: GraphPicture, at: list[tuple[float, float]]) -> list[str]:
+def _dots(picture: PictureContents, at: list[tuple[float, float]]) -> list[str]:
     colour = colours(picture.entities)
     return [
         f'<circle class="d{" m" if one.id in picture.marked else ""}" cx="{x:.1f}" cy="{y:.1f}" r="{radius(one):.1f}" '
@@ -98,7 +98,7 @@ def _dots(picture: GraphPicture, at: list[tuple[float, float]]) -> list[str]:
     ]
 
 
-def _names(picture: GraphPicture, at: list[tuple[float, float]], across: float, down: float) -> list[str]:
+def _names(picture: PictureContents, at: list[tuple[float, float]], across: float, down: float) -> list[str]:
     """Names beside their dots, as far as there is room; what the picture is about and what has most relations first."""
     order = sorted(
         range(len(picture.entities)),
@@ -140,7 +140,7 @@ def _places(at: tuple[float, float], r: float, name: str, across: float, down: f
     ]
 
 
-def _legend(picture: GraphPicture, across: float) -> list[list[tuple[float, str, str]]]:
+def _legend(picture: PictureContents, across: float) -> list[list[tuple[float, str, str]]]:
     """Types with their colours, in lines: where each begins, its colour and its name."""
     lines: list[list[tuple[float, str, str]]] = []
     x = across

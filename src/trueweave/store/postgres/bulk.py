@@ -26,7 +26,8 @@ from trueweave.store.postgres.failures import first_line
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.record import record
 from trueweave.store.postgres.vectors import own_tables, vectors
-from trueweave.store.postgres.vectors.vectors import Space, Vector
+from trueweave.store.postgres.vectors.space import Space
+from trueweave.store.postgres.vectors.vectors import Vector
 from trueweave.store.postgres.view import view
 from trueweave.text import phrases
 

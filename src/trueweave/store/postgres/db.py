@@ -12,7 +12,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, LiteralString, NamedTuple, Self, TypeVar, cast
+from typing import Any, LiteralString, NamedTuple, Protocol, Self, TypeVar, cast
 
 from pgvector.psycopg import register_vector_async
 from psycopg import AsyncCursor, Error, errors
@@ -53,10 +53,7 @@ from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.schema import schema
 from trueweave.store.postgres.schema.schema import ROLE, Applied
 from trueweave.store.postgres.slow import timed
-
-if TYPE_CHECKING:
-    from trueweave.store.postgres.cluster.servers import Servers
-    from trueweave.store.postgres.cluster.standbys import Standbys
+from trueweave.store.postgres.standby_reads import StandbyReads
 
 T = TypeVar("T")
 WaitListener = Callable[[str, float], None]  # why the database is waited for, and for how many seconds so far
@@ -166,8 +163,8 @@ class Database:
         slow_after: float = 0,
     ) -> None:
         self.url = url
-        self.servers: Servers | None = None
-        self.standbys: Standbys | None = None  # of this server, for questions, where whoever opened it has some
+        self.servers: ServerPlacement | None = None
+        self.standbys: StandbyReads | None = None  # of this server, for questions, where whoever opened it has some
         self._slow_after = slow_after
         self._revive = revive
         self.direct_url = direct_url or url
@@ -211,7 +208,7 @@ class Database:
         await self._pool.close()
 
     @property
-    def all_standbys(self) -> list[Standbys]:
+    def all_standbys(self) -> list[StandbyReads]:
         """The standbys of this server, and of those that it is the home of."""
         every = (self, *(self.servers.others if self.servers else ()))
         return [one.standbys for one in every if one.standbys]
@@ -569,6 +566,29 @@ class Workspace:
     ) -> T:
         """What `act` gives, tried again while the database is away: see `Database.retry_while_down`."""
         return await self.database.retry_while_down(act, patience, told)
+
+
+class ServerPlacement(Protocol):
+    """The servers that the workspaces of a home database are on, and which server each is on."""
+
+    home: Database
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The servers other than the home."""
+
+    @property
+    def others(self) -> tuple[Database, ...]:
+        """Their databases, which may be closed or unreachable."""
+
+    async def database(self, name: str | None) -> Database:
+        """The database on a server; without a name, the home."""
+
+    async def placed(self, workspace: int) -> Database:
+        """The database that a workspace is in."""
+
+    def expire(self) -> None:
+        """Look up the placement again before the next read or write, because a workspace was moved."""
 
 
 class _State(NamedTuple):

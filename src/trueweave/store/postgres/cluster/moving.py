@@ -18,9 +18,9 @@ from psycopg import Error, sql
 
 from trueweave.core.errors import ConfigError, DatabaseError, UnknownWorkspace
 from trueweave.core.graph import VECTOR_KINDS
-from trueweave.store.postgres.cluster.servers import FRESH, GRACE, HOME, USABLE, Servers
+from trueweave.store.postgres.cluster.servers import FRESH, GRACE, HOME, USABLE
 from trueweave.store.postgres.connections import NONE, PostgresConnection, Row, connect
-from trueweave.store.postgres.db import Database, Workspace
+from trueweave.store.postgres.db import Database, ServerPlacement, Workspace
 from trueweave.store.postgres.failures import first_line
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.vectors.own_tables import BUILT_AT_ONCE, at_once, kilobytes
@@ -385,7 +385,7 @@ async def clear_copy(copy: Workspace) -> None:
         await tx.run("servers.end_copy")
 
 
-async def settle_copies(servers: Servers, server: str) -> int:
+async def settle_copies(servers: ServerPlacement, server: str) -> int:
     """Bring to an end on a server what moves have begun there and are no longer at: take away copies that were left for
     long enough, and let what a killed move held up go on; how many copies that were."""
     database = await servers.database(server)

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 
 from trueweave.core.errors import ConfigError, DatabaseError
 from trueweave.store.postgres.connections import location
-from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.db import Database, ServerPlacement
 from trueweave.store.postgres.failures import DRIVER_ERRORS, raise_if_cancelled
 
 HOME = "home"
@@ -91,13 +91,6 @@ class Servers:
         self._checked = min(self._checked, time.monotonic() - FRESH - _PATIENCE)
         self._tried = float("-inf")
 
-    async def measure(self, name: str) -> None:
-        """Note in the home how large the database on a server is."""
-        async with (await self.database(name)).transaction(None) as tx:
-            size = await tx.value("servers.size")
-        async with self.home.transaction(None) as tx:
-            await tx.run("servers.note_size", name=name, size=size)
-
     async def _refresh(self) -> None:
         """Learn what was moved since. While the home is away, what is known is used for a while."""
         async with self._refreshing:
@@ -137,3 +130,11 @@ class Servers:
                 f"the database at {location(self._others[name].url)} is {found}, and the settings call it {name}. "
                 "Correct [server_urls] in trueweave.toml, or run `trueweave migrate` to join a new server."
             )
+
+
+async def measure(servers: ServerPlacement, name: str) -> None:
+    """Store the size of the database on a server in the home."""
+    async with (await servers.database(name)).transaction(None) as tx:
+        size = await tx.value("servers.size")
+    async with servers.home.transaction(None) as tx:
+        await tx.run("servers.note_size", name=name, size=size)

@@ -28,6 +28,7 @@ from trueweave.store.postgres.connections import PostgresConnection, Row, Timeou
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.failures import DRIVER_ERRORS, first_line
 from trueweave.store.postgres.queries import QUERIES
+from trueweave.store.postgres.standby_reads import StandbyState
 
 _log = logging.getLogger(__name__)
 
@@ -46,20 +47,6 @@ class Position(NamedTuple):
     system: int
     timeline: int
     lsn: int
-
-
-@dataclass(frozen=True, slots=True)
-class StandbyState:
-    """A standby, as a process sees it: why questions are not read from it, empty where they are; whether that is
-    because it is the primary now; how many seconds what it has is behind the primary, None where that is not known;
-    statements that it answered, and those that it did not."""
-
-    server: str
-    problem: str
-    is_primary: bool
-    lag: float | None
-    reads: int
-    failures: int
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from trueweave.core.memo import Memo
-from trueweave.store.postgres.cluster.standbys import Standby
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Workspace
+from trueweave.store.postgres.standby_reads import StandbyReader
 
 
 class QuestionServer:
@@ -23,7 +23,7 @@ class QuestionServer:
     def __init__(self, workspace: Workspace, *, standbys: bool) -> None:
         self._workspace = workspace
         self._standbys = standbys
-        self._chosen: Standby | None = None
+        self._chosen: StandbyReader | None = None
         self._least = 0
         self._has_begun = False
         self._memo = Memo()

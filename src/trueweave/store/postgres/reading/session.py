@@ -22,7 +22,7 @@ from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.reading.question_server import QuestionServer
 from trueweave.store.postgres.search.document_filter import ALL, FilterShape, Scope, scope
 from trueweave.store.postgres.search.search import VectorLayout
-from trueweave.store.postgres.vectors.vectors import Space
+from trueweave.store.postgres.vectors.space import Space
 from trueweave.store.postgres.view.read import entity, relation
 
 _TRIES = 3

@@ -13,7 +13,7 @@ from trueweave.graph.aggregate import DESCRIPTIONS_KEPT, KEYWORDS_KEPT
 from trueweave.store.limits import FAN_OUT, MOST_AROUND, MOST_RELATIONS, NAMES, WIDE
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.search.document_filter import FilterShape
-from trueweave.store.postgres.vectors.vectors import Space
+from trueweave.store.postgres.vectors.space import Space
 
 REACH = 200  # mentions or links looked through for what visible documents say of one thing
 

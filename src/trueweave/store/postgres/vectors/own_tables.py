@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 from psycopg import AsyncCursor, sql
@@ -23,9 +23,7 @@ from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import lock_view, share_view
 from trueweave.store.postgres.queries import QUERIES
-
-if TYPE_CHECKING:
-    from trueweave.store.postgres.vectors.vectors import Space
+from trueweave.store.postgres.vectors.space import Space
 
 BUILT_AT_ONCE = 4  # indexes, each with a connection of its own
 KEPT = timedelta(minutes=5)  # for which a table that was left can still be read

@@ -20,8 +20,8 @@ import numpy as np
 from pgvector import HalfVector
 from psycopg import AsyncCursor, sql
 
-from trueweave.core.errors import ConfigError, SpaceMismatch
-from trueweave.core.graph import VECTOR_KINDS, Hit, Metric, VectorKind
+from trueweave.core.errors import ConfigError
+from trueweave.core.graph import VECTOR_KINDS, Hit, VectorKind
 from trueweave.core.protocols import Embedder, Vectors
 from trueweave.graph.aggregate import entity_text, relation_text, report_text
 from trueweave.graph.plan import ChangedText
@@ -33,6 +33,7 @@ from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.queue import leases, outbox
 from trueweave.store.postgres.vectors import own_tables
 from trueweave.store.postgres.vectors.own_tables import OwnTable, OwnTables
+from trueweave.store.postgres.vectors.space import Space
 
 MOST_DIMENSIONS = 4000  # of a halfvec with an HNSW index
 MOST_IN_COMMON = 10_000  # more vectors than this move to the workspace's own table
@@ -43,34 +44,6 @@ STAGE_TYPES = ("text", "uuid", "uuid", "halfvec")
 _EMBEDDED_AT_ONCE = 500
 _FREE_ROUNDS = 3  # in which a change of space lets others settle as they please
 _PAUSE = timedelta(seconds=30)
-
-
-class Space(NamedTuple):
-    """An embedding space: what makes vectors comparable."""
-
-    id: int
-    model: str
-    dimensions: int
-    metric: Metric
-
-    def is_of(self, embedder: Embedder) -> bool:
-        own = (self.model, self.dimensions, self.metric)
-        return own == (embedder.model, embedder.dimensions, embedder.metric)
-
-    def check(self, embedder: Embedder | None) -> None:
-        """SpaceMismatch unless this is the embedder's space."""
-        if embedder is None or not self.is_of(embedder):
-            raise SpaceMismatch(
-                f"this workspace's vectors are by {self.model} ({self.dimensions} dimensions, {self.metric}), and the "
-                f"embedding model is {embedder.model if embedder else 'not set'}. Set embedding_model and its "
-                "prefixes to the former again, or run `trueweave reembed MODEL` to embed everything with another model."
-            )
-
-    def similarity(self, distance: float) -> float:
-        """How near something is at that distance: more is nearer, and by cosine 1 is the same direction."""
-        if self.metric == "l2":
-            return 1 / (1 + distance)
-        return 1 - distance if self.metric == "cosine" else -distance
 
 
 class Vector(NamedTuple):

@@ -1,0 +1,37 @@
+"""Embedding spaces."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from trueweave.core.errors import SpaceMismatch
+from trueweave.core.graph import Metric
+from trueweave.core.protocols import Embedder
+
+
+class Space(NamedTuple):
+    """An embedding space: what makes vectors comparable."""
+
+    id: int
+    model: str
+    dimensions: int
+    metric: Metric
+
+    def is_of(self, embedder: Embedder) -> bool:
+        own = (self.model, self.dimensions, self.metric)
+        return own == (embedder.model, embedder.dimensions, embedder.metric)
+
+    def check(self, embedder: Embedder | None) -> None:
+        """SpaceMismatch unless this is the embedder's space."""
+        if embedder is None or not self.is_of(embedder):
+            raise SpaceMismatch(
+                f"this workspace's vectors are by {self.model} ({self.dimensions} dimensions, {self.metric}), and the "
+                f"embedding model is {embedder.model if embedder else 'not set'}. Set embedding_model and its "
+                "prefixes to the former again, or run `trueweave reembed MODEL` to embed everything with another model."
+            )
+
+    def similarity(self, distance: float) -> float:
+        """How near something is at that distance: more is nearer, and by cosine 1 is the same direction."""
+        if self.metric == "l2":
+            return 1 / (1 + distance)
+        return 1 - distance if self.metric == "cosine" else -distance
