@@ -34,7 +34,7 @@ from trueweave import Passage, Sentence
 from trueweave.answering.check import conclude
 from trueweave.answering.citation_parser import parse
 from trueweave.answering.cite import read
-from trueweave.answering.verify import EntailmentVerifier, JudgeVerifier, RulesVerifier
+from trueweave.answering.verifiers import EntailmentVerifier, JudgeVerifier, RulesVerifier
 from trueweave.extend import Verifier
 from trueweave.models.entailment import OnnxEntailment
 from trueweave.models.names import endpoint

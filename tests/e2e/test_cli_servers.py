@@ -23,7 +23,7 @@ def east(databases: Databases, environment: dict[str, str], tmp_path: Path) -> I
 
 
 def test_a_server_is_joined_weighed_and_a_workspace_moved_there(trueweave: Trueweave, east: str) -> None:
-    assert "put others under [server_urls] first" in trueweave("server", "list").stdout
+    assert "put others under [server_urls] first" in trueweave("db", "servers", "list").stdout
     lacking = answer(trueweave("migrate", "--check", "--json", code=1))
     assert lacking["missing"] == []
     assert lacking["servers"]["east"][0] == "0001_workspaces"
@@ -50,10 +50,10 @@ def test_a_server_is_joined_weighed_and_a_workspace_moved_there(trueweave: Truew
         in trueweave("workspace", "move", "acme", "--to", "west", code=1).stderr
     )
 
-    assert "east takes no new workspaces." in trueweave("server", "weigh", "east", "0").stdout
-    listed = {one["name"]: one for one in answer(trueweave("server", "list", "--json"))["servers"]}
+    assert "east takes no new workspaces." in trueweave("db", "servers", "weigh", "east", "0").stdout
+    listed = {one["name"]: one for one in answer(trueweave("db", "servers", "list", "--json"))["servers"]}
     assert (listed["east"]["workspaces"], listed["east"]["weight"], listed["home"]["workspaces"]) == (1, 0, 0)
-    assert "takes no new workspaces" in trueweave("server", "list").stdout
+    assert "takes no new workspaces" in trueweave("db", "servers", "list").stdout
     assert "acme is gone, with its 1 document." in trueweave("workspace", "drop", "acme", "--yes").stdout
     with psycopg.connect(east) as owner:
         assert owner.execute("SELECT count(*) FROM trueweave.document").fetchone() == (0,)

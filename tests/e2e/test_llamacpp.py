@@ -17,7 +17,7 @@ import pytest
 
 from trueweave import Answer, AsyncTrueweave, Chunk, Document, Event, Link, Message, Settings, Source
 from trueweave.answering.check import verify
-from trueweave.answering.verify import JudgeVerifier
+from trueweave.answering.verifiers import JudgeVerifier
 from trueweave.core.answers import Basis, Claim
 from trueweave.core.model_calls import Purpose
 from trueweave.errors import BadReply

@@ -12,7 +12,7 @@ from tests.integration.test_parsing import write_pdf
 from trueweave import AsyncTrueweave, Citation
 from trueweave.answering.check import check
 from trueweave.answering.citation_parser import Mark
-from trueweave.answering.verify import RulesVerifier
+from trueweave.answering.verifiers import RulesVerifier
 from trueweave.extend import Database
 from trueweave.retrieval.methods.keyword import Keyword
 

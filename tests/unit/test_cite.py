@@ -14,7 +14,7 @@ from trueweave.answering.check import Checked, check
 from trueweave.answering.citation_parser import parse
 from trueweave.answering.numbers import amount, only_number, values
 from trueweave.answering.quotes import is_elided, long_enough, occurrences
-from trueweave.answering.verify import RulesVerifier
+from trueweave.answering.verifiers import RulesVerifier
 
 BRIDGE = Passage(
     UUID(int=1),

@@ -23,8 +23,8 @@ from trueweave.answering.citation_parser import CitationParser
 from trueweave.answering.conversation import trimmed
 from trueweave.answering.numbers import amount, numbers, values
 from trueweave.answering.reasoning_parser import ReasoningParser
-from trueweave.answering.verify import RulesVerifier
-from trueweave.answering.verify.normalise import normalised
+from trueweave.answering.verifiers import RulesVerifier
+from trueweave.answering.verifiers.normalise import normalised
 from trueweave.extend import ChunkSizes
 from trueweave.ingest.extract.capitals import CapitalsExtractor
 from trueweave.ingest.extract.cooccurrence import topics

@@ -3,7 +3,7 @@
 import asyncio
 from decimal import Decimal
 
-from trueweave.core.telemetry.measuring import (
+from trueweave.core.telemetry.measurements import (
     CacheLookup,
     Charged,
     ModelCalled,

@@ -9,8 +9,8 @@ import pytest
 from trueweave import Passage, Sentence
 from trueweave.answering.check import check
 from trueweave.answering.citation_parser import parse
-from trueweave.answering.verify import RulesVerifier
-from trueweave.answering.verify.normalise import normalised
+from trueweave.answering.verifiers import RulesVerifier
+from trueweave.answering.verifiers.normalise import normalised
 
 DIARY = (
     "On 14 June Halvorsen reached the glacier with eleven dogs. "

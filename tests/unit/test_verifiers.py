@@ -11,8 +11,8 @@ import pytest
 
 from trueweave import TrueweaveError, Usage
 from trueweave.answering.check import verify
-from trueweave.answering.verify import EntailmentVerifier, JudgeVerifier, RulesVerifier
-from trueweave.answering.verify.judge import MOST_CLAIMS
+from trueweave.answering.verifiers import EntailmentVerifier, JudgeVerifier, RulesVerifier
+from trueweave.answering.verifiers.judge import MOST_CLAIMS
 from trueweave.core.answers import VOUCHED, Basis, CheckStatus, Claim, Judgement
 from trueweave.core.model_calls import Finish, Purpose
 from trueweave.core.protocols import Entailment, Verified

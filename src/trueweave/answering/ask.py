@@ -15,7 +15,7 @@ from trueweave.answering.extractive import extract
 from trueweave.answering.numbers import amount, only_number
 from trueweave.answering.reasoning_parser import ReasoningParser
 from trueweave.answering.repair import repair
-from trueweave.answering.verify.rules import RulesVerifier
+from trueweave.answering.verifiers.rules import RulesVerifier
 from trueweave.core.answers import Answer, AnswerOptions, Repair, Sentence
 from trueweave.core.errors import BadReply, InvalidArgument, QuestionTooLong
 from trueweave.core.evidence import Evidence

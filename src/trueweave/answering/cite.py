@@ -24,8 +24,8 @@ from functools import cached_property
 from trueweave.answering import quotes
 from trueweave.answering.citation_parser import Mark
 from trueweave.answering.numbers import Number, numbers, values
-from trueweave.answering.verify import clauses
-from trueweave.answering.verify.roles import is_verb
+from trueweave.answering.verifiers import clauses
+from trueweave.answering.verifiers.roles import is_verb
 from trueweave.core.answers import Basis, Citation, Claim, Sentence
 from trueweave.core.evidence import Passage
 from trueweave.core.record import Span

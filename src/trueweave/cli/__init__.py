@@ -50,7 +50,6 @@ from trueweave.cli import (
     retry,
     rules,
     serve,
-    server,
     status,
     sweep,
     sync,
@@ -129,5 +128,4 @@ app.add_typer(prompts.app, name="prompts")
 app.add_typer(db.app, name="db")
 app.add_typer(mcp.app, name="mcp")
 app.add_typer(workspace.app, name="workspace")
-app.add_typer(server.app, name="server")
 app.add_typer(keys.app, name="keys")

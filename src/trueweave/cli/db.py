@@ -1,15 +1,19 @@
-"""`trueweave db`: the bundled PostgreSQL."""
+"""`trueweave db`: the bundled PostgreSQL, and the servers that workspaces are on."""
 
 from __future__ import annotations
 
 import typer
 
+from trueweave.cli import db_servers
 from trueweave.cli.options import Json
 from trueweave.cli.render.lines import next_step
 from trueweave.cli.reply import replying
 from trueweave.cli.session import bundled, load_settings, start
 
-app = typer.Typer(no_args_is_help=True, help="Start, stop and find the bundled PostgreSQL.")
+app = typer.Typer(
+    no_args_is_help=True, help="Start, stop and find the bundled PostgreSQL, and list the servers of all workspaces."
+)
+app.add_typer(db_servers.app, name="servers")
 
 
 @app.command("start")

@@ -15,13 +15,12 @@ from trueweave.client.forms import document_details, filter_text, part
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.client.uploads import Submission, estimate, lines_of
 from trueweave.core.errors import ConfigError
-from trueweave.core.events import Added, Listener, Progress, Refused, ignore, unseen
+from trueweave.core.events import Added, CountingListener, Listener, Progress, Refused, ignore, unseen
 from trueweave.core.evidence import DocumentDetails, Filter
 from trueweave.core.jobs import DocumentInfo
 from trueweave.core.money import Estimate
 from trueweave.core.record import Document, NamedFile, Source
 from trueweave.core.streams import Stream
-from trueweave.core.telemetry.counting import CountingListener
 from trueweave.ingest.extract import preannotated
 
 _URIS_AT_ONCE = 1000

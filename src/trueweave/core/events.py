@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from trueweave.core.evidence import Evidence
 
@@ -232,6 +232,7 @@ Event = (
 )
 Listener = Callable[[Event], None]
 Progress = Callable[[int], None]
+Total = TypeVar("Total", Added, Reported)
 
 
 def ignore(_: Event) -> None:
@@ -243,6 +244,18 @@ def unseen(_: int) -> None:
 
 
 # --- runs -----------------------------------------------------------------------------------------------
+
+
+class CountingListener(Generic[Total]):
+    """A listener that keeps a running total and passes every event on."""
+
+    def __init__(self, listener: Listener, total: Total) -> None:
+        self._listener = listener
+        self.total: Total = total
+
+    def __call__(self, event: Event) -> None:
+        self.total = self.total.after(event)
+        self._listener(event)
 
 
 class _Run(NamedTuple):

@@ -16,7 +16,7 @@ from trueweave.core.events import Retrieved, Rewritten, tell
 from trueweave.core.evidence import Evidence, Filter, Query, Trace
 from trueweave.core.model_calls import Message
 from trueweave.core.protocols import Embedder, Readers, Reranker, StreamingLLM
-from trueweave.core.telemetry.measuring import QuestionAnswered, Searched, measure
+from trueweave.core.telemetry.measurements import QuestionAnswered, Searched, measure
 from trueweave.core.telemetry.spans import carried, open_span, span
 from trueweave.models.clean import CleanLLM
 from trueweave.models.meter import Meter, MeteredLLM

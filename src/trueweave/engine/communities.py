@@ -6,10 +6,9 @@ from datetime import datetime
 from uuid import UUID
 
 from trueweave.core.errors import UnknownCommunity
-from trueweave.core.events import Listener, Reported, ignore
+from trueweave.core.events import CountingListener, Listener, Reported, ignore
 from trueweave.core.graph import Community, CommunityChanges, CommunityReport, Entity, Hierarchy, RetiredCommunity
 from trueweave.core.money import ReportEstimate
-from trueweave.core.telemetry.counting import CountingListener
 from trueweave.engine.core import OpenWorkspace
 from trueweave.graph.communities import LeidenSettings
 from trueweave.index.communities.find import regroup

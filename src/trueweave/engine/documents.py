@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Seque
 from pathlib import Path
 
 from trueweave.core.errors import ConfigError, ModelRefused, SpaceMismatch, UnreadableFile
-from trueweave.core.events import Added, Listener, Progress, Refused, Removed, ignore, in_run, unseen
+from trueweave.core.events import Added, CountingListener, Listener, Progress, Refused, Removed, ignore, in_run, unseen
 from trueweave.core.evidence import DocumentDetails, Filter
 from trueweave.core.jobs import DocumentInfo, SyncPlan
 from trueweave.core.model_calls import ExtractionTrial
@@ -15,7 +15,6 @@ from trueweave.core.money import Estimate
 from trueweave.core.record import Document, NamedFile, Source
 from trueweave.core.streams import Stream
 from trueweave.core.supervising import running
-from trueweave.core.telemetry.counting import CountingListener
 from trueweave.engine import storing
 from trueweave.engine.core import OpenWorkspace
 from trueweave.engine.lookup import document_details

@@ -237,7 +237,7 @@ class QuestionCalls:
         )
 
     async def _verifier(self, name: str) -> Verifier:
-        from trueweave.answering.verify import EntailmentVerifier, JudgeVerifier, RulesVerifier
+        from trueweave.answering.verifiers import EntailmentVerifier, JudgeVerifier, RulesVerifier
         from trueweave.models.prompt_limit import PromptLimitLLM
 
         if name == "rules":

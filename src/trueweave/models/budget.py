@@ -20,8 +20,8 @@ from trueweave.core.errors import ModelError
 from trueweave.core.model_calls import Call, Prompt, Purpose, TextRole
 from trueweave.core.money import Price
 from trueweave.core.protocols import Ledger, Vectors
-from trueweave.core.telemetry import metering
-from trueweave.core.telemetry.measuring import Charged, measure
+from trueweave.core.telemetry import caller_usage
+from trueweave.core.telemetry.measurements import Charged, measure
 from trueweave.models.wrappers import Ask, EmbedderWrapper, LLMWrapper, ReplyStream, RerankerWrapper, Stream
 from trueweave.text import tokens
 
@@ -132,12 +132,12 @@ def mark_unasked(error: BaseException) -> None:
 
 
 async def _reserve(ledger: Ledger, call: Call) -> UUID:
-    await metering.admit(call)
+    await caller_usage.admit(call)
     return await ledger.reserve(call)
 
 
 async def _book(ledger: Ledger, id_: UUID, tokens_in: int, tokens_out: int, price: Decimal | None) -> None:
-    metering.add(tokens_in + tokens_out, price)
+    caller_usage.add(tokens_in + tokens_out, price)
     await asyncio.shield(ledger.book(id_, tokens_in, tokens_out, price))
 
 
@@ -146,5 +146,5 @@ async def _release(ledger: Ledger, id_: UUID, call: Call, error: BaseException) 
     or whose caller stopped waiting, may have."""
     charged = error.charged if isinstance(error, ModelError) else _UNASKED not in vars(error)
     if charged:
-        metering.add(call.tokens_in + call.tokens_out, call.price)
+        caller_usage.add(call.tokens_in + call.tokens_out, call.price)
     await asyncio.shield(ledger.release(id_, charged=charged))

@@ -19,7 +19,7 @@ import numpy as np
 
 from trueweave.core.model_calls import Prompt, Purpose, Reply, TextRole
 from trueweave.core.protocols import Replies, Vectors
-from trueweave.core.telemetry.measuring import CacheLookup, measure
+from trueweave.core.telemetry.measurements import CacheLookup, measure
 from trueweave.models.wrappers import Ask, EmbedderWrapper, LLMWrapper, ReplyStream, ReplyWrapper, Stream
 from trueweave.text.names import key
 

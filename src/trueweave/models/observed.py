@@ -11,7 +11,7 @@ from opentelemetry.trace import Span, SpanKind
 
 from trueweave.core.model_calls import Prompt, Purpose, TextRole
 from trueweave.core.protocols import Vectors
-from trueweave.core.telemetry.measuring import ModelCalled, Operation, measure
+from trueweave.core.telemetry.measurements import ModelCalled, Operation, measure
 from trueweave.core.telemetry.spans import Attributes, failure_name, open_span
 from trueweave.models.names import provider_name
 from trueweave.models.wrappers import Ask, EmbedderWrapper, LLMWrapper, ReplyStream, RerankerWrapper, Stream

@@ -15,7 +15,7 @@ from trueweave.core.errors import KeyLimitReached, PriceUnknown, TrueweaveError
 from trueweave.core.model_calls import Call
 from trueweave.core.money import money
 from trueweave.core.settings import Settings
-from trueweave.core.telemetry.metering import metered
+from trueweave.core.telemetry.caller_usage import metered
 from trueweave.store.postgres.access.api_keys import NO_LIMITS, KeyLimits
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.money import caller_usage

@@ -21,7 +21,7 @@ from prometheus_client.registry import Collector
 
 from trueweave.core.errors import TrueweaveError
 from trueweave.core.events import Event, Extracted, Failed, WorkFailed
-from trueweave.core.telemetry.measuring import (
+from trueweave.core.telemetry.measurements import (
     CacheLookup,
     Charged,
     Measurement,

@@ -17,7 +17,7 @@ from trueweave.core import supervising
 from trueweave.core.errors import ConfigError
 from trueweave.core.events import Listener, ignore
 from trueweave.core.settings import Settings
-from trueweave.core.telemetry.measuring import measured_by
+from trueweave.core.telemetry.measurements import measured_by
 from trueweave.store.postgres.db import Database
 
 if TYPE_CHECKING:

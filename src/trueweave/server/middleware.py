@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trueweave.core.errors import TrueweaveError
 from trueweave.core.settings import Settings
-from trueweave.core.telemetry.measuring import measured_by
+from trueweave.core.telemetry.measurements import measured_by
 from trueweave.server.access import EVERYBODY, Caller
 from trueweave.server.json_values import JsonValues
 from trueweave.server.logs import begin_request

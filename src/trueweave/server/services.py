@@ -16,7 +16,7 @@ from functools import partial
 from trueweave.core.errors import DatabaseUnavailable, TrueweaveError
 from trueweave.core.settings import Settings
 from trueweave.core.supervising import background
-from trueweave.core.telemetry.measuring import measured_by
+from trueweave.core.telemetry.measurements import measured_by
 from trueweave.engine.database import opened_database
 from trueweave.engine.factory import ModelFactory
 from trueweave.engine.worker import work_for_all

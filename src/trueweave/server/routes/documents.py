@@ -11,12 +11,11 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import StreamingResponse
 
 from trueweave.core.errors import InvalidDocument
-from trueweave.core.events import Added, Event, Refused, Skipped, Unreadable
+from trueweave.core.events import Added, CountingListener, Event, Refused, Skipped, Unreadable
 from trueweave.core.evidence import DocumentDetails
 from trueweave.core.jobs import DocumentInfo, DocumentState, FailedDocument
 from trueweave.core.money import Estimate
 from trueweave.core.record import NamedFile, Source
-from trueweave.core.telemetry.counting import CountingListener
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.ingest.extract import preannotated
 from trueweave.server.access import AnyCaller, Reading, Shared, Writing

@@ -103,7 +103,7 @@ async def weigh_server(home: OwnerAddress, name: str, weight: float) -> None:
     """Have a server hold so much in proportion to others; with 0 it takes no new workspaces."""
     async with _connected(home) as connection:
         if not (await connection.execute(QUERIES["servers.weigh"], {"name": name, "weight": weight})).rowcount:
-            raise DatabaseError(f"there is no server {name!r}. `trueweave server list` shows all.")
+            raise DatabaseError(f"there is no server {name!r}. `trueweave db servers list` shows all.")
 
 
 async def _join(server: OwnerAddress, name: str, home: object) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from trueweave.answering.verify import lexicon
-from trueweave.answering.verify.case import Case, Problem, Statements
-from trueweave.answering.verify.clauses import Word
+from trueweave.answering.verifiers import lexicon
+from trueweave.answering.verifiers.case import Case, Problem, Statements
+from trueweave.answering.verifiers.clauses import Word
 
 # They begin a phrase that can be added to a sentence that is complete without it.
 _BEGINNING = lexicon.word_set(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from trueweave.answering.verify import lexicon
+from trueweave.answering.verifiers import lexicon
 
 _ABBREVIATED = {
     "mm": "millimeters", "cm": "centimeters", "m": "meters", "km": "kilometers", "ft": "feet", "mi": "miles",

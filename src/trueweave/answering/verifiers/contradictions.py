@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from trueweave.answering.verify import lexicon
-from trueweave.answering.verify.alignment import Alignment, Token
-from trueweave.answering.verify.case import Case, Statements
-from trueweave.answering.verify.clauses import denials
-from trueweave.answering.verify.quantities import Quantity, roughly
+from trueweave.answering.verifiers import lexicon
+from trueweave.answering.verifiers.alignment import Alignment, Token
+from trueweave.answering.verifiers.case import Case, Statements
+from trueweave.answering.verifiers.clauses import denials
+from trueweave.answering.verifiers.quantities import Quantity, roughly
 
 _CONDITIONS = lexicon.word_set("only unless until except if without but than once")
 _LEAST_PAIRS = 2

@@ -1,4 +1,4 @@
-"""`trueweave server`: the PostgreSQL servers that workspaces are on."""
+"""`trueweave db servers`: the PostgreSQL servers that workspaces are on."""
 
 from __future__ import annotations
 

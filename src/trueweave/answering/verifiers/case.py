@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from trueweave.answering.verify import lexicon, quantities
-from trueweave.answering.verify.alignment import Alignment, align
-from trueweave.answering.verify.clauses import Clause, Word, clauses, words
-from trueweave.answering.verify.quantities import Quantity
+from trueweave.answering.verifiers import lexicon, quantities
+from trueweave.answering.verifiers.alignment import Alignment, align
+from trueweave.answering.verifiers.clauses import Clause, Word, clauses, words
+from trueweave.answering.verifiers.quantities import Quantity
 from trueweave.text import sentences
 
 _RELATIVE_TIME = lexicon.word_set("later earlier after before next previous following")

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from trueweave.answering.verify import lexicon
-from trueweave.answering.verify.clauses import Word
-from trueweave.answering.verify.quantities import Quantity, quantities
+from trueweave.answering.verifiers import lexicon
+from trueweave.answering.verifiers.clauses import Word
+from trueweave.answering.verifiers.quantities import Quantity, quantities
 
 NEGATORS = lexicon.NEGATORS - {"without", "unless"} | {"n't", "n’t"}
 _AROUND = 1

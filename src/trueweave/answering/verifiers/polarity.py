@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from trueweave.answering.verify import lexicon
-from trueweave.answering.verify.case import Case, Problem, is_name, likeness, opposites
-from trueweave.answering.verify.clauses import Clause, denials, faint_denials
-from trueweave.answering.verify.comparisons import confirmed
-from trueweave.answering.verify.roles import is_verb
+from trueweave.answering.verifiers import lexicon
+from trueweave.answering.verifiers.case import Case, Problem, is_name, likeness, opposites
+from trueweave.answering.verifiers.clauses import Clause, denials, faint_denials
+from trueweave.answering.verifiers.comparisons import confirmed
+from trueweave.answering.verifiers.roles import is_verb
 from trueweave.text.words import STEM
 
 _LEAST_SHARED = 2  # words, for a denial to be of the same thing

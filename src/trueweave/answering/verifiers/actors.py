@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from trueweave.answering.verify import lexicon
-from trueweave.answering.verify.case import Case, Problem, opposites
-from trueweave.answering.verify.clauses import Clause, Word
-from trueweave.answering.verify.comparisons import confirmed
-from trueweave.answering.verify.roles import Roles, is_plain_verb, is_verb, roles, slots
+from trueweave.answering.verifiers import lexicon
+from trueweave.answering.verifiers.case import Case, Problem, opposites
+from trueweave.answering.verifiers.clauses import Clause, Word
+from trueweave.answering.verifiers.comparisons import confirmed
+from trueweave.answering.verifiers.roles import Roles, is_plain_verb, is_verb, roles, slots
 
 
 def actors(case: Case) -> Iterator[Problem]:

@@ -12,18 +12,18 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from trueweave.answering.verify import figures
-from trueweave.answering.verify.actors import actors
-from trueweave.answering.verify.additions import additions, owners
-from trueweave.answering.verify.case import Case, Problem, Statements
-from trueweave.answering.verify.certainty import causes, modality, quantifiers
-from trueweave.answering.verify.comparisons import compared
-from trueweave.answering.verify.contradictions import contradiction
-from trueweave.answering.verify.coverage import uncovered, unknown_number
-from trueweave.answering.verify.literal import literal
-from trueweave.answering.verify.normalise import normalised
-from trueweave.answering.verify.polarity import polarity
-from trueweave.answering.verify.substitutions import substitutions
+from trueweave.answering.verifiers import figures
+from trueweave.answering.verifiers.actors import actors
+from trueweave.answering.verifiers.additions import additions, owners
+from trueweave.answering.verifiers.case import Case, Problem, Statements
+from trueweave.answering.verifiers.certainty import causes, modality, quantifiers
+from trueweave.answering.verifiers.comparisons import compared
+from trueweave.answering.verifiers.contradictions import contradiction
+from trueweave.answering.verifiers.coverage import uncovered, unknown_number
+from trueweave.answering.verifiers.literal import literal
+from trueweave.answering.verifiers.normalise import normalised
+from trueweave.answering.verifiers.polarity import polarity
+from trueweave.answering.verifiers.substitutions import substitutions
 from trueweave.core.answers import Basis, CheckStatus, Claim, Judgement
 from trueweave.core.evidence import Usage
 from trueweave.core.protocols import Verified

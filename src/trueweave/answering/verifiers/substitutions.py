@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from trueweave.answering.verify import lexicon
-from trueweave.answering.verify.case import Case, Problem
-from trueweave.answering.verify.clauses import Word
-from trueweave.answering.verify.roles import is_plain_verb, is_verb
-from trueweave.answering.verify.times import MONTHS, WEEKDAYS
+from trueweave.answering.verifiers import lexicon
+from trueweave.answering.verifiers.case import Case, Problem
+from trueweave.answering.verifiers.clauses import Word
+from trueweave.answering.verifiers.roles import is_plain_verb, is_verb
+from trueweave.answering.verifiers.times import MONTHS, WEEKDAYS
 
 _PREPOSITIONS = lexicon.word_set("in at to from by of for with against on under over into near")
 _WITHIN = lexicon.word_set("of the a an his her its their")

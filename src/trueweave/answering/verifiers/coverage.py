@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from trueweave.answering.numbers import numbers, values
-from trueweave.answering.verify import lexicon
-from trueweave.answering.verify.case import Statements
-from trueweave.answering.verify.clauses import words
-from trueweave.answering.verify.roles import is_verb
+from trueweave.answering.verifiers import lexicon
+from trueweave.answering.verifiers.case import Statements
+from trueweave.answering.verifiers.clauses import words
+from trueweave.answering.verifiers.roles import is_verb
 from trueweave.core.answers import Claim
 from trueweave.text.words import content, names, stems
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from itertools import combinations, pairwise
 
-from trueweave.answering.verify import lexicon, quantities
-from trueweave.answering.verify.case import Case, Problem, Statements
-from trueweave.answering.verify.clauses import Clause, Word
-from trueweave.answering.verify.quantities import Quantity
-from trueweave.answering.verify.roles import is_verb
+from trueweave.answering.verifiers import lexicon, quantities
+from trueweave.answering.verifiers.case import Case, Problem, Statements
+from trueweave.answering.verifiers.clauses import Clause, Word
+from trueweave.answering.verifiers.quantities import Quantity
+from trueweave.answering.verifiers.roles import is_verb
 
 _ABOUT = lexicon.word_set("about the some nearly almost all over")
 _CUTS = lexicon.word_set("and or but while whereas than versus")

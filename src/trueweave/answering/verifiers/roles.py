@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trueweave.answering.verify import lexicon
-from trueweave.answering.verify.clauses import Clause, Word
+from trueweave.answering.verifiers import lexicon
+from trueweave.answering.verifiers.clauses import Clause, Word
 from trueweave.text.lemmas import IRREGULAR
 
 _BE = lexicon.word_set("is are was were be been being")

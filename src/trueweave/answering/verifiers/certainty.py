@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from trueweave.answering.verify import lexicon
-from trueweave.answering.verify.case import Case, Problem, Statements
-from trueweave.answering.verify.clauses import Clause, Word
+from trueweave.answering.verifiers import lexicon
+from trueweave.answering.verifiers.case import Case, Problem, Statements
+from trueweave.answering.verifiers.clauses import Clause, Word
 from trueweave.text.lemmas import IRREGULAR
 
 _END = Word(".", ".", -1)

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from trueweave.answering.verify import lexicon, quantities
-from trueweave.answering.verify.case import Case, Problem, Statements
-from trueweave.answering.verify.clauses import Word
-from trueweave.answering.verify.times import MONTHS, WEEKDAYS
+from trueweave.answering.verifiers import lexicon, quantities
+from trueweave.answering.verifiers.case import Case, Problem, Statements
+from trueweave.answering.verifiers.clauses import Word
+from trueweave.answering.verifiers.times import MONTHS, WEEKDAYS
 
 _ENDS = frozenset(";:,—–()") | lexicon.word_set("but while whereas although though because since")
 _SIDES = lexicon.word_set("ahead north south east west")  # of

@@ -1,7 +1,7 @@
-"""What questions and model calls took, as typed measurements: for metrics, where events.py is for people.
+"""Typed measurements of questions and model calls, for metrics. Events, for people, are in core/events.py.
 
-No measurement names a workspace, a document or a caller, and none has text: metrics are seen by who runs the process,
-and there are few series of them, however many tenants there are.
+No measurement has text or names a workspace, a document or a caller: whoever operates the process sees all metrics, and
+the number of time series must not grow with the number of tenants.
 """
 
 from __future__ import annotations

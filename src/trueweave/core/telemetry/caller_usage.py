@@ -1,4 +1,4 @@
-"""Who calls to models are counted for besides their workspace: whoever asked, where that is somebody with a limit."""
+"""Counts model calls for the caller of a request, in addition to its workspace, if the caller has a limit."""
 
 from __future__ import annotations
 

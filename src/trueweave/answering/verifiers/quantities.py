@@ -9,8 +9,8 @@ from decimal import Decimal, DivisionByZero, InvalidOperation
 from itertools import combinations
 
 from trueweave.answering.numbers import numbers
-from trueweave.answering.verify import lexicon
-from trueweave.answering.verify.clauses import Word
+from trueweave.answering.verifiers import lexicon
+from trueweave.answering.verifiers.clauses import Word
 
 _UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen "

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from trueweave.answering.verify import lexicon
+from trueweave.answering.verifiers import lexicon
 from trueweave.text.lemmas import IRREGULAR, lemma
 from trueweave.text.stopwords import FUNCTION_WORDS
 from trueweave.text.words import STEM

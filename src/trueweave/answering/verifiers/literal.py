@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from trueweave.answering.verify import lexicon
-from trueweave.answering.verify.alignment import NEGATORS, Token
-from trueweave.answering.verify.case import Case, Problem
-from trueweave.answering.verify.clauses import Word, denials
-from trueweave.answering.verify.roles import is_plain_verb
+from trueweave.answering.verifiers import lexicon
+from trueweave.answering.verifiers.alignment import NEGATORS, Token
+from trueweave.answering.verifiers.case import Case, Problem
+from trueweave.answering.verifiers.clauses import Word, denials
+from trueweave.answering.verifiers.roles import is_plain_verb
 
 _BE = lexicon.word_set("is are was were be been being")
 _PRONOUNS = lexicon.word_set("it he she they him her them his its their who which")
