@@ -28,7 +28,7 @@ DOCUMENT = {
 ADD = f"""
 import asyncio
 from trueweave import AsyncTrueweave
-from trueweave.extract import preannotated
+from trueweave.ingest.extract import preannotated
 
 async def add():
     async with AsyncTrueweave.open() as trueweave:

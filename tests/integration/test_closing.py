@@ -49,7 +49,7 @@ import asyncio, sys, time
 import uvloop
 from trueweave.store.postgres.connections import connect
 from trueweave.extend import Database
-from trueweave.store.postgres.liveness import Liveness
+from trueweave.store.postgres.queue.liveness import Liveness
 
 LEASE = 2.0
 

@@ -165,6 +165,7 @@ class Database:
         self.url = url
         self.servers: ServerPlacement | None = None
         self.standbys: StandbyReads | None = None  # of this server, for questions, where whoever opened it has some
+        self.closes_first: set[Callable[[], Awaitable[None]]] = set()  # for whoever has a connection beside the pool
         self._slow_after = slow_after
         self._revive = revive
         self.direct_url = direct_url or url
@@ -205,6 +206,9 @@ class Database:
         return self
 
     async def close(self) -> None:
+        """Close the pool, after everything in `closes_first`."""
+        for close in [*self.closes_first]:
+            await close()
         await self._pool.close()
 
     @property

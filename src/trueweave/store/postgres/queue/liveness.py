@@ -67,9 +67,15 @@ class Liveness:
         if not self._follows:
             await self._database.retry_while_down(self._register)
         self._renewing = background("process lease", self._renew_for_ever)
+        self._database.closes_first.add(self.aclose)
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Give up the lease, and close the connection. The database calls this when it is closed first."""
+        self._database.closes_first.discard(self.aclose)
         if self._renewing:
             self._renewing.cancel()
             with suppress(asyncio.CancelledError):
