@@ -1,26 +1,27 @@
-"""Draw the packages of Trueweave and what each imports, as Mermaid and as a table of counts for docs/adr/0021.
+"""Draw the packages of Trueweave for docs/adr/0021: what each imports, as Mermaid, and the size of each, as a table.
 
 `python tools/draw_packages.py` draws this tree, `PYTHONPATH=other/src python tools/draw_packages.py` another one.
 """
 
 from collections import Counter
 from graphlib import TopologicalSorter
+from importlib.util import find_spec
+from pathlib import Path
 
 import grimp
 
-# What every package may import is left out: it would only hide the other arrows.
-SHARED = {"config", "errors", "events", "evidence", "protocols", "streams", "types"}
-APART = {"", "__main__", "testing"}
+# Every package imports `core`, and the modules beside the packages only list public names.
+LEFT_OUT = {"", "__main__", "core", "errors", "events", "extend", "methods", "testing", "types"}
 
 
 def imports() -> Counter[tuple[str, str]]:
-    """How many imports of modules there are from one package to another."""
-    graph = grimp.build_graph("trueweave", exclude_type_checking_imports=True, cache_dir=None)
+    """The number of imports of modules from one package to another."""
+    graph = grimp.build_graph("trueweave", cache_dir=None)
     counted: Counter[tuple[str, str]] = Counter()
     for module in graph.modules:
         for imported in graph.find_modules_directly_imported_by(module):
             pair = _package(module), _package(imported)
-            if pair[0] != pair[1] and not (SHARED | APART).intersection(pair):
+            if pair[0] != pair[1] and not LEFT_OUT.intersection(pair):
                 counted[pair] += 1
     return counted
 
@@ -42,17 +43,32 @@ def _successors(arrows: set[tuple[str, str]]) -> dict[str, list[str]]:
     return {a: sorted(to for source, to in arrows if source == a) for a, _ in sorted(arrows)}
 
 
+def sizes() -> dict[str, tuple[int, int, int]]:
+    """For each package its modules, lines of Python and lines of SQL; under "" for the modules beside the packages."""
+    found = find_spec("trueweave")
+    assert found
+    assert found.origin
+    root = Path(found.origin).parent
+    counted: dict[str, Counter[str]] = {}
+    for file in sorted(root.rglob("*")):
+        if file.suffix in {".py", ".sql"}:
+            package = file.relative_to(root).parts[0] if file.parent != root else ""
+            counts = counted.setdefault(package, Counter())
+            counts[file.suffix] += len(file.read_text("utf-8").splitlines())
+            counts["modules"] += file.suffix == ".py"
+    return {package: (counts["modules"], counts[".py"], counts[".sql"]) for package, counts in counted.items()}
+
+
 def main() -> None:
     counted = imports()
     lines = sorted(f"    {a} --> {b}" for a, b in reduced(set(counted)))
     print("```mermaid", "flowchart TD", *lines, "```", "", sep="\n")
-    order = [*TopologicalSorter(_successors(set(counted))).static_order()][::-1]
-    columns = [name for name in order if any(to == name for _, to in counted)]
-    print("| |", *(f" {name} |" for name in columns), sep="")
-    print("|---|", "---:|" * len(columns), sep="")
-    for name in order:
-        if any(source == name for source, _ in counted):
-            print(f"| **{name}** |", *(f" {counted[name, to] or ''} |" for to in columns), sep="")
+    print(f"{len(counted)} pairs of packages, {sum(counted.values()):,} imports.\n")
+    print("| package | modules | lines of Python | lines of SQL |", "|---|---:|---:|---:|", sep="\n")
+    measured = sizes()
+    for package, size in sorted(measured.items()):
+        print(f"| {f'`{package}`' if package else 'beside them'} |", *(f" {count:,} |" for count in size), sep="")
+    print("| all |", *(f" {sum(column):,} |" for column in zip(*measured.values(), strict=True)), sep="")
 
 
 if __name__ == "__main__":
