@@ -32,9 +32,9 @@ from trueweave.bench.folders import read_folder
 from trueweave.core.model_calls import TextRole
 from trueweave.extend import Database, Embedder, Vectors
 from trueweave.models import catalogue
+from trueweave.models.embedder_wrapper import EmbedderWrapper
 from trueweave.models.onnx import OnnxEmbedder
 from trueweave.models.prefixes import PrefixedEmbedder, Prefixes
-from trueweave.models.wrappers import EmbedderWrapper
 from trueweave.retrieval.methods.naive import Naive
 from trueweave.text import tokens
 

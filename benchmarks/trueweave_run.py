@@ -48,7 +48,7 @@ STAGES = {
     "trueweave.ingest.extract.nlp:_Pipeline.__init__": "loading spaCy",
     "trueweave.ingest.extract.nlp:_Pipeline._seen": "extraction: findings",
     "trueweave.ingest.extract.nlp:_extraction": "extraction: findings",
-    "trueweave.models.cache:CachedLLM.complete": "model calls",
+    "trueweave.models.paid:PaidChat.complete": "model calls",
     "trueweave.store.postgres.money.replies:PostgresReplies._ask_all": "model calls: cache",
     "trueweave.store.postgres.money.replies:PostgresReplies._keep_all": "model calls: cache",
     "trueweave.store.postgres.money.ledger:PostgresLedger._reserve_all": "model calls: budget",

@@ -28,7 +28,7 @@ from trueweave.methods import Community, Drift, Fuse
 from trueweave.models.checks import check_chat
 from trueweave.models.names import endpoint
 from trueweave.models.opening import open_chat
-from trueweave.models.wrappers import ReplyStream
+from trueweave.models.reply_stream import ReplyStream
 from trueweave.testing import HashEmbedder
 
 MODEL = "llamacpp/smollm2"

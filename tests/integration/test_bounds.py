@@ -13,8 +13,8 @@ from trueweave.extend import Prompt
 from trueweave.models.names import endpoint
 from trueweave.models.openai import OpenAIEmbedder
 from trueweave.models.opening import open_chat
+from trueweave.models.reply_stream import ReplyStream
 from trueweave.models.rerank import RerankServer
-from trueweave.models.wrappers import ReplyStream
 from trueweave.testing.model_server import Fault, ModelServer, Trouble
 
 PROMPT = Prompt((Message("user", "Who?"),), max_tokens=100)

@@ -9,16 +9,16 @@ from decimal import Decimal
 import psycopg
 import pytest
 
+from tests.paid_calls import paid_chat
 from trueweave import Budget, Message, Spent
+from trueweave.core.events import in_run
 from trueweave.core.model_calls import Call, Purpose
 from trueweave.core.money import Price
 from trueweave.errors import BudgetReached, ConfigError, ModelUnavailable, PriceUnknown
 from trueweave.extend import Database, Prompt, Reply, Workspace
-from trueweave.models.budget import BudgetedLLM, most_tokens
-from trueweave.models.limits import BoundedLLM, LimitedLLM
 from trueweave.models.names import endpoint
 from trueweave.models.opening import open_chat
-from trueweave.models.usage import CountedLLM, prompt_tokens
+from trueweave.models.usage import most_prompt_tokens, prompt_tokens
 from trueweave.store.postgres.money import ledger
 from trueweave.store.postgres.money.ledger import PostgresLedger
 from trueweave.store.postgres.queue.liveness import Liveness
@@ -33,7 +33,7 @@ def prompt(n: int) -> Prompt:
     return Prompt((Message("user", f"What is said in chunk {n:03d}?"),), max_tokens=50)
 
 
-MOST = most_tokens(prompt(0)) + 50
+MOST = most_prompt_tokens(prompt(0)) + 50
 
 
 class Model:
@@ -115,7 +115,7 @@ async def test_64_calls_at_once_from_two_workers_never_exceed_a_cap_in_tokens(
     cap = 20 * (TOKENS_IN + TOKENS_OUT) + MOST - 1  # room for twenty; the next might take one token too many
     await till.allow(tokens=cap)
     model = Model()
-    llms = [BudgetedLLM(model, each.ledger, PRICE) for each in (till, other)]
+    llms = [paid_chat(model, each.ledger, PRICE) for each in (till, other)]
 
     async def run() -> tuple[int, int]:
         calls = (llms[n % 2].complete(prompt(n), Purpose("extract", f"doc/{n}")) for n in range(64))
@@ -146,9 +146,9 @@ async def test_a_cap_in_money_holds_to_the_last_fraction(
     till: Till, other: Till, highest: psycopg.Connection[tuple[int, Decimal]]
 ) -> None:
     each = PRICE.of(TOKENS_IN, TOKENS_OUT)
-    cap = 10 * each + PRICE.of(most_tokens(prompt(0)), 50)
+    cap = 10 * each + PRICE.of(most_prompt_tokens(prompt(0)), 50)
     await till.allow(price=cap)
-    llms = [BudgetedLLM(Model(), one.ledger, PRICE) for one in (till, other)]
+    llms = [paid_chat(Model(), one.ledger, PRICE) for one in (till, other)]
     calls = (llms[n % 2].complete(prompt(n), Purpose("extract")) for n in range(64))
     outcomes = await asyncio.gather(*calls, return_exceptions=True)
     done = sum(isinstance(outcome, Reply) for outcome in outcomes)
@@ -178,10 +178,10 @@ async def test_a_budget_in_money_for_a_model_without_a_price_is_refused_before_a
     model = Model()
     await till.allow(price=Decimal(1))
     with pytest.raises(PriceUnknown, match=r"the price of paid/model is not known.*\[prices\]"):
-        await BudgetedLLM(model, till.ledger, None).complete(prompt(1), Purpose("extract"))
+        await paid_chat(model, till.ledger, None).complete(prompt(1), Purpose("extract"))
     assert model.calls == 0
     await till.allow(tokens=MOST)
-    await BudgetedLLM(model, till.ledger, None).complete(prompt(1), Purpose("extract"))
+    await paid_chat(model, till.ledger, None).complete(prompt(1), Purpose("extract"))
     assert [spent.price for spent in await till.receipt()] == [None]
 
 
@@ -194,7 +194,7 @@ async def test_a_call_that_brought_nothing_is_free_unless_it_may_have_been_charg
             raise ModelUnavailable("away", charged=charged)
 
     with pytest.raises(ModelUnavailable):
-        await BudgetedLLM(Broken(), till.ledger, PRICE).complete(prompt(1), Purpose("extract"))
+        await paid_chat(Broken(), till.ledger, PRICE).complete(prompt(1), Purpose("extract"))
     purse = await till.budget()
     assert (purse.tokens, purse.held_tokens) == (booked, 0)
     assert sum(spent.lost for spent in await till.receipt()) == (1 if charged else 0)
@@ -249,17 +249,17 @@ async def test_whoever_is_cancelled_before_its_turn_owes_nothing_and_after_that_
             await asyncio.Event().wait()
             raise AssertionError
 
-    for llm, owed in ((LimitedLLM(Model(), Closed()), 0), (Silent(), MOST)):
+    waiting, asked = paid_chat(Model(), till.ledger, PRICE, limiter=Closed()), paid_chat(Silent(), till.ledger, PRICE)
+    for llm, owed in ((waiting, 0), (asked, MOST)):
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.5):
-                await BudgetedLLM(llm, till.ledger, PRICE).complete(prompt(1), Purpose("extract"))
+                await llm.complete(prompt(1), Purpose("extract"))
         purse = await till.budget()
         assert (purse.tokens, purse.held_tokens) == (owed, 0)
 
 
 async def test_so_many_calls_hold_something_back_while_they_wait_for_their_turn(till: Till) -> None:
-    waiting = BudgetedLLM(LimitedLLM(Model(), Closed()), till.ledger, PRICE)
-    llm = BoundedLLM(waiting, asyncio.Semaphore(3))
+    llm = paid_chat(Model(), till.ledger, PRICE, limiter=Closed(), places=3)
     calls = [asyncio.create_task(llm.complete(prompt(n), Purpose("extract"))) for n in range(10)]
     await asyncio.sleep(0.5)
     assert (await till.budget()).held_tokens == 3 * MOST
@@ -292,9 +292,8 @@ async def test_a_count_that_cannot_be_is_told_and_what_is_counted_here_is_booked
     async with ModelServer(lambda _: ANSWER, usage=usage(provider, value)) as server:
         chat = open_chat(endpoint(f"{provider}/any", url=server.url))
         try:
-            reply = await BudgetedLLM(CountedLLM(chat, told.append), till.ledger, PRICE).complete(
-                ASKED, Purpose("answer")
-            )
+            with in_run(lambda event: told.append(str(event))):
+                reply = await paid_chat(chat, till.ledger, PRICE).complete(ASKED, Purpose("answer"))
         finally:
             await chat.close()
     assert (reply.tokens_in, reply.tokens_out) == (SENT, WRITTEN)
@@ -322,18 +321,18 @@ async def test_what_is_booked_is_no_less_than_can_be_told_here_whatever_a_model_
         async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
             return Reply(ANSWER, tokens_in, tokens_out)
 
-    reply = await BudgetedLLM(CountedLLM(Lying()), till.ledger, PRICE).complete(ASKED, Purpose("answer"))
+    reply = await paid_chat(Lying(), till.ledger, PRICE).complete(ASKED, Purpose("answer"))
     assert (reply.tokens_in, reply.tokens_out) == booked
     purse = await till.budget()
     assert (purse.tokens, purse.held_tokens) == (sum(booked), 0)
 
 
 async def test_a_server_that_counts_nothing_cannot_go_beyond_a_cap(till: Till) -> None:
-    most = most_tokens(ASKED) + ASKED.max_tokens
+    most = most_prompt_tokens(ASKED) + ASKED.max_tokens
     await till.allow(tokens=3 * (SENT + WRITTEN) + most)
     async with ModelServer(lambda _: ANSWER, usage=usage("vllm", -(10**9))) as server:
         chat = open_chat(endpoint("vllm/any", url=server.url))
-        llm = BudgetedLLM(CountedLLM(chat), till.ledger, None)
+        llm = paid_chat(chat, till.ledger, None)
         for _ in range(4):
             await llm.complete(ASKED, Purpose("answer"))
         with pytest.raises(BudgetReached):
@@ -345,7 +344,7 @@ async def test_a_server_that_counts_nothing_cannot_go_beyond_a_cap(till: Till) -
 
 
 async def test_a_run_s_budget_binds_all_workers_and_ends_with_the_run(till: Till, other: Till) -> None:
-    llms = [BudgetedLLM(Model(), each.ledger, PRICE) for each in (till, other)]
+    llms = [paid_chat(Model(), each.ledger, PRICE) for each in (till, other)]
     async with till.ledger.run_budget(None, MOST):
         await llms[0].complete(prompt(0), Purpose("extract"))
         for llm in llms:
@@ -361,7 +360,7 @@ async def test_a_run_s_budget_binds_all_workers_and_ends_with_the_run(till: Till
 
 async def test_a_run_s_budget_allows_no_more_than_that_of_the_workspace(till: Till) -> None:
     await till.allow(tokens=MOST - 1)
-    llm = BudgetedLLM(Model(), till.ledger, PRICE)
+    llm = paid_chat(Model(), till.ledger, PRICE)
     async with till.ledger.run_budget(None, 100 * MOST):
         with pytest.raises(BudgetReached, match="less than that is left to this workspace") as reached:
             await llm.complete(prompt(0), Purpose("extract"))
@@ -373,14 +372,14 @@ async def test_the_budget_of_a_run_whose_process_died_is_gone(url: str, till: Ti
     async with opened(url) as dying:
         run = dying.ledger.run_budget(None, 0)
         await run.__aenter__()  # and never left
-        llm = BudgetedLLM(Model(), till.ledger, PRICE)
+        llm = paid_chat(Model(), till.ledger, PRICE)
         with pytest.raises(BudgetReached):
             await llm.complete(prompt(0), Purpose("extract"))
     await llm.complete(prompt(0), Purpose("extract"))  # its lease is given back
 
 
 async def test_a_run_keeps_its_budget_under_another_number_of_its_process(url: str, till: Till) -> None:
-    llm = BudgetedLLM(Model(), till.ledger, PRICE)
+    llm = paid_chat(Model(), till.ledger, PRICE)
     async with till.ledger.run_budget(None, 0):
         with psycopg.connect(url, autocommit=True) as owner:
             owner.execute("DELETE FROM trueweave.process")

@@ -34,7 +34,7 @@ from trueweave.models.failures import UselessReply
 from trueweave.models.names import endpoint
 from trueweave.models.openai import OpenAIEmbedder
 from trueweave.models.opening import ChatModel, open_chat, open_embedder
-from trueweave.models.wrappers import ReplyStream
+from trueweave.models.reply_stream import ReplyStream
 
 SERVERS: dict[str, type[ProviderServer]] = {
     "anthropic": AnthropicServer,

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tests.clocks import FastClock
+from tests.paid_calls import patient_chat, patient_embedder
 from trueweave import Event, Message
 from trueweave.core.events import in_run
 from trueweave.core.model_calls import Purpose
@@ -21,7 +22,7 @@ from trueweave.extend import Prompt, Reply
 from trueweave.models.failures import UselessReply
 from trueweave.models.names import endpoint
 from trueweave.models.openai import OpenAIChat, OpenAIEmbedder
-from trueweave.models.retry import Patience, Retrying, RetryingEmbedder
+from trueweave.models.retry import Patience
 from trueweave.testing import HashEmbedder
 from trueweave.testing.model_server import Asked, Fault, ModelServer, Trouble
 from trueweave.text import tokens
@@ -182,7 +183,7 @@ async def test_a_refusal_is_not_tried_again_and_says_what_to_set(fault: Fault, w
     clock = FastClock()
     async with chatting(Trouble.always(fault)) as (chat, server):
         with pytest.raises(ModelRefused, match=words) as raised:
-            await Retrying(chat, Patience(), clock).complete(PROMPT, PURPOSE)
+            await patient_chat(chat, Patience(), clock).complete(PROMPT, PURPOSE)
         assert is_fit_to_show(raised.value, server)
         assert (len(server.calls), clock.waits) == (1, [])
 
@@ -192,7 +193,7 @@ async def test_an_answer_of_no_use_is_not_asked_for_again(fault: Fault, outcome:
     words, charged = outcome
     async with chatting(Trouble.always(fault)) as (chat, server):
         with pytest.raises(UselessReply, match=words) as raised:
-            await Retrying(chat, Patience(), FastClock()).complete(PROMPT, PURPOSE)
+            await patient_chat(chat, Patience(), FastClock()).complete(PROMPT, PURPOSE)
         assert is_fit_to_show(raised.value, server)
         assert isinstance(raised.value, BadReply)
         assert (raised.value.charged, len(server.calls)) == (charged, 1)
@@ -202,7 +203,7 @@ async def test_an_answer_of_no_use_is_not_asked_for_again(fault: Fault, outcome:
 async def test_what_passes_is_tried_again_until_it_has_passed(fault: Fault, outcome: tuple[str, bool]) -> None:
     clock = FastClock()
     async with chatting(Trouble(at={0: fault, 1: fault}), deadline=0.5) as (chat, server):
-        reply = await Retrying(chat, Patience(tries=3), clock).complete(PROMPT, PURPOSE)
+        reply = await patient_chat(chat, Patience(tries=3), clock).complete(PROMPT, PURPOSE)
         assert reply.text == TEXT
         assert (len(server.calls), len(clock.waits)) == (3, 2)
 
@@ -212,7 +213,7 @@ async def test_what_does_not_pass_is_given_up_in_plain_words(fault: Fault, outco
     words, charged = outcome
     async with chatting(Trouble.always(fault), deadline=0.5) as (chat, server):
         with pytest.raises(ModelUnavailable, match=rf"{words}.*Tried 2 times in \d s\. Try again later\.") as raised:
-            await Retrying(chat, Patience(tries=2), FastClock()).complete(PROMPT, PURPOSE)
+            await patient_chat(chat, Patience(tries=2), FastClock()).complete(PROMPT, PURPOSE)
         assert is_fit_to_show(raised.value, server)
         assert (raised.value.charged, len(server.calls)) == (charged, 2)
 
@@ -221,7 +222,7 @@ async def test_what_does_not_pass_is_given_up_in_plain_words(fault: Fault, outco
 async def test_the_server_is_left_alone_for_as_long_as_it_asks(fault: Fault) -> None:
     clock = FastClock()
     async with chatting(Trouble(at={0: fault}, retry_after=30)) as (chat, _):
-        await Retrying(chat, Patience(longest=60), clock).complete(PROMPT, PURPOSE)
+        await patient_chat(chat, Patience(longest=60), clock).complete(PROMPT, PURPOSE)
     assert clock.waits == [pytest.approx(30, abs=2)]  # a date has whole seconds
 
 
@@ -315,7 +316,7 @@ async def test_only_the_beginning_of_a_long_text_is_embedded() -> None:
 async def test_vectors_of_the_wrong_number_or_form_are_of_no_use(fault: Fault, words: str) -> None:
     async with embedding(Trouble.always(fault)) as (embedder, server):
         with pytest.raises(UselessReply, match=words) as raised:
-            await RetryingEmbedder(embedder, Patience(), FastClock()).embed(["a", "b"], "document")
+            await patient_embedder(embedder, Patience(), FastClock()).embed(["a", "b"], "document")
         assert is_fit_to_show(raised.value, server)
         assert len(server.calls) == 1
 
@@ -331,7 +332,7 @@ async def test_an_embedder_is_refused_in_the_same_words(fault: Fault, words: str
 @pytest.mark.parametrize("fault", PASSING, ids=lambda fault: fault.value)
 async def test_an_embedder_is_asked_again_too(fault: Fault) -> None:
     async with embedding(Trouble(at={0: fault}, pause=0.5), deadline=0.5) as (embedder, server):
-        found = await RetryingEmbedder(embedder, Patience(), FastClock()).embed(["a", "b"], "document")
+        found = await patient_embedder(embedder, Patience(), FastClock()).embed(["a", "b"], "document")
         assert np.array_equal(found, await HashEmbedder().embed(["a", "b"], "document"))
         assert len(server.calls) == 2
 

@@ -9,11 +9,11 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from tests.paid_calls import cached_chat, cached_embedder
 from trueweave import Message
 from trueweave.core.model_calls import Call, Purpose, TextRole
 from trueweave.extend import Database, Embedder, Prompt, Reply, StreamingLLM, Vectors, Workspace
-from trueweave.models.budget import BudgetedEmbedder, BudgetedLLM
-from trueweave.models.cache import CachedEmbedder, CachedLLM, StoringEmbedder, StoringLLM
+from trueweave.models.paid import PaidChat, PaidEmbedder
 from trueweave.store.postgres.money.replies import PostgresReplies
 from trueweave.store.postgres.queue.liveness import Liveness
 from trueweave.testing import HashEmbedder
@@ -44,14 +44,12 @@ class Counting:
         yield await self.complete(prompt, purpose)
 
 
-def cached(model: StreamingLLM, workspace: Workspace, process: Liveness) -> CachedLLM:
-    replies = PostgresReplies(workspace, process, model.model)
-    return CachedLLM(StoringLLM(model, replies), replies)
+def cached(model: StreamingLLM, workspace: Workspace, process: Liveness) -> PaidChat:
+    return cached_chat(model, PostgresReplies(workspace, process, model.model))
 
 
-def cached_embedder(model: Embedder, workspace: Workspace, process: Liveness) -> CachedEmbedder:
-    replies = PostgresReplies(workspace, process, model.model)
-    return CachedEmbedder(StoringEmbedder(model, replies), replies)
+def embedding(model: Embedder, workspace: Workspace, process: Liveness) -> PaidEmbedder:
+    return cached_embedder(model, PostgresReplies(workspace, process, model.model))
 
 
 async def test_the_same_prompt_is_asked_once_by_any_number_of_callers_in_two_processes(
@@ -135,7 +133,7 @@ async def test_a_text_is_embedded_once(database: Database, workspace: Workspace,
             return await super().embed(texts, role)
 
     bare = CountingEmbedder(8)
-    embedder = cached_embedder(bare, workspace, liveness)
+    embedder = embedding(bare, workspace, liveness)
     words = ["one", "two", "one", "three"]
     first = await embedder.embed(words, "document")
     again = await embedder.embed(list(reversed(words)), "document")
@@ -183,7 +181,7 @@ async def test_whoever_is_cancelled_at_any_moment_leaves_the_texts_to_be_embedde
             return await super().embed(texts, role)
 
     bare = Slow(8)
-    here, there = (cached_embedder(bare, workspace, p) for p in processes[:2])
+    here, there = (embedding(bare, workspace, p) for p in processes[:2])
     texts = [f"text {n}" for n in range(1000)]
     parts = [texts[at : at + 100] for at in range(0, 1000, 50)]
     moments = [0.004 * n for n in range(len(parts))]
@@ -206,7 +204,7 @@ async def test_two_processes_embed_the_same_texts_in_opposite_order_and_each_tex
             return await super().embed(texts, role)
 
     bare = CountingEmbedder(8)
-    here, there = (cached_embedder(bare, workspace, p) for p in processes[:2])
+    here, there = (embedding(bare, workspace, p) for p in processes[:2])
     texts = [f"text {n}" for n in range(600)]
     async with asyncio.timeout(10):
         forth, back = await asyncio.gather(here.embed(texts, "document"), there.embed(texts[::-1], "document"))
@@ -233,9 +231,9 @@ async def test_texts_whose_call_failed_are_anybodys_again_and_the_others_are_kep
     texts = [f"text {n}" for n in range(130)]
     failing, counting = Failing(8), CountingEmbedder(8)
     with pytest.raises(ConnectionError, match="away"):
-        await cached_embedder(failing, workspace, processes[0]).embed(texts, "document")
+        await embedding(failing, workspace, processes[0]).embed(texts, "document")
     async with asyncio.timeout(10):
-        await cached_embedder(counting, workspace, processes[1]).embed(texts, "document")
+        await embedding(counting, workspace, processes[1]).embed(texts, "document")
     assert sorted(embedded) == sorted(texts[64:128])
 
 
@@ -269,14 +267,13 @@ async def test_what_a_process_that_was_killed_had_asked_but_not_booked_is_not_as
     model, bare = Counting(), CountingEmbedder(8)
     async with Liveness(database) as dying:
         replies, vectors = (PostgresReplies(workspace, dying, one.model) for one in (model, bare))
-        llm = CachedLLM(BudgetedLLM(StoringLLM(model, replies), EndingLedger(), None), replies)
+        llm = cached_chat(model, replies, EndingLedger())
         with pytest.raises(Killed):
             await llm.complete(prompt("hello"), WHY)
-        paid = BudgetedEmbedder(StoringEmbedder(bare, vectors), EndingLedger(), None)
         with pytest.raises(Killed):
-            await CachedEmbedder(paid, vectors).embed(["one", "two"], "document")
+            await cached_embedder(bare, vectors, EndingLedger()).embed(["one", "two"], "document")
     assert (await cached(model, workspace, liveness).complete(prompt("hello"), WHY)).text == "1: hello"
-    await cached_embedder(bare, workspace, liveness).embed(["two", "one"], "document")
+    await embedding(bare, workspace, liveness).embed(["two", "one"], "document")
     assert (model.asked, embedded) == (1, ["one", "two"])
 
 
@@ -290,7 +287,7 @@ async def test_a_reply_that_is_being_kept_is_not_asked_again_when_its_caller_lea
 
     model = Counting()
     replies = SlowReplies(workspace, processes[0], model.model)
-    llm = CachedLLM(StoringLLM(model, replies), replies)
+    llm = cached_chat(model, replies)
     await cancelled_after(llm.complete(prompt("hello"), WHY), 0.2)
     assert model.asked == 1
     async with asyncio.timeout(10):

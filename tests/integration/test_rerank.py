@@ -16,6 +16,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.clocks import FastClock
+from tests.paid_calls import patient_reranker
 from trueweave import Settings
 from trueweave.engine.factory import WorkspaceModels
 from trueweave.errors import BadReply, ConfigError, ModelError, ModelRefused, ModelUnavailable
@@ -25,7 +26,7 @@ from trueweave.models.local import LocalModel
 from trueweave.models.names import endpoint
 from trueweave.models.opening import open_chat
 from trueweave.models.rerank import LLMReranker, OnnxReranker, RerankServer
-from trueweave.models.retry import Patience, RetryingReranker
+from trueweave.models.retry import Patience
 from trueweave.store.postgres.money import ledger
 from trueweave.testing.model_server import Asked, Fault, ModelServer, Ranker, Script, Trouble, overlap
 from trueweave.text import tokens
@@ -92,7 +93,7 @@ async def test_what_goes_wrong_is_told_in_plain_words(
     error, words, charged = outcome
     async with ranking(Trouble.always(fault), deadline=0.5) as (reranker, server):
         with pytest.raises(error, match=words) as raised:
-            await RetryingReranker(reranker, Patience(tries=2), FastClock()).score(QUESTION, TEXTS)
+            await patient_reranker(reranker, Patience(tries=2), FastClock()).score(QUESTION, TEXTS)
         assert f"jina/any at {server.url}" in str(raised.value)
         assert SECRET not in str(raised.value)
         assert raised.value.charged is charged

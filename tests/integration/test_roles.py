@@ -8,11 +8,11 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from tests.paid_calls import cached_embedder
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, Settings
 from trueweave.core.model_calls import TextRole
 from trueweave.errors import ConfigError, SpaceMismatch
 from trueweave.extend import Database, Embedder, Vectors, Workspace
-from trueweave.models.cache import CachedEmbedder, StoringEmbedder
 from trueweave.models.prefixes import PrefixedEmbedder, Prefixes
 from trueweave.store.postgres.money.replies import PostgresReplies
 from trueweave.store.postgres.queue.liveness import Liveness
@@ -89,7 +89,7 @@ async def test_a_text_is_kept_for_each_role(workspace: Workspace, liveness: Live
     bare = Listening(8)
     prefixed = PrefixedEmbedder(bare, Prefixes("q: ", "d: "))
     replies = PostgresReplies(workspace, liveness, "m")
-    cached = CachedEmbedder(StoringEmbedder(prefixed, replies), replies)
+    cached = cached_embedder(prefixed, replies)
     query, document = (await cached.embed(["one"], "query"))[0], (await cached.embed(["one"], "document"))[0]
     assert not np.array_equal(query, document)
     assert np.array_equal((await cached.embed(["one"], "query"))[0], query)

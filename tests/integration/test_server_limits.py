@@ -22,7 +22,7 @@ from trueweave.errors import QuestionTooLong, StorageFull
 from trueweave.extend import Database, Prompt
 from trueweave.models.names import endpoint
 from trueweave.models.opening import open_chat
-from trueweave.models.prompt_limit import PromptLimitLLM
+from trueweave.models.question import QuestionLLM
 from trueweave.store.postgres.access import api_keys
 from trueweave.store.postgres.access.api_keys import KeyLimits
 from trueweave.store.postgres.money import caller_usage
@@ -407,7 +407,7 @@ async def test_no_prompt_has_more_tokens_than_a_question_may_have(url: str) -> N
 
 async def test_parameters_of_a_method_do_not_lift_the_bound(url: str) -> None:
     async with ModelServer(lambda _: "never") as server:
-        llm = PromptLimitLLM(open_chat(endpoint("vllm/any", url=server.url)), 10)
+        llm = QuestionLLM(open_chat(endpoint("vllm/any", url=server.url)), 10)
         with pytest.raises(QuestionTooLong, match="would be given 20 tokens at once, and 10 are allowed"):
             await llm.complete(Prompt((Message("user", "word " * 19 + "word"),), 10), Purpose("test"))
         assert server.calls == []

@@ -11,20 +11,21 @@ from typing import NamedTuple
 import pytest
 
 from tests.clocks import FastClock
+from tests.paid_calls import patient_chat
 from trueweave import Message, Settings, Spent
 from trueweave.core.model_calls import Purpose
 from trueweave.core.money import Price
 from trueweave.engine.factory import WorkspaceModels
 from trueweave.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
 from trueweave.extend import Database, ModelFactory, Prompt, Reply, StreamingLLM, Workspace
-from trueweave.models.budget import most_tokens
-from trueweave.models.cache import CachedLLM, prompt_key
 from trueweave.models.failures import UselessReply
 from trueweave.models.names import endpoint
 from trueweave.models.opening import open_chat
-from trueweave.models.retry import Patience, Retrying
-from trueweave.models.usage import prompt_tokens
-from trueweave.models.wrappers import ReplyStream
+from trueweave.models.paid import PaidChat
+from trueweave.models.reply_stream import ReplyStream
+from trueweave.models.retry import Patience
+from trueweave.models.stored_replies import prompt_key
+from trueweave.models.usage import most_prompt_tokens, prompt_tokens
 from trueweave.store.postgres.money import ledger
 from trueweave.store.postgres.money.replies import PostgresReplies
 from trueweave.store.postgres.queue.liveness import Liveness
@@ -210,7 +211,7 @@ async def test_what_goes_wrong_is_told_in_plain_words_and_not_tried_again_once_a
     async with speaking(provider, Trouble.always(fault), deadline=deadline) as (chat, server):
         pieces: list[str] = []
         with pytest.raises(outcome.error, match=outcome.words) as raised:
-            await heard(Retrying(chat, Patience(tries=3), clock), pieces)
+            await heard(patient_chat(chat, Patience(tries=3), clock), pieces)
         assert f"{provider}/any at {server.url}" in str(raised.value)
         assert SECRET not in str(raised.value)
         assert raised.value.charged is outcome.charged
@@ -227,7 +228,7 @@ async def test_what_passes_before_the_first_piece_is_tried_again(provider: str, 
     clock = FastClock()
     async with speaking(provider, Trouble(at={0: fault, 1: fault}), deadline=0.5) as (chat, server):
         pieces: list[str] = []
-        reply = await heard(Retrying(chat, Patience(tries=3), clock), pieces)
+        reply = await heard(patient_chat(chat, Patience(tries=3), clock), pieces)
         assert (reply.text, pieces) == (TEXT, WORDS)
         assert (len(server.calls), len(clock.waits)) == (3, 2)
 
@@ -273,7 +274,7 @@ async def test_a_reply_is_paid_for_once_and_then_kept(
     provider: str, workshop: WorkspaceModels, receipt: Callable[[], Awaitable[list[Spent]]]
 ) -> None:
     async with speaking(provider) as (chat, server):
-        llm = workshop.wrap(chat)
+        llm = workshop.paid_chat(chat)
         pieces: list[str] = []
         reply = await heard(llm, pieces)
         price = PRICE.of(TOKENS_IN, tokens.count(TEXT))
@@ -293,7 +294,7 @@ async def test_a_reply_is_paid_for_once_and_then_kept(
 
 async def test_a_reply_that_came_whole_is_streamed_from_what_is_kept(workshop: WorkspaceModels) -> None:
     async with speaking("openai") as (chat, server):
-        llm = workshop.wrap(chat)
+        llm = workshop.paid_chat(chat)
         whole = await llm.complete(PROMPT, PURPOSE)
         assert (whole.kept, whole.price) == (False, PRICE.of(TOKENS_IN, tokens.count(TEXT)))
         assert (await heard(llm, [])).kept
@@ -306,13 +307,13 @@ async def test_a_listener_who_leaves_hangs_up_pays_what_it_may_have_cost_and_lea
 ) -> None:
     log = tmp_path / "calls.jsonl"
     async with speaking(provider, Trouble(at={0: Fault.ENDLESS}), log=log) as (chat, _):
-        llm = workshop.wrap(chat)
+        llm = workshop.paid_chat(chat)
         async with aclosing(llm.stream(PROMPT, PURPOSE)) as stream:
             assert [await anext(stream), await anext(stream)] == WORDS[:2]
 
         [spent] = await receipt()
         assert (spent.calls, spent.lost) == (1, 1)
-        assert (spent.tokens_in, spent.tokens_out) == (most_tokens(PROMPT), PROMPT.max_tokens)
+        assert (spent.tokens_in, spent.tokens_out) == (most_prompt_tokens(PROMPT), PROMPT.max_tokens)
         async with asyncio.timeout(5):
             while len(logged(log)) < 2:  # noqa: ASYNC110 (it is the server that hears of it)
                 await asyncio.sleep(0.02)
@@ -327,7 +328,7 @@ async def test_a_stream_that_fails_is_paid_for_if_it_may_have_cost_something_and
     provider: str, fault: Fault, lost: int, workshop: WorkspaceModels, receipt: Callable[[], Awaitable[list[Spent]]]
 ) -> None:
     async with speaking(provider, Trouble(at={0: fault})) as (chat, _):
-        llm: CachedLLM = workshop.wrap(chat)
+        llm: PaidChat = workshop.paid_chat(chat)
         with pytest.raises(ModelUnavailable):
             await heard(llm, [])
         assert sum(spent.lost for spent in await receipt()) == lost
@@ -339,7 +340,7 @@ async def test_who_has_heard_a_reply_gets_that_one_and_all_others_the_one_that_w
     workshop: WorkspaceModels, database: Database, workspace: Workspace, processes: list[Liveness]
 ) -> None:
     async with speaking("openai") as (chat, _):
-        llm = workshop.wrap(chat)
+        llm = workshop.paid_chat(chat)
         elsewhere = PostgresReplies(workspace, processes[0], llm.model)
         first = json.dumps(["Something else.", 1, 2, "stop"]).encode()
 
@@ -355,7 +356,7 @@ async def test_a_listener_who_is_cancelled_leaves_nothing_behind(
     workshop: WorkspaceModels, receipt: Callable[[], Awaitable[list[Spent]]]
 ) -> None:
     async with speaking("openai", Trouble(at={0: Fault.SLOW})) as (chat, server):
-        llm = workshop.wrap(chat)
+        llm = workshop.paid_chat(chat)
         listening = asyncio.create_task(heard(llm, []))
         async with asyncio.timeout(20):
             while not server.calls:  # noqa: ASYNC110 (the server says nothing)

@@ -6,18 +6,19 @@ from collections.abc import AsyncIterator, Sequence
 import numpy as np
 import pytest
 
+from tests.paid_calls import patient_chat, patient_embedder
 from trueweave import Message
-from trueweave.core.events import in_run
+from trueweave.core.events import Event, Waiting, in_run
 from trueweave.core.model_calls import Purpose, TextRole
 from trueweave.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
 from trueweave.extend import Prompt, Reply, Vectors
 from trueweave.models.failures import asked_wait
-from trueweave.models.retry import Clock, Patience, Retrying, RetryingEmbedder
+from trueweave.models.retry import Clock, Patience
 from trueweave.testing import HashEmbedder
 
 PROMPT = Prompt((Message("user", "?"),), max_tokens=10)
 PURPOSE = Purpose("test")
-REPLY = Reply("!", 1, 1)
+REPLY = Reply("!", 5, 1)
 NOON = 1_763_208_000.0  # 2025-11-15 12:00:00 UTC
 
 
@@ -64,7 +65,7 @@ def down(retry_after: float | None = None, *, charged: bool = False) -> ModelUna
 async def test_waits_double_up_to_the_longest_and_then_it_answers() -> None:
     clock = FastClock()
     patience = Patience(tries=6, first=1, longest=5)
-    assert await Retrying(Flaky(*[down()] * 5), patience, clock).complete(PROMPT, PURPOSE) == REPLY
+    assert await patient_chat(Flaky(*[down()] * 5), patience, clock).complete(PROMPT, PURPOSE) == REPLY
     assert clock.waits == [1, 2, 4, 5, 5]
 
 
@@ -72,14 +73,14 @@ async def test_a_wait_is_anything_from_nothing_to_its_longest() -> None:
     waits = []
     for jitter in (0.0, 0.25, 1.0):
         clock = FastClock(jitter)
-        await Retrying(Flaky(down(), down()), Patience(first=4), clock).complete(PROMPT, PURPOSE)
+        await patient_chat(Flaky(down(), down()), Patience(first=4), clock).complete(PROMPT, PURPOSE)
         waits.append(clock.waits)
     assert waits == [[0, 0], [1, 2], [4, 8]]
 
 
 async def test_the_server_is_left_alone_for_as_long_as_it_asks() -> None:
     clock = FastClock(jitter=0.5)
-    await Retrying(Flaky(down(retry_after=20)), Patience(first=2, longest=60), clock).complete(PROMPT, PURPOSE)
+    await patient_chat(Flaky(down(retry_after=20)), Patience(first=2, longest=60), clock).complete(PROMPT, PURPOSE)
     assert clock.waits == [21]
 
 
@@ -87,14 +88,14 @@ async def test_a_server_that_asks_for_more_than_the_longest_wait_is_given_up_at_
     clock = FastClock()
     flaky = Flaky(down(retry_after=3600))
     with pytest.raises(ModelUnavailable, match=r"overloaded\. Tried once\. It asks to be left alone for 3600 s\."):
-        await Retrying(flaky, Patience(longest=60), clock).complete(PROMPT, PURPOSE)
+        await patient_chat(flaky, Patience(longest=60), clock).complete(PROMPT, PURPOSE)
     assert (flaky.asked, clock.waits) == (1, [])
 
 
 async def test_giving_up_says_how_often_how_long_and_why() -> None:
     flaky = Flaky(*[down()] * 9)
     with pytest.raises(ModelUnavailable, match=r"answered 503, overloaded\. Tried 3 times in 3 s\. Try again later\."):
-        await Retrying(flaky, Patience(tries=3, first=1), FastClock()).complete(PROMPT, PURPOSE)
+        await patient_chat(flaky, Patience(tries=3, first=1), FastClock()).complete(PROMPT, PURPOSE)
     assert flaky.asked == 3
 
 
@@ -102,7 +103,7 @@ async def test_giving_up_says_how_often_how_long_and_why() -> None:
 async def test_giving_up_says_whether_any_of_the_tries_may_have_been_charged(charges: list[bool]) -> None:
     flaky = Flaky(*(down(charged=charged) for charged in charges))
     with pytest.raises(ModelUnavailable) as raised:
-        await Retrying(flaky, Patience(tries=3), FastClock()).complete(PROMPT, PURPOSE)
+        await patient_chat(flaky, Patience(tries=3), FastClock()).complete(PROMPT, PURPOSE)
     assert raised.value.charged is any(charges)
 
 
@@ -111,7 +112,7 @@ async def test_what_does_not_pass_by_itself_is_not_tried_again(error: ModelError
     clock = FastClock()
     flaky = Flaky(error)
     with pytest.raises(type(error), match=str(error)):
-        await Retrying(flaky, Patience(), clock).complete(PROMPT, PURPOSE)
+        await patient_chat(flaky, Patience(), clock).complete(PROMPT, PURPOSE)
     assert (flaky.asked, clock.waits) == (1, [])
 
 
@@ -124,7 +125,7 @@ async def test_an_embedder_is_asked_again_in_the_same_way_and_keeps_its_space() 
 
     errors = [down(), down()]
     clock = FastClock()
-    embedder = RetryingEmbedder(FlakyEmbedder(), Patience(first=1), clock)
+    embedder = patient_embedder(FlakyEmbedder(), Patience(first=1), clock)
     plain = HashEmbedder()
     assert np.array_equal(await embedder.embed(["a", "b"], "document"), await plain.embed(["a", "b"], "document"))
     assert clock.waits == [1, 2]
@@ -158,10 +159,12 @@ def test_no_retry_after_is_no_wish() -> None:
 
 
 async def test_longer_waits_are_told_with_their_reason() -> None:
-    told: list[tuple[str, float]] = []
+    events: list[Event] = []
     patience = Patience(tries=4, first=0.5, longest=60)
-    model = Retrying(Flaky(down(), down(), down()), patience, FastClock(), lambda *said: told.append(said))
-    await model.complete(PROMPT, PURPOSE)
+    model = patient_chat(Flaky(down(), down(), down()), patience, FastClock())
+    with in_run(events.append):
+        await model.complete(PROMPT, PURPOSE)
+    told = [(event.reason, event.pause) for event in events if isinstance(event, Waiting)]
     assert told == [
         ("test/flaky answered 503, overloaded. Trying again in 1 s (3 of 4).", 1.0),
         ("test/flaky answered 503, overloaded. Trying again in 2 s (4 of 4).", 2.0),
@@ -171,7 +174,7 @@ async def test_longer_waits_are_told_with_their_reason() -> None:
 async def test_a_server_that_never_took_a_connection_is_given_up_at_once_where_somebody_watches() -> None:
     gone = ModelUnavailable("cannot reach test/flaky: connection refused.", unreachable=True)
     clock, flaky = FastClock(), Flaky(gone)
-    model = Retrying(flaky, Patience(), clock)
+    model = patient_chat(flaky, Patience(), clock)
     with in_run(lambda _: None, is_watched=True):
         with pytest.raises(ModelUnavailable, match=r"connection refused\.$"):
             await model.complete(PROMPT, PURPOSE)
@@ -186,16 +189,16 @@ async def test_a_server_that_takes_no_connection_is_given_up_at_once_for_a_quest
     gone = ModelUnavailable("cannot reach test/flaky: connection refused.", unreachable=True)
     clock, flaky = FastClock(), Flaky(*[gone] * 3)
     with in_run(lambda _: None, is_question=True), pytest.raises(ModelUnavailable, match=r"connection refused\.$"):
-        await Retrying(flaky, Patience(), clock).complete(PROMPT, PURPOSE)
+        await patient_chat(flaky, Patience(), clock).complete(PROMPT, PURPOSE)
     assert (flaky.asked, clock.waits) == (1, [])
-    assert await Retrying(flaky, Patience(), clock).complete(PROMPT, PURPOSE) == REPLY
+    assert await patient_chat(flaky, Patience(), clock).complete(PROMPT, PURPOSE) == REPLY
     assert len(clock.waits) == 2
 
 
 async def test_each_retry_is_logged_with_the_model_and_without_what_the_server_said(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    model = Retrying(Flaky(down(), down()), Patience(tries=5), FastClock())
+    model = patient_chat(Flaky(down(), down()), Patience(tries=5), FastClock())
     with caplog.at_level(logging.INFO, "trueweave"):
         await model.complete(PROMPT, PURPOSE)
     first, second = (record.__dict__ for record in caplog.records)

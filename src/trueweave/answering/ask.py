@@ -21,8 +21,8 @@ from trueweave.core.errors import BadReply, InvalidArgument, QuestionTooLong
 from trueweave.core.evidence import Evidence
 from trueweave.core.model_calls import Message, Prompt, Purpose, Reply
 from trueweave.core.protocols import StreamingLLM, Verifier, forget_reply
-from trueweave.models.prompt_limit import prompt_tokens
 from trueweave.models.prompts import BUILT_IN, PromptSet
+from trueweave.models.question import message_tokens
 from trueweave.text import tokens
 from trueweave.text.names import storable, tidy
 from trueweave.text.words import language
@@ -69,7 +69,7 @@ class Answering:
 
     def check_size(self, question: str) -> None:
         """QuestionTooLong where the question and its instructions have too many tokens, with the prompt itself."""
-        size = prompt_tokens(self.prompt(question, Context("", 0, (), LeftOut())))
+        size = message_tokens(self.prompt(question, Context("", 0, (), LeftOut())))
         if size > self.max_own_tokens:
             raise QuestionTooLong(
                 f"the question and its instructions have {size:,} tokens with the prompt, and {self.max_own_tokens:,} "

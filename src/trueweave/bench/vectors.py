@@ -14,7 +14,7 @@ import numpy as np
 from trueweave.core.errors import ConfigError
 from trueweave.core.model_calls import TextRole
 from trueweave.core.protocols import Embedder, Vectors
-from trueweave.models.wrappers import EmbedderWrapper
+from trueweave.models.embedder_wrapper import EmbedderWrapper
 from trueweave.text.names import key
 
 _AT_ONCE = 500  # keys in one look

@@ -18,10 +18,8 @@ from trueweave.core.model_calls import Message
 from trueweave.core.protocols import Embedder, Readers, Reranker, StreamingLLM
 from trueweave.core.telemetry.measurements import QuestionAnswered, Searched, measure
 from trueweave.core.telemetry.spans import carried, open_span, span
-from trueweave.models.clean import CleanLLM
-from trueweave.models.meter import Meter, MeteredLLM
-from trueweave.models.prompt_limit import PromptLimitLLM
 from trueweave.models.prompts import BUILT_IN, PromptSet
+from trueweave.models.question import QuestionLLM, UsageMeter
 from trueweave.retrieval.context import Method, QueryContext
 from trueweave.retrieval.methods import registry
 from trueweave.retrieval.methods.combine import reranked
@@ -50,9 +48,9 @@ class Asking:
 
     async def retrieve(self, query: Query, method: Method) -> Evidence:
         """What a method finds, with the trace of how."""
-        return await self._retrieve(query, method, Meter())
+        return await self._retrieve(query, method, UsageMeter())
 
-    async def _retrieve(self, query: Query, method: Method, meter: Meter) -> Evidence:
+    async def _retrieve(self, query: Query, method: Method, meter: UsageMeter) -> Evidence:
         begun, before, name = time.perf_counter(), meter.usage, registry.name_of(method)
         readers = self.open_readers(query.filter)
         llm = self._metered(self.models.searching, meter)
@@ -83,7 +81,7 @@ class Asking:
     async def _stream(
         self, query: Query, method: Method, answering: Answering, history: Sequence[Message], *, context_only: bool
     ) -> AsyncGenerator[str | Answer, None]:
-        begun, meter = time.perf_counter(), Meter()
+        begun, meter = time.perf_counter(), UsageMeter()
         llm, searching = self._metered(self.models.llm, meter), self._metered(self.models.searching, meter)
         if llm is None and not context_only:
             raise ConfigError(
@@ -127,8 +125,8 @@ class Asking:
             return Compared(name, Evidence(), problem=str(error))
         return Compared(name, answer.evidence, answer)
 
-    def _metered(self, llm: StreamingLLM | None, meter: Meter) -> MeteredLLM | None:
-        return MeteredLLM(CleanLLM(PromptLimitLLM(llm, self.most_tokens)), meter) if llm else None
+    def _metered(self, llm: StreamingLLM | None, meter: UsageMeter) -> QuestionLLM | None:
+        return QuestionLLM(llm, self.most_tokens, meter) if llm else None
 
 
 async def whole(pieces: AsyncIterator[str | Answer]) -> Answer:

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, Self, cast
 
 from trueweave.core.errors import ConfigError
-from trueweave.core.events import Noted, Waiting, tell
 from trueweave.core.money import Price
 from trueweave.core.protocols import Chunker, Embedder, Extractor, Reranker, StreamingLLM
 from trueweave.core.settings import Settings, secret
@@ -30,23 +29,19 @@ from trueweave.ingest.stages import made_by
 from trueweave.ingest.summaries import Summarise
 from trueweave.ingest.trial import TrialLog
 from trueweave.models import names, opening, prices
-from trueweave.models.budget import BudgetedEmbedder, BudgetedLLM, BudgetedReranker
-from trueweave.models.cache import CachedEmbedder, CachedLLM, StoringEmbedder, StoringLLM
-from trueweave.models.clean import CleanLLM
+from trueweave.models.attempts import CallTerms
 from trueweave.models.entailment import OnnxEntailment
-from trueweave.models.limits import BoundedLLM, LimitedEmbedder, LimitedLLM, LimitedReranker
 from trueweave.models.missing import UnaskedLLM
 from trueweave.models.names import Endpoint, endpoint, provider_name, provider_of
-from trueweave.models.observed import ObservedEmbedder, ObservedLLM, ObservedReranker
 from trueweave.models.ollama import CONTEXT
 from trueweave.models.onnx import OnnxEmbedder
 from trueweave.models.openai import OpenAIEmbedder
 from trueweave.models.opening import ChatModel
+from trueweave.models.paid import PaidChat, PaidEmbedder, PaidReranker
 from trueweave.models.prefixes import PrefixedEmbedder, Prefixes
 from trueweave.models.prompts import BUILT_IN, PromptSet
 from trueweave.models.rerank import LLMReranker, OnnxReranker, RerankServer
-from trueweave.models.retry import Clock, Contact, Patience, Retrying, RetryingEmbedder, RetryingReranker, patiently
-from trueweave.models.usage import CountedLLM
+from trueweave.models.retry import Clock, Contact, Patience, Tries, retry
 from trueweave.store.others import StoreClients
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.money.ledger import PostgresLedger
@@ -132,7 +127,7 @@ def prefixes(settings: Settings) -> Prefixes | None:
 
 
 async def open_embedder(settings: Settings, model: str) -> OpenAIEmbedder | OnnxEmbedder:
-    """The embedding model of that name by the settings, without any wrapper."""
+    """The embedding model of that name by the settings, as it is on its server or this machine."""
     return await opening.open_embedder(
         embedding_endpoint(settings, model),
         deadline=settings.deadline,
@@ -330,7 +325,7 @@ class WorkspaceModels:
         self._patience = Patience(tries=settings.model_tries)
         self._contacts = defaultdict[str, Contact](Contact)
         self._limits = RateLimits(settings.calls_at_once, settings.requests_per_minute, settings.tokens_per_minute)
-        self._chats: dict[str, CachedLLM] = {}
+        self._chats: dict[str, PaidChat] = {}
         self._embedders: dict[str, Embedder] = {}
         self._rerankers: dict[str, Reranker] = {}
         self._extractors: dict[str, Extractor] = {}
@@ -352,31 +347,35 @@ class WorkspaceModels:
             self._factory, self._workspace, self._settings, self._liveness, self._prompts, self.given, asks=False
         )
 
-    def wrap(self, llm: StreamingLLM) -> CachedLLM:
-        """A chat model with cache, retries, budget and rate limit. The limit is innermost: a slot is taken only for as
-        long as the model is asked, and is free again while the reply is stored and booked."""
-        replies = self._kept(llm.model)
-        limiter = self._limiter(llm.model, chat_key_variable(self._settings, llm.model))
-        asked = LimitedLLM(ObservedLLM(CleanLLM(llm)), limiter)
-        stored = StoringLLM(CountedLLM(asked, _noting), replies)
-        paid = BudgetedLLM(stored, self._ledger, price(self._settings, llm.model), self._settings.currency)
-        bounded = BoundedLLM(paid, asyncio.Semaphore(_CALLS_A_SLOT * self._settings.calls_at_once))
-        patient = Retrying(bounded, self._patience, waiting=_waiting, contact=self._contacts[llm.model])
-        return CachedLLM(patient, replies)
+    def paid_chat(self, llm: StreamingLLM) -> PaidChat:
+        """A chat model that is paid from the budget of this workspace, with its cache and the rate limit of the
+        model."""
+        terms = self._terms(llm.model, chat_key_variable(self._settings, llm.model))
+        return PaidChat(llm, self._stored(llm.model), terms)
 
-    def wrap_embedder(self, embedder: Embedder, name: str) -> Embedder:
+    def paid_embedder(self, embedder: Embedder, name: str) -> PaidEmbedder:
         """An embedding model in the same way. `name` is what its price is listed under."""
-        cost, currency = price(self._settings, name), self._settings.currency
-        replies = self._kept(name)
-        paid = BudgetedEmbedder(StoringEmbedder(ObservedEmbedder(embedder), replies), self._ledger, cost, currency)
-        limiter = self._limiter(name, self._settings.embedding_key_variable)
-        limited, contact = LimitedEmbedder(paid, limiter), self._contacts[name]
-        return CachedEmbedder(RetryingEmbedder(limited, self._patience, waiting=_waiting, contact=contact), replies)
+        return PaidEmbedder(embedder, self._stored(name), self._terms(name, self._settings.embedding_key_variable))
 
-    def chat(self, model: str) -> CachedLLM:
+    def paid_reranker(self, reranker: Reranker, name: str) -> PaidReranker:
+        """A reranker in the same way, without a cache."""
+        return PaidReranker(reranker, self._terms(name, self._settings.reranker_key_variable))
+
+    def _terms(self, model: str, key_variable: str | None) -> CallTerms:
+        return CallTerms(
+            self._ledger,
+            self._limiter(model, key_variable),
+            asyncio.Semaphore(_CALLS_A_SLOT * self._settings.calls_at_once),
+            price(self._settings, model),
+            self._settings.currency,
+            self._patience,
+            contact=self._contacts[model],
+        )
+
+    def chat(self, model: str) -> PaidChat:
         """The chat model of that name."""
         if model not in self._chats:
-            self._chats[model] = self.wrap(self._open_chat(model))
+            self._chats[model] = self.paid_chat(self._open_chat(model))
         return self._chats[model]
 
     def _open_chat(self, model: str) -> StreamingLLM:
@@ -387,19 +386,18 @@ class WorkspaceModels:
         return self._factory.chat(chat_endpoint(self._settings, model), context, self._settings.deadline)
 
     async def embedder(self, model: str) -> Embedder:
-        """The embedding model of that name. One in this very process needs nothing round it: there is nothing to pay,
-        to wait for or to keep."""
+        """The embedding model of that name. One in this process is used as it is: nothing has to be paid, limited or
+        cached."""
         # Its dimension is found out by asking, which may fail like any other call.
         open_ = partial(self._open_embedder, model)
-        return await patiently(model, open_, self._patience, Clock(), _waiting, self._contacts[model])
+        return await retry(open_, Tries(model, self._patience, Clock(), self._contacts[model]))
 
     async def _open_embedder(self, model: str) -> Embedder:
         if model not in self._embedders:
             bare = await self._factory.embedder(self._settings, model)
-            if isinstance(bare, OnnxEmbedder):
-                self._embedders.setdefault(model, ObservedEmbedder(bare))
-            else:
-                self._embedders.setdefault(model, prefixed(self._settings, self.wrap_embedder(bare, model)))
+            is_local = isinstance(bare, OnnxEmbedder)
+            made = bare if is_local else prefixed(self._settings, self.paid_embedder(bare, model))
+            self._embedders.setdefault(model, made)
         return self._embedders[model]
 
     async def reranker(self, name: str) -> Reranker:
@@ -422,12 +420,8 @@ class WorkspaceModels:
     async def _open_reranker(self, name: str) -> Reranker:
         bare = await self._factory.reranker(reranker_endpoint(self._settings, name), self._settings.deadline)
         if isinstance(bare, OnnxReranker):
-            return ObservedReranker(bare)
-        cost, currency = price(self._settings, name), self._settings.currency
-        paid = BudgetedReranker(ObservedReranker(bare), self._ledger, cost, currency)
-        limiter = self._limiter(name, self._settings.reranker_key_variable)
-        limited, contact = LimitedReranker(paid, limiter), self._contacts[name]
-        return RetryingReranker(limited, self._patience, waiting=_waiting, contact=contact)
+            return bare
+        return self.paid_reranker(bare, name)
 
     async def entailment(self, name: str) -> OnnxEntailment:
         """The model for natural language inference of that name, loaded once."""
@@ -544,7 +538,7 @@ class WorkspaceModels:
         model = self._settings.model_for("report")
         if given is None and not model:
             return None
-        llm = self.wrap(given) if given else self.chat(model or "")
+        llm = self.paid_chat(given) if given else self.chat(model or "")
         most = min(MAX_TOKENS, self._settings.max_reply_tokens)
         return ReportWriter(
             llm, budget=self._settings.report_tokens, max_tokens=most, forget=llm.forget, prompts=self._prompts
@@ -554,15 +548,7 @@ class WorkspaceModels:
         """A key of one's own has limits of its own."""
         return self._factory.rate_limiter(f"{model}@{key_variable}" if key_variable else model, self._limits)
 
-    def _kept(self, model: str) -> PostgresReplies:
+    def _stored(self, model: str) -> PostgresReplies:
         if model not in self._replies:
             self._replies[model] = PostgresReplies(self._workspace, self._liveness, model)
         return self._replies[model]
-
-
-def _waiting(reason: str, pause: float) -> None:
-    tell(Waiting(reason, pause=pause))
-
-
-def _noting(what: str) -> None:
-    tell(Noted(what))

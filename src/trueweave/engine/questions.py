@@ -238,7 +238,7 @@ class QuestionCalls:
 
     async def _verifier(self, name: str) -> Verifier:
         from trueweave.answering.verifiers import EntailmentVerifier, JudgeVerifier, RulesVerifier
-        from trueweave.models.prompt_limit import PromptLimitLLM
+        from trueweave.models.question import QuestionLLM
 
         if name == "rules":
             return RulesVerifier()
@@ -250,7 +250,7 @@ class QuestionCalls:
                 'the verifier llm needs a model. Set one in trueweave.toml, as in model = "ollama/llama3.1:8b", or '
                 "choose another: rules needs no model."
             )
-        return JudgeVerifier(PromptLimitLLM(llm, self._core.settings.question_tokens), await self._core.prompts())
+        return JudgeVerifier(QuestionLLM(llm, self._core.settings.question_tokens), await self._core.prompts())
 
     async def _prepare_question(
         self, question: str, method: str | Method | None, filter: Filter | None, *, rerank: bool

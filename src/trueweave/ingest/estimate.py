@@ -17,7 +17,7 @@ from trueweave.ingest.intake import batches
 from trueweave.ingest.loading import Loaded
 from trueweave.ingest.own import BUILT_IN_EXTRACTORS
 from trueweave.ingest.recipe import Recipe
-from trueweave.models.cache import prompt_key
+from trueweave.models.stored_replies import prompt_key
 from trueweave.store.postgres.db import Workspace
 from trueweave.store.postgres.money import ledger, replies
 from trueweave.store.postgres.record import sources

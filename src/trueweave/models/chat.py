@@ -13,9 +13,9 @@ from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 from trueweave.core.model_calls import Prompt, Purpose, Reply
 from trueweave.models.failures import CutPrompt, Unsupported
 from trueweave.models.names import Endpoint
+from trueweave.models.reply_stream import Stream
 from trueweave.models.server import MOST_BYTES
 from trueweave.models.usage import counted, prompt_tokens
-from trueweave.models.wrappers import Stream
 from trueweave.text import tokens
 
 DEADLINE = 300.0  # seconds for one call, from the first byte sent to the last received

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from trueweave.core.model_calls import Prompt, Purpose
+from trueweave.core.model_calls import Prompt, Reply
 from trueweave.models import prompts
-from trueweave.models.wrappers import Ask, LLMWrapper, ReplyStream, Stream
+from trueweave.models.reply_stream import ReplyStream, Stream
 
 _CODE = "utf-16-le"
 
@@ -23,7 +24,7 @@ class Cleaning:
         self._decoder = codecs.getincrementaldecoder(_CODE)("replace")
 
     def feed(self, piece: str, *, final: bool = False) -> str:
-        """The piece as it can be held: without NUL, with U+FFFD for each half character."""
+        """The piece as it can be held: without NUL, with U+FFFD for each unpaired surrogate."""
         return self._decoder.decode(piece.encode(_CODE, "surrogatepass"), final).replace("\0", "")
 
 
@@ -59,17 +60,18 @@ class Unfencing:
         return next((at for at in range(first, len(text)) if text[at:] in self._beginnings), len(text))
 
 
-@dataclass(frozen=True)
-class CleanLLM(LLMWrapper):
-    """A chat model whose replies can be stored and shown."""
+async def clean_pieces(prompt: Prompt, pieces: AsyncIterator[str | Reply]) -> Stream:
+    """A streamed reply to this prompt, cleaned: its pieces, and at the end the whole reply."""
+    cleaning, unfencing = Cleaning(), Unfencing(prompt)
+    async with aclosing(ReplyStream(pieces)) as received:
+        async for piece in received:
+            if clean := unfencing.feed(cleaning.feed(piece)):
+                yield clean
+    if received.begun and (left := unfencing.feed(cleaning.feed("", final=True), final=True)):
+        yield left
+    yield clean_reply(prompt, received.reply)
 
-    async def _call(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
-        """The model's reply, cleaned."""
-        cleaning, unfencing = Cleaning(), Unfencing(prompt)
-        async with aclosing(ReplyStream(ask())) as heard:
-            async for piece in heard:
-                if clean := unfencing.feed(cleaning.feed(piece)):
-                    yield clean
-        if heard.begun and (left := unfencing.feed(cleaning.feed("", final=True), final=True)):
-            yield left
-        yield replace(heard.reply, text=Unfencing(prompt).feed(cleaned(heard.reply.text), final=True))
+
+def clean_reply(prompt: Prompt, reply: Reply) -> Reply:
+    """A whole reply to this prompt, cleaned."""
+    return replace(reply, text=Unfencing(prompt).feed(cleaned(reply.text), final=True))

@@ -18,9 +18,9 @@ from trueweave.core.model_calls import Finish, Prompt, Purpose, Reply
 from trueweave.models.chat import DEADLINE, cut, reply_bytes, stream_bytes
 from trueweave.models.failures import CutPrompt, UselessReply
 from trueweave.models.names import Endpoint
+from trueweave.models.reply_stream import Stream
 from trueweave.models.server import Server
 from trueweave.models.usage import counted, prompt_tokens
-from trueweave.models.wrappers import Stream
 from trueweave.text import tokens
 
 CONTEXT = 16_384  # tokens; every call has the same, as Ollama reloads the model for another

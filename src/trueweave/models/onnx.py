@@ -20,6 +20,7 @@ from trueweave.core.protocols import Vectors
 from trueweave.models.catalogue import Pooling
 from trueweave.models.local import BATCH_TOKENS, LocalModel, Mask, settings
 from trueweave.models.prefixes import NO_PREFIXES, Prefixes
+from trueweave.models.telemetry import observed
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]
@@ -93,7 +94,8 @@ class OnnxEmbedder:
         if dimensions:
             return opened
         # Graphs may leave their dimension open.
-        return replace(opened, dimensions=(await opened.embed(["trueweave"], "document")).shape[1])
+        vectors, _ = await asyncio.to_thread(opened._embed, ["trueweave"], prefixes.document)
+        return replace(opened, dimensions=vectors.shape[1])
 
     @property
     def most_tokens(self) -> int:
@@ -102,7 +104,9 @@ class OnnxEmbedder:
 
     async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
         """One row per text, in order."""
-        vectors, divided = await asyncio.to_thread(self._embed, list(texts), self.prefixes.of(role))
+        about = {"gen_ai.embeddings.dimension.count": self.dimensions, "trueweave.texts": len(texts)}
+        with observed("embeddings", self.model, about):
+            vectors, divided = await asyncio.to_thread(self._embed, list(texts), self.prefixes.of(role))
         if divided:
             tell(Windowed(self.model, self.most_tokens, divided))
         return vectors

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from trueweave.core.model_calls import TextRole
 from trueweave.core.protocols import Vectors
-from trueweave.models.wrappers import EmbedderWrapper
+from trueweave.models.embedder_wrapper import EmbedderWrapper
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ NO_PREFIXES = Prefixes()
 class PrefixedEmbedder(EmbedderWrapper):
     """An embedder whose texts get a prefix by their role. Another prefix is another embedding space.
 
-    It goes round all other wrappers, so that caches, budgets and rate limits see the texts that are sent.
+    It wraps `PaidEmbedder`, so that cache, budget and rate limit see the texts that are sent.
     """
 
     prefixes: Prefixes

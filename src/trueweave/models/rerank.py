@@ -21,6 +21,7 @@ from trueweave.models.local import BATCH_TOKENS, LocalModel, Mask
 from trueweave.models.names import Endpoint
 from trueweave.models.prompts import BUILT_IN, PromptSet, fence, object_schema
 from trueweave.models.server import MOST_BYTES, Server
+from trueweave.models.telemetry import observed
 
 MOST_TOKENS = 512  # of question and text together, where neither the caller nor the model's folder says
 
@@ -112,7 +113,7 @@ class OnnxReranker:
             batch_tokens=batch_tokens,
         )
         opened = cls(local)
-        await opened.score("trueweave", ["trueweave"])
+        await asyncio.to_thread(opened._score, [("trueweave", "trueweave")])
         return opened
 
     @property
@@ -125,7 +126,10 @@ class OnnxReranker:
 
     async def score(self, question: str, texts: Sequence[str]) -> list[float]:
         """One score per text, in order."""
-        return await asyncio.to_thread(self._score, [(question, text) for text in texts]) if texts else []
+        if not texts:
+            return []
+        with observed("rerank", self.model, {"trueweave.texts": len(texts)}):
+            return await asyncio.to_thread(self._score, [(question, text) for text in texts])
 
     def _score(self, pairs: list[tuple[str, str]]) -> list[float]:
         encoded = self._local.tokenizer.encode_batch_fast(pairs)

@@ -8,17 +8,17 @@ A count of none for a prompt means that the server does not count.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from trueweave.core.model_calls import Prompt, Purpose, Reply
-from trueweave.models.wrappers import ReplyWrapper
+from trueweave.core.model_calls import Prompt, Reply
 from trueweave.text import tokens
 
 MOST_CREDIBLE = 10_000_000  # tokens; more than any model takes or writes at a time
 
 _PER_MESSAGE = 4  # what a chat template puts around a message, at the least
+_MOST_PER_MESSAGE = 16  # and at the most
 _SHOWN = 40  # characters of a count that cannot be
 
 
@@ -31,6 +31,21 @@ def prompt_tokens(prompt: Prompt) -> int:
 def _message_tokens(content: str) -> int:
     """The instructions are the same in prompt after prompt, and most of it."""
     return tokens.count(content)
+
+
+def most_prompt_tokens(prompt: Prompt) -> int:
+    """An upper bound on the tokens of a prompt: one per byte, as no byte-level tokenizer makes more."""
+    return len(prompt.schema.encode()) + most_text_tokens(message.content for message in prompt.messages)
+
+
+def most_text_tokens(texts: Iterable[str]) -> int:
+    """An upper bound on the tokens of texts."""
+    return sum(len(text.encode()) + _MOST_PER_MESSAGE for text in texts)
+
+
+def text_tokens(texts: Iterable[str]) -> int:
+    """How many tokens texts have, counted offline."""
+    return sum(map(tokens.count, texts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +65,8 @@ def counted(said: object, own: int, what: str) -> Counted:
     return Counted(own, f"it counted {str(said)[:_SHOWN]} {what}, which cannot be; {own:,} were counted here instead")
 
 
-def _at_least(prompt: Prompt, reply: Reply) -> Reply:
-    """The reply with what is booked for it: as it says, and no less than half of what is counted here."""
+def with_counted_tokens(prompt: Prompt, reply: Reply) -> Reply:
+    """The reply with the tokens to book for it: as the server counted, and no less than half of our own count."""
     sent, written = prompt_tokens(prompt), tokens.count(reply.text)
     taken = counted(reply.tokens_in, sent, "tokens of the prompt")
     given = counted(reply.tokens_out, written, "tokens of the reply")
@@ -62,17 +77,3 @@ def _at_least(prompt: Prompt, reply: Reply) -> Reply:
         tokens_out=max(given.tokens, written // 2),
         problems=problems,
     )
-
-
-@dataclass(frozen=True)
-class CountedLLM(ReplyWrapper):
-    """A chat model whose replies state what is booked for them. `doubted` is called with counts of the server that
-    cannot be right."""
-
-    doubted: Callable[[str], None] = field(default=lambda _: None, repr=False)
-
-    async def _received(self, prompt: Prompt, purpose: Purpose, reply: Reply, *, begun: bool) -> Reply:
-        counted_reply = _at_least(prompt, reply)
-        for problem in counted_reply.problems:
-            self.doubted(f"{self.model}: {problem}.")
-        return counted_reply

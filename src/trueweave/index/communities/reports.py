@@ -23,7 +23,7 @@ from trueweave.graph.aggregate import report_text
 from trueweave.graph.report_facts import Facts
 from trueweave.index.communities import extractive, writer
 from trueweave.index.communities.writer import ReportWriter
-from trueweave.models.cache import prompt_key
+from trueweave.models.stored_replies import prompt_key
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import share_view
 from trueweave.store.postgres.money import replies

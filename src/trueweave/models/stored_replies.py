@@ -1,0 +1,41 @@
+"""How replies and vectors are stored: under a key of everything that they depend on, as bytes."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from uuid import UUID
+
+import numpy as np
+
+from trueweave.core.model_calls import Prompt, Reply, TextRole
+from trueweave.core.protocols import Embedder, Vectors
+from trueweave.text.names import key
+
+
+def prompt_key(model: str, prompt: Prompt) -> UUID:
+    """The key of all that a reply depends on."""
+    said = [part for m in prompt.messages for part in (m.role, m.content)]
+    return key("chat", model, f"{prompt.max_tokens} {prompt.temperature}", prompt.schema, *said)
+
+
+def text_key(embedder: Embedder, text: str, role: TextRole) -> UUID:
+    """The key of all that a text's vector depends on."""
+    return key("embedding", embedder.model, str(embedder.dimensions), role, text)
+
+
+def pack_reply(reply: Reply) -> bytes:
+    return json.dumps([reply.text, reply.tokens_in, reply.tokens_out, reply.finish]).encode()
+
+
+def unpack_reply(stored: bytes) -> Reply:
+    text, tokens_in, tokens_out, finish = json.loads(stored)
+    return Reply(text, tokens_in, tokens_out, finish, price=Decimal(0), kept=True)
+
+
+def pack_vector(row: Vectors) -> bytes:
+    return row.astype(np.float32).tobytes()
+
+
+def unpack_vector(stored: bytes) -> Vectors:
+    return np.frombuffer(stored, dtype=np.float32)

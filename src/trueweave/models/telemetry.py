@@ -1,0 +1,50 @@
+"""A span and a measurement for each request to a model. A call that is retried has one for each attempt."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from opentelemetry.trace import Span, SpanKind
+
+from trueweave.core.model_calls import Reply
+from trueweave.core.telemetry.measurements import ModelCalled, Operation, measure
+from trueweave.core.telemetry.spans import Attributes, failure_name, open_span
+from trueweave.models.names import provider_name
+
+# OpenTelemetry's names of providers, where they differ from ours.
+_PROVIDERS = {
+    "azure": "azure.ai.openai",
+    "bedrock": "aws.bedrock",
+    "gemini": "gcp.gemini",
+    "mistral": "mistral_ai",
+}
+
+
+@contextmanager
+def observed(operation: Operation, model: str, about: Attributes) -> Iterator[Span]:
+    """Time a request to a model, in a span that is no parent of others, so that generators may yield inside."""
+    provider, name = provider_name(model), model.partition("/")[2]
+    attributes = {
+        "gen_ai.operation.name": operation,
+        "gen_ai.provider.name": _PROVIDERS.get(provider, provider),
+        "gen_ai.request.model": name,
+        **about,
+    }
+    began, failure = time.perf_counter(), ""
+    try:
+        with open_span(f"{operation} {name}", attributes, kind=SpanKind.CLIENT) as span:
+            yield span
+    except BaseException as error:
+        failure = failure_name(error)
+        raise
+    finally:
+        measure(ModelCalled(operation, model, time.perf_counter() - began, failure))
+
+
+def note_usage(span: Span, reply: Reply) -> None:
+    """Add what a chat model reported to its span."""
+    span.set_attribute("gen_ai.usage.input_tokens", reply.tokens_in)
+    span.set_attribute("gen_ai.usage.output_tokens", reply.tokens_out)
+    span.set_attribute("gen_ai.response.finish_reasons", [reply.finish])
