@@ -1,1 +1,1 @@
-"""Models that chat, embed or rerank, on servers or on this machine, and their wrappers. `opening` opens them."""
+"""Models that chat, embed or rerank, on servers or on this machine. `opening` opens them, and `paid` calls them."""
