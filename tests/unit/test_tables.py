@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from trueweave import Compared, Comparison, Entity, Evidence, Passage, Spent, Usage
 from trueweave.cli.render.comparison import comparison_lines as compared
 from trueweave.cli.render.console import SafeConsole
-from trueweave.cli.render.entities import entity_table
+from trueweave.cli.render.lookups import entity_table
 from trueweave.cli.render.money import receipt_by_document, receipt_table
 from trueweave.cli.render.tables import pairs, table
 from trueweave.retrieval.methods import registry

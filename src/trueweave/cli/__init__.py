@@ -24,27 +24,21 @@ from trueweave.cli import (
     compare,
     db,
     doctor,
-    document,
-    documents,
-    entities,
-    entity,
     estimate,
     export,
     graph,
     import_,
     init,
     keys,
+    lookups,
     mcp,
     methods,
     migrate,
     models,
-    neighbours,
-    path,
     project,
     prompts,
     receipt,
     reembed,
-    relations,
     remove,
     resolution,
     retry,
@@ -102,13 +96,13 @@ app.command()(remove.remove)
 app.command("import")(import_.import_)
 app.command()(export.export)
 app.command()(status.status)
-app.command()(documents.documents)
-app.command()(document.document)
-app.command()(entities.entities)
-app.command()(entity.entity)
-app.command()(relations.relations)
-app.command()(neighbours.neighbours)
-app.command()(path.path)
+app.command()(lookups.documents)
+app.command()(lookups.document)
+app.command()(lookups.entities)
+app.command()(lookups.entity)
+app.command()(lookups.relations)
+app.command()(lookups.neighbours)
+app.command()(lookups.path)
 app.command()(receipt.receipt)
 app.command()(budget.budget)
 app.command()(worker.worker)

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import inspect
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from functools import wraps
 from typing import TYPE_CHECKING, TypeVar
 
+from trueweave.cli.options import DatabaseUrl, Json, Workspace
 from trueweave.cli.render.console import err
+from trueweave.cli.reply import CommandReply, replying
 
 if TYPE_CHECKING:
     from trueweave.core.settings import Settings
@@ -17,6 +22,45 @@ if TYPE_CHECKING:
     from trueweave.store.postgres.db import Database
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Session:
+    """The settings of a command that works in one workspace, and its reply. Called with a function, it gives what that
+    function returns in the workspace."""
+
+    settings: Settings
+    reply: CommandReply
+
+    def __call__(self, act: Callable[[AsyncTrueweave], Awaitable[T]]) -> T:
+        return in_workspace(act, self.settings)
+
+    def with_workspace_settings(self) -> Session:
+        """The same with the settings that the workspace overrides."""
+        return replace(self, settings=in_force(self.settings))
+
+
+def workspace_command(function: Callable[..., None]) -> Callable[..., None]:
+    """A command with the options --workspace, --database-url and --json after its own, which gets a Session in their
+    place."""
+
+    @wraps(function)
+    def command(*, workspace: str | None, database_url: str | None, json: bool, **options: object) -> None:
+        with replying(json) as reply:
+            function(Session(load_settings(database_url, workspace), reply), **options)
+
+    own = inspect.signature(function, eval_str=True)
+    parameters = [*list(own.parameters.values())[1:], *_SHARED]
+    command.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    return command
+
+
+def _shared(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
+    """The options of all commands that work in one workspace."""
+
+
+_SHARED = inspect.signature(_shared, eval_str=True).parameters.values()
 
 
 def load_settings(

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from trueweave.cli.render.dates import local_time
-from trueweave.cli.render.entities import described_entities
+from trueweave.cli.render.evidence import described_entities
 from trueweave.cli.render.lines import count, indented, next_step, one_line, short_id, warning
 from trueweave.cli.render.tables import TextTable, pairs, table
 

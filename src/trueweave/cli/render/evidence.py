@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 from rich.text import Text
 
-from trueweave.cli.render.entities import described_entities
-from trueweave.cli.render.lines import count, decimal, indented, one_line
+from trueweave.cli.render.lines import count, decimal, heading, indented, one_line
 from trueweave.cli.render.tables import TextTable, table
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from trueweave.core.evidence import Connection, Evidence, Passage, Path, Report, Scored, Step, Trace
+    from trueweave.core.evidence import Connection, Evidence, Passage, Path, Report, Trace
+    from trueweave.core.graph import Entity, Relation
 
 _EXCERPT = 320  # characters of a passage
 _NAMED = 3  # places where a text stands as well
@@ -29,11 +29,11 @@ def evidence_lines(evidence: Evidence, question: str) -> list[RenderableType]:
     """All that was found and how, the most telling part of each passage in place of the whole."""
     parts: list[RenderableType] = [*text_lines(evidence, question)]
     if evidence.entities:
-        parts += [*_headed("Entities", len(evidence.entities)), described_entities(evidence.entities[:_MOST])]
+        parts += ["", _headed("Entities", len(evidence.entities)), described_entities(evidence.entities[:_MOST])]
     if evidence.relations:
-        parts += [*_headed("Relations", len(evidence.relations)), _relations(evidence)]
+        parts += ["", _headed("Relations", len(evidence.relations)), relation_table(evidence.relations[:_MOST])]
     if evidence.paths:
-        parts += [*_headed("Paths", len(evidence.paths)), *(_path(one) for one in evidence.paths[:_MOST])]
+        parts += ["", _headed("Paths", len(evidence.paths)), *(_path(one) for one in evidence.paths[:_MOST])]
     return [*parts, *trace_lines(evidence.trace)]
 
 
@@ -44,13 +44,8 @@ def text_lines(evidence: Evidence, question: str) -> list[RenderableType]:
         return parts
     numbers = {passage.id: number for number, passage in enumerate(evidence.passages, 1)}
     told = [part for report in evidence.reports[:_MOST] for part in ("", *_report(report, numbers, question))]
-    return [
-        *_headed("Reports", len(evidence.reports))[1:],
-        *told,
-        *_headed("Passages", len(evidence.passages)),
-        "",
-        *parts,
-    ]
+    headings = _headed("Reports", len(evidence.reports)), heading("Passages", len(evidence.passages))
+    return [headings[0], *told, "", headings[1], "", *parts]
 
 
 def _report(report: Report, numbers: Mapping[UUID, int], question: str) -> list[RenderableType]:
@@ -103,8 +98,9 @@ def trace_lines(found: Trace) -> list[RenderableType]:
     made = table("step", "~searched for", ">found", ">ms", ">SQL", "~best")
     for step in found.steps:
         took = f"{1000 * step.seconds:,.1f}" if step.seconds else ""
-        figures = f"{step.found:,}", took, f"{step.statements:,}" if step.statements else ""
-        made.add_row(step.what, step.searched, *figures, _best(step))
+        best = "; ".join(f"{one_line(one.item, _LONGEST)} {one.score:.2f}" for one in step.best)
+        statements = f"{step.statements:,}" if step.statements else ""
+        made.add_row(step.what, step.searched, f"{step.found:,}", took, statements, best)
     took = f"{1000 * found.seconds:,.0f} ms, {count(found.statements, 'statement')}"
     return ["", Text.assemble(("How it was found", "bold"), (f"  {took}", "dim")), made]
 
@@ -124,26 +120,31 @@ def excerpt(text: str, question: str) -> str:
     return f"… {part}" if text[:start].strip() else part
 
 
-def _headed(what: str, number: int) -> list[RenderableType]:
-    more = f"  {number:,}, the first {_MOST} of them; --json has all" if number > _MOST else f"  {number:,}"
-    return ["", Text.assemble((what, "bold"), (more, "dim"))]
+def _headed(what: str, number: int) -> Text:
+    return heading(what, min(number, _MOST), number, more="; --json has all")
 
 
-def _relations(evidence: Evidence) -> TextTable:
-    made = table("from", "to", "type", ">weight", "~description")
-    for relation in evidence.relations[:_MOST]:
-        described = relation.summary or relation.description
-        made.add_row(relation.source_name, relation.target_name, relation.type, decimal(relation.weight), described)
-    return made
+def described_entities(found: Sequence[Entity]) -> TextTable:
+    """Entities with a description each: the summary, where there is one."""
+    rows = ((one.name, one.type, f"{one.count:,}", f"{one.degree:,}", one.summary or one.description) for one in found)
+    return table("name", "type", ">mentions", ">relations", "~description", rows=rows)
+
+
+def relation_table(found: Sequence[Relation]) -> TextTable:
+    """Relations with their ends, and what is said of them. Types have a column where there are any."""
+    typed = any(one.type for one in found)
+    rows = (
+        (one.source_name, one.target_name, *([one.type] if typed else []), decimal(one.weight), description(one))
+        for one in found
+    )
+    return table("from", "to", *(["type"] if typed else []), ">weight", "~description", rows=rows)
+
+
+def description(one: Relation) -> str:
+    """What is said of a relation, on one line."""
+    lines = [line if line.endswith((".", "!", "?", "。")) else f"{line};" for line in one.description.splitlines()]
+    return one_line(one.summary or " ".join(lines).removesuffix(";") or ", ".join(one.keywords), 1000)
 
 
 def _path(found: Path) -> RenderableType:
     return indented(" - ".join(map(one_line, found.names)))
-
-
-def _best(step: Step) -> str:
-    return "; ".join(_scored(step.best))
-
-
-def _scored(found: Iterable[Scored[str]]) -> Iterable[str]:
-    return (f"{one_line(one.item, _LONGEST)} {one.score:.2f}" for one in found)

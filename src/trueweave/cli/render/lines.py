@@ -18,6 +18,13 @@ def next_step(command: str, why: str = "", heading: str = "Next") -> Text:
     return Text.assemble((f"{heading}: ", "dim"), (command, "bold cyan"), (f"  ({why})" if why else "", "dim"))
 
 
+def heading(what: str, shown: int, there: int | None = None, *, more: str = "") -> Text:
+    """A heading with how many there are, how many of them are shown, and how to see `more`."""
+    there = shown if there is None else there
+    of = f"  {there:,}" if shown >= there else f"  {there:,}, the first {shown:,} of them{more}"
+    return Text.assemble((what, "bold"), (of, "dim"))
+
+
 def warning(text: str) -> Text:
     """A line in the colour of warnings."""
     return Text(text, style="yellow")

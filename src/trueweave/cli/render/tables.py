@@ -7,7 +7,7 @@ even names and numbers do not fit side by side, each row becomes a paragraph.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from rich.cells import cell_len
@@ -110,9 +110,12 @@ class TextTable:
             yield Padding(", ".join(f"{heading} {cell}" for heading, cell in others), (0, 0, 0, 2))
 
 
-def table(*headings: str, gap: int = 2, styles: Sequence[str] = ()) -> TextTable:
-    """A table in the house style: > before a heading is for numbers, ~ for descriptions, which are cut to fit."""
-    return TextTable(headings, gap=gap, styles=styles)
+def table(*headings: str, rows: Iterable[Sequence[str]] = (), gap: int = 2, styles: Sequence[str] = ()) -> TextTable:
+    """A table of these rows: > before a heading is for numbers, ~ for descriptions, which are cut to fit."""
+    made = TextTable(headings, gap=gap, styles=styles)
+    for cells in rows:
+        made.add_row(*cells)
+    return made
 
 
 def pairs(values: Mapping[str, object]) -> TextTable:

@@ -1,0 +1,132 @@
+"""The commands that look up what is in the index: `documents`, `document`, `entities`, `entity`, `relations`,
+`neighbours` and `path`."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from trueweave.cli.options import EntityName, EntityType, Limit
+from trueweave.cli.questions import Where, read_filter
+from trueweave.cli.render import lookups as render
+from trueweave.cli.render.evidence import described_entities, relation_table
+from trueweave.cli.render.rules import name_key
+from trueweave.cli.session import Session, workspace_command
+
+if TYPE_CHECKING:
+    from trueweave.core.jobs import DocumentInfo
+    from trueweave.engine.trueweave import AsyncTrueweave
+
+Fitting = Annotated[str | None, typer.Argument(metavar="[TEXT]", help="Only those that fit this text.")]
+
+
+@workspace_command
+def documents(
+    session: Session,
+    notes: Annotated[bool, typer.Option("--notes", help="Only those with a note, with what was noted.")] = False,
+    where: Where = None,
+    after: Annotated[str, typer.Option(metavar="URI", help="Begin behind this one.")] = "",
+    limit: Limit = 50,
+) -> None:
+    """List the documents that are there, by name."""
+    passing = read_filter(None, where)
+
+    async def look(trueweave: AsyncTrueweave) -> tuple[list[DocumentInfo], int]:
+        found = await trueweave.list_documents(limit, noted=notes, after=after, filter=passing)
+        return found, (await trueweave.status()).documents
+
+    found, there = session(look)
+    text = render.document_list(found, there, limit, with_notes=notes, narrowed=bool(passing or after))
+    session.reply({"documents": found, "number": there}, *text)
+
+
+@workspace_command
+def document(
+    session: Session,
+    uri: Annotated[str, typer.Argument(metavar="URI", help="The document, by uri or path.")],
+    first: Annotated[int, typer.Option(min=0, help="The number of the first chunk to show.")] = 0,
+    chunks: Annotated[int, typer.Option(min=0, help="How many chunks to show.")] = 5,
+    entities: Annotated[int, typer.Option(min=0, help="How many of the entities that it mentions to show.")] = 10,
+) -> None:
+    """Show a document: its title and metadata, what it mentions, and its chunks."""
+    from trueweave.text.uris import Naming
+
+    wanted = Naming(session.settings.project_folder).uri(uri) if os.path.lexists(uri) else uri
+    found = session(lambda trueweave: trueweave.document(wanted, first=first, chunks=chunks, entities=entities))
+    session.reply({"document": found}, *render.document_lines(found, first))
+
+
+@workspace_command
+def entities(session: Session, text: Fitting = None, type_: EntityType = "", limit: Limit = 20) -> None:
+    """Show the entities that documents mention most, or those that fit a text.
+
+    A text is looked for by its meaning and by the words of names; by words alone where nothing is embedded.
+    """
+    if text is not None:
+        hits = session(lambda trueweave: trueweave.graph.search_entities(text, limit, type=type_))
+        session.reply(*render.entity_hits(hits))
+        return
+    found = session(lambda trueweave: trueweave.graph.entities(limit, type=type_))
+    none = f"No entity is of the type {type_}." if type_ else render.NOTHING_YET
+    session.reply({"entities": found}, render.entity_table(found) if found else none)
+
+
+@workspace_command
+def entity(
+    session: Session,
+    name: EntityName,
+    relations: Annotated[int, typer.Option(min=0, help="How many relations to show.")] = 10,
+    passages: Annotated[int, typer.Option(min=0, help="How many passages to show.")] = 3,
+) -> None:
+    """Show an entity: what is said of it, its heaviest relations, and passages that mention it."""
+    found = session(lambda trueweave: trueweave.graph.entity(name_key(name), relations=relations, passages=passages))
+    answer = {"entity": found.entity, "relations": found.relations, "passages": found.passages}
+    session.reply(answer, *render.entity_lines(found))
+
+
+@workspace_command
+def relations(session: Session, text: Fitting = None, limit: Limit = 20) -> None:
+    """Show the heaviest relations, or those that fit a text.
+
+    A text is looked for by its meaning and by the words of names and descriptions; by words alone where nothing is
+    embedded. `trueweave entity NAME` shows the relations of one entity.
+    """
+    if text is not None:
+        hits = session(lambda trueweave: trueweave.graph.search_relations(text, limit))
+        session.reply(*render.relation_hits(hits))
+        return
+    found = session(lambda trueweave: trueweave.graph.relations(limit=limit))
+    session.reply({"relations": found}, relation_table(found) if found else render.NOTHING_YET)
+
+
+@workspace_command
+def neighbours(
+    session: Session,
+    name: EntityName,
+    hops: Annotated[int, typer.Option(min=1, max=3, help="Over how many relations to go.")] = 1,
+    limit: Limit = 20,
+) -> None:
+    """Show the entities around one: nearer ones first, then those more heavily related."""
+    found = session(lambda trueweave: trueweave.graph.neighbours(name_key(name), hops=hops, limit=limit))
+    text = described_entities(found) if found else f"Nothing is related to {name}."
+    session.reply({"entities": found}, text)
+
+
+@workspace_command
+def path(
+    session: Session,
+    start: EntityName,
+    end: EntityName,
+    longest: Annotated[int, typer.Option(min=1, max=12, help="How many relations it may have.")] = 6,
+    passages: Annotated[int, typer.Option(min=0, help="How many passages to show for each relation.")] = 1,
+) -> None:
+    """Show how two entities are connected: a shortest path between them, and the passages that state each relation.
+
+    Of paths of the same length it is the one whose weakest relation is heaviest.
+    """
+    ends = name_key(start), name_key(end)
+    found = session(lambda trueweave: trueweave.graph.path(*ends, longest=longest, passages=passages))
+    none = [f"No path of at most {longest} relations leads from {start} to {end}."]
+    session.reply({"path": found}, *(none if found is None else render.path_lines(found)))
