@@ -7,26 +7,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trueweave.cli.options import DatabaseUrl, Json, Workspace
 from trueweave.cli.render.amounts import allowance_words, parse_allowance
 from trueweave.cli.render.lines import next_step
 from trueweave.cli.render.money import budget_rows
 from trueweave.cli.render.tables import pairs
-from trueweave.cli.reply import replying
-from trueweave.cli.session import in_force, in_workspace, load_settings
+from trueweave.cli.session import Session, workspace_command
 
 if TYPE_CHECKING:
     from trueweave.core.money import Budget
     from trueweave.engine.trueweave import AsyncTrueweave
 
 
+@workspace_command
 def budget(
+    session: Session,
     amount: Annotated[
         str | None, typer.Argument(metavar="AMOUNT", help='2.00 is money, "500k tokens" are tokens, none is no limit.')
     ] = None,
-    workspace: Workspace = None,
-    database_url: DatabaseUrl = None,
-    json: Json = False,
 ) -> None:
     """Show or set what may be spent on models from now on.
 
@@ -40,12 +37,9 @@ def budget(
         wanted = parse_allowance(amount)
         return await trueweave.budget.allow(price=wanted.price, tokens=wanted.tokens)
 
-    with replying(json) as reply:
-        settings = in_force(load_settings(database_url, workspace))
-        found = in_workspace(show_or_set, settings)
-        said = [f"From now on: {allowance_words(parse_allowance(amount), settings.currency)}."] if amount else []
-        capped = found.price_cap is not None or found.token_cap is not None
-        advice = (
-            [] if amount or capped else [next_step("trueweave budget AMOUNT", "sets what may be spent from now on")]
-        )
-        reply(asdict(found), *said, pairs(budget_rows(found, settings.currency)), *advice)
+    session = session.with_workspace_settings()
+    found = session(show_or_set)
+    said = [f"From now on: {allowance_words(parse_allowance(amount), session.settings.currency)}."] if amount else []
+    capped = found.price_cap is not None or found.token_cap is not None
+    advice = [] if amount or capped else [next_step("trueweave budget AMOUNT", "sets what may be spent from now on")]
+    session.reply(asdict(found), *said, pairs(budget_rows(found, session.settings.currency)), *advice)

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trueweave.cli.options import DatabaseUrl, Json, Workspace
 from trueweave.cli.render.communities import behind_lines, no_communities
 from trueweave.cli.render.console import spinner
 from trueweave.cli.render.lines import count
-from trueweave.cli.reply import replying
-from trueweave.cli.session import in_workspace, load_settings
+from trueweave.cli.session import Session, workspace_command
 from trueweave.core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -24,7 +22,8 @@ if TYPE_CHECKING:
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A file that is named as what it is to be: graph.graphml.")]
 
 
-def export(file: File, workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
+@workspace_command
+def export(session: Session, file: File) -> None:
     """Write the workspace to a file, as its name ends. One that is there is written over.
 
     \b
@@ -43,17 +42,18 @@ def export(file: File, workspace: Workspace = None, database_url: DatabaseUrl = 
             raise ConfigError(f"cannot write {file}: {error.strerror}. Name another file.") from error
         return await trueweave.status(), await trueweave.communities.hierarchy()
 
-    with replying(json) as reply:
-        with spinner("Writing …"):
-            index, found = in_workspace(write, load_settings(database_url, workspace))
-        if file.suffix.lower() == ".jsonl":
-            reply({"file": file, "documents": index.documents}, f"Wrote {file}: {count(index.documents, 'document')}.")
-            return
-        number = sum(level.communities for level in found.levels) if found else 0
-        sizes = {"entities": index.entities, "relations": index.relations, "communities": number}
-        told = f"{count(index.entities, 'entity')}, {count(index.relations, 'relation')}, {count(number, 'community')}"
-        reply(
-            {"file": file, **sizes},
-            f"Wrote {file}: {told}.",
-            *(behind_lines(found) if found else no_communities(found)),
+    with spinner("Writing …"):
+        index, found = session(write)
+    if file.suffix.lower() == ".jsonl":
+        session.reply(
+            {"file": file, "documents": index.documents}, f"Wrote {file}: {count(index.documents, 'document')}."
         )
+        return
+    number = sum(level.communities for level in found.levels) if found else 0
+    sizes = {"entities": index.entities, "relations": index.relations, "communities": number}
+    told = f"{count(index.entities, 'entity')}, {count(index.relations, 'relation')}, {count(number, 'community')}"
+    session.reply(
+        {"file": file, **sizes},
+        f"Wrote {file}: {told}.",
+        *(behind_lines(found) if found else no_communities(found)),
+    )

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trueweave.cli.options import DatabaseUrl, Json, Workspace
 from trueweave.cli.render.console import spinner
 from trueweave.cli.render.lines import count, path_from_here
 from trueweave.cli.render.rules import name_key
-from trueweave.cli.reply import replying
-from trueweave.cli.session import in_workspace, load_settings
+from trueweave.cli.session import Session, workspace_command
 from trueweave.core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -28,7 +26,9 @@ def graph() -> None:
 
 
 @app.command()
+@workspace_command
 def show(
+    session: Session,
     names: Annotated[
         list[str] | None,
         typer.Argument(metavar="[NAME]", help="The entity to show with what is around it, as NAME, NAME::TYPE or id."),
@@ -44,9 +44,6 @@ def show(
     ] = None,
     hops: Annotated[int, typer.Option(min=1, max=3, help="How far to go from the entity.")] = 1,
     limit: Annotated[int, typer.Option(min=1, max=500, help="How many entities to show at most.")] = 100,
-    workspace: Workspace = None,
-    database_url: DatabaseUrl = None,
-    json: Json = False,
 ) -> None:
     """Draw an entity with what is around it, a path or a community.
 
@@ -61,20 +58,19 @@ def show(
             return await trueweave.graph.picture(community=community, limit=limit)
         return await trueweave.graph.picture(name_key((names or [""])[0]), hops=hops, limit=limit)
 
-    with replying(json) as reply:
-        if sum((len(names or ()), path is not None, community is not None)) != 1:
-            raise ConfigError("say what to show: the name of one entity, --path A B, or --community ID.")
-        if out.suffix.lower() not in (".html", ".htm", ".svg"):
-            raise ConfigError(f"{out} ends in neither .html nor .svg. Choose a name that does.")
-        with spinner("Drawing …"):
-            found = in_workspace(draw, load_settings(database_url, workspace))
-            found.save(out)
-        shown = f"{count(len(found.entities), 'entity')}, {count(len(found.relations), 'relation')}"
-        answer = {
-            "file": str(out),
-            "title": found.title,
-            "entities": len(found.entities),
-            "relations": len(found.relations),
-            "note": found.note,
-        }
-        reply(answer, f"{path_from_here(out)}: {shown}.", *([found.note] if found.note else []))
+    if sum((len(names or ()), path is not None, community is not None)) != 1:
+        raise ConfigError("say what to show: the name of one entity, --path A B, or --community ID.")
+    if out.suffix.lower() not in (".html", ".htm", ".svg"):
+        raise ConfigError(f"{out} ends in neither .html nor .svg. Choose a name that does.")
+    with spinner("Drawing …"):
+        found = session(draw)
+        found.save(out)
+    shown = f"{count(len(found.entities), 'entity')}, {count(len(found.relations), 'relation')}"
+    answer = {
+        "file": str(out),
+        "title": found.title,
+        "entities": len(found.entities),
+        "relations": len(found.relations),
+        "note": found.note,
+    }
+    session.reply(answer, f"{path_from_here(out)}: {shown}.", *([found.note] if found.note else []))

@@ -14,7 +14,7 @@ from trueweave.cli.render.lines import count, next_step
 from trueweave.cli.render.projections import difference_lines, projection_lines
 from trueweave.cli.render.worker_log import WorkerLog, live_line
 from trueweave.cli.reply import INTERRUPTED, replying
-from trueweave.cli.session import in_database, in_force, in_workspace, load_settings
+from trueweave.cli.session import Session, in_database, in_force, in_workspace, load_settings, workspace_command
 from trueweave.cli.signals import Work, until_stopped
 from trueweave.core.projections import StoreName
 
@@ -69,58 +69,53 @@ def start(
 
 
 @app.command()
-def status(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
+@workspace_command
+def status(session: Session) -> None:
     """Show how far the copies of this workspace are."""
-    with replying(json) as reply:
-        settings = load_settings(database_url, workspace)
-        found = in_workspace(lambda trueweave: trueweave.projections.status(), settings)
-        reply({"projections": found}, *projection_lines(found))
+    found = session(lambda trueweave: trueweave.projections.status())
+    session.reply({"projections": found}, *projection_lines(found))
 
 
 @app.command()
-def rebuild(store: Store, workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
+@workspace_command
+def rebuild(session: Session, store: Store) -> None:
     """Build the copy anew beside the one that answers questions, then switch to it."""
-    with replying(json) as reply:
-        settings = in_force(load_settings(database_url, workspace))
-        with _counting(f"Copying to {store}") as counted:
-            in_workspace(lambda trueweave: trueweave.projections.rebuild(store, counted), settings)
-        reply({"store": store, "things": counted.things}, f"The copy in {store} is built anew.", *_then(store))
+    session = session.with_workspace_settings()
+    with _counting(f"Copying to {store}") as counted:
+        session(lambda trueweave: trueweave.projections.rebuild(store, counted))
+    session.reply({"store": store, "things": counted.things}, f"The copy in {store} is built anew.", *_then(store))
 
 
 @app.command()
+@workspace_command
 def verify(
+    session: Session,
     store: Store,
     limit: Annotated[int, typer.Option(min=1, help="How many differences to show.")] = 20,
-    workspace: Workspace = None,
-    database_url: DatabaseUrl = None,
-    json: Json = False,
 ) -> None:
     """Compare the whole copy with the record. Exits with 1 where they differ."""
-    with replying(json) as reply:
-        settings = in_force(load_settings(database_url, workspace))
-        with err.status(f"Comparing {store} with the record …"):
-            found = in_workspace(lambda trueweave: trueweave.projections.verify(store, limit), settings)
-        reply({"store": store, "differences": found}, *difference_lines(found, store, limit))
-        if found:
-            raise typer.Exit(1)
+    session = session.with_workspace_settings()
+    with err.status(f"Comparing {store} with the record …"):
+        found = session(lambda trueweave: trueweave.projections.verify(store, limit))
+    session.reply({"store": store, "differences": found}, *difference_lines(found, store, limit))
+    if found:
+        raise typer.Exit(1)
 
 
 @app.command()
+@workspace_command
 def remove(
+    session: Session,
     store: Store,
     yes: Yes = False,
-    workspace: Workspace = None,
-    database_url: DatabaseUrl = None,
-    json: Json = False,
 ) -> None:
     """Drop the copy of this workspace. The record stays as it is."""
-    with replying(json) as reply:
-        settings = in_force(load_settings(database_url, workspace))
-        if not yes and not typer.confirm(f"Drop the copy of {settings.workspace} in {store}?", err=True):
-            raise typer.Exit(1)
-        removed = in_workspace(lambda trueweave: trueweave.projections.remove(store), settings)
-        said = f"The copy in {store} is dropped." if removed else f"There was no copy in {store}."
-        reply({"store": store, "removed": removed}, said)
+    session = session.with_workspace_settings()
+    if not yes and not typer.confirm(f"Drop the copy of {session.settings.workspace} in {store}?", err=True):
+        raise typer.Exit(1)
+    removed = session(lambda trueweave: trueweave.projections.remove(store))
+    said = f"The copy in {store} is dropped." if removed else f"There was no copy in {store}."
+    session.reply({"store": store, "removed": removed}, said)
 
 
 class _Count:

@@ -7,12 +7,11 @@ from typing import Annotated
 
 import typer
 
-from trueweave.cli.options import DatabaseUrl, Json, Workspace, Yes
+from trueweave.cli.options import Yes
 from trueweave.cli.render.console import say
 from trueweave.cli.render.lines import count
 from trueweave.cli.render.run_summary import first_of
-from trueweave.cli.reply import replying
-from trueweave.cli.session import in_workspace, load_settings
+from trueweave.cli.session import Session, workspace_command
 
 Uris = Annotated[
     list[str],
@@ -20,12 +19,11 @@ Uris = Annotated[
 ]
 
 
+@workspace_command
 def remove(
+    session: Session,
     paths: Uris,
     yes: Yes = False,
-    workspace: Workspace = None,
-    database_url: DatabaseUrl = None,
-    json: Json = False,
 ) -> None:
     """Remove documents, and everything that only they state.
 
@@ -33,17 +31,15 @@ def remove(
     graphrag:ragtest what was imported from there.
     Documents that wait or failed are removed, too. Exits with 1 when something is not found; the rest is removed.
     """
-    with replying(json) as reply:
-        settings = load_settings(database_url, workspace)
-        found = in_workspace(lambda trueweave: trueweave.matching(*paths), settings)
-        uris = sorted({uri for each in found.values() for uri in each})
-        if len(uris) > len(found) and not yes and sys.stdin.isatty():
-            say(*first_of(uris, "document", "to be removed", "all that the given paths match"))
-            typer.confirm(f"Remove {count(len(uris), 'document')}?", abort=True, err=True)
-        removed = in_workspace(lambda trueweave: trueweave.remove(uris), settings) if uris else 0
-        missing = [given for given, each in found.items() if not each]
-        answer, said = {"removed": removed, "missing": missing}, f"{count(removed, 'document')} removed."
-        if missing:
-            reply.fail(f"not found in workspace {settings.workspace}: {', '.join(missing)}", answer, said)
-            raise typer.Exit(1)
-        reply(answer, said)
+    found = session(lambda trueweave: trueweave.matching(*paths))
+    uris = sorted({uri for each in found.values() for uri in each})
+    if len(uris) > len(found) and not yes and sys.stdin.isatty():
+        say(*first_of(uris, "document", "to be removed", "all that the given paths match"))
+        typer.confirm(f"Remove {count(len(uris), 'document')}?", abort=True, err=True)
+    removed = session(lambda trueweave: trueweave.remove(uris)) if uris else 0
+    missing = [given for given, each in found.items() if not each]
+    answer, said = {"removed": removed, "missing": missing}, f"{count(removed, 'document')} removed."
+    if missing:
+        session.reply.fail(f"not found in workspace {session.settings.workspace}: {', '.join(missing)}", answer, said)
+        raise typer.Exit(1)
+    session.reply(answer, said)

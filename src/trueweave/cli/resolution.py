@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trueweave.cli.options import DatabaseUrl, Json, Workspace
 from trueweave.cli.render.tables import pairs
-from trueweave.cli.reply import replying
-from trueweave.cli.session import in_workspace, load_settings
+from trueweave.cli.session import Session, workspace_command
 from trueweave.core.record import Resolution, ResolutionSettings, Sameness
 
 if TYPE_CHECKING:
     from trueweave.engine.trueweave import AsyncTrueweave
 
 
+@workspace_command
 def resolution(
+    session: Session,
     mode: Annotated[
         Resolution | None,
         typer.Argument(
@@ -37,9 +37,6 @@ def resolution(
     same: Annotated[
         Sameness | None, typer.Option(help="What must agree for two names to be one: name and type, or the name alone.")
     ] = None,
-    workspace: Workspace = None,
-    database_url: DatabaseUrl = None,
-    json: Json = False,
 ) -> None:
     """Show or change what makes two names one entity.
 
@@ -53,6 +50,5 @@ def resolution(
             await trueweave.rules.change_resolution(wanted)
         return wanted
 
-    with replying(json) as reply:
-        found = in_workspace(show_or_change, load_settings(database_url, workspace))
-        reply(asdict(found), pairs(asdict(found)))
+    found = session(show_or_change)
+    session.reply(asdict(found), pairs(asdict(found)))

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from trueweave.cli.options import DatabaseUrl, Json, Workspace
 from trueweave.cli.render.lines import next_step
-from trueweave.cli.reply import replying
-from trueweave.cli.session import in_workspace, load_settings
+from trueweave.cli.session import Session, workspace_command
 from trueweave.cli.status import look
 
 if TYPE_CHECKING:
@@ -17,23 +15,22 @@ if TYPE_CHECKING:
     from trueweave.engine.trueweave import AsyncTrueweave
 
 
-def retry(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
+@workspace_command
+def retry(session: Session) -> None:
     """Try failed documents and jobs again.
 
     Exits with 0 when none is left, and with 1 when some failed again.
     """
-    with replying(json) as reply:
-        settings = load_settings(database_url, workspace)
 
-        async def try_again(trueweave: AsyncTrueweave) -> tuple[int, WorkspaceState]:
-            return await trueweave.maintenance.retry(), await look(trueweave, 1000)
+    async def try_again(trueweave: AsyncTrueweave) -> tuple[int, WorkspaceState]:
+        return await trueweave.maintenance.retry(), await look(trueweave, 1000)
 
-        tried, left = in_workspace(try_again, settings)
-        failed = len(left.aside) + len(left.failed)
-        reply(
-            {"tried": tried, "failed": failed},
-            f"{tried:,} tried again, {failed:,} failed.",
-            *([next_step("trueweave status --failed", "shows why")] if failed else []),
-        )
-        if failed:
-            raise typer.Exit(1)
+    tried, left = session(try_again)
+    failed = len(left.aside) + len(left.failed)
+    session.reply(
+        {"tried": tried, "failed": failed},
+        f"{tried:,} tried again, {failed:,} failed.",
+        *([next_step("trueweave status --failed", "shows why")] if failed else []),
+    )
+    if failed:
+        raise typer.Exit(1)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from getpass import getuser
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trueweave.cli.options import DatabaseUrl, Json, Workspace
 from trueweave.cli.render.console import spinner
 from trueweave.cli.render.rules import (
     AddedRule,
@@ -22,8 +20,7 @@ from trueweave.cli.render.rules import (
     suggestion_lines,
     undo_line,
 )
-from trueweave.cli.reply import replying
-from trueweave.cli.session import in_workspace, load_settings
+from trueweave.cli.session import Session, workspace_command
 from trueweave.core.errors import RuleError
 from trueweave.core.graph import Rule
 from trueweave.core.record import Link, Mention, NameKey
@@ -32,7 +29,6 @@ if TYPE_CHECKING:
     from trueweave.engine.rules import AsyncRulesGroup
     from trueweave.engine.trueweave import AsyncTrueweave
 
-    _MakeRule = Callable[[Callable[[AsyncRulesGroup], Awaitable[Rule]], Callable[[Rule], str]], None]
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -51,41 +47,41 @@ Names = Annotated[list[NameKey], typer.Argument(parser=name_key, metavar=NAME, h
 
 
 @app.command("list")
-def list_(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
+@workspace_command
+def list_(session: Session) -> None:
     """Show all rules, the oldest first."""
-    with replying(json) as reply:
-        rules = in_workspace(lambda trueweave: trueweave.rules.all(), load_settings(database_url, workspace))
-        reply({"rules": rules}, rule_table(rules) if rules else "There are no rules.")
+    rules = session(lambda trueweave: trueweave.rules.all())
+    session.reply({"rules": rules}, rule_table(rules) if rules else "There are no rules.")
 
 
 @app.command()
-def merge(names: Names, workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
+@workspace_command
+def merge(session: Session, names: Names) -> None:
     """Make these names one entity."""
-    with _making(workspace, database_url, json) as make:
-        make(lambda rules: rules.merge(*names), lambda rule: f"{fact_text(rule)} are one entity now.")
+    _make(session, lambda rules: rules.merge(*names), lambda rule: f"{fact_text(rule)} are one entity now.")
 
 
 @app.command()
-def split(names: Names, workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
+@workspace_command
+def split(session: Session, names: Names) -> None:
     """Make these names an entity of their own.
 
     They are one entity from now on, apart from all other names, however similar.
     """
-    with _making(workspace, database_url, json) as make:
-        make(lambda rules: rules.split(*names), lambda rule: f"{fact_text(rule)}: an entity apart from now on.")
+    _make(session, lambda rules: rules.split(*names), lambda rule: f"{fact_text(rule)}: an entity apart from now on.")
 
 
 @app.command()
+@workspace_command
 def rename(
+    session: Session,
     name: Name,
     label: Annotated[str, typer.Argument(help="What to call it.")],
-    workspace: Workspace = None,
-    database_url: DatabaseUrl = None,
-    json: Json = False,
 ) -> None:
     """Call the entity of this name LABEL."""
-    with _making(workspace, database_url, json) as make:
-        make(lambda rules: rules.rename(name, label), lambda rule: f"{fact_text(rule)} is called {rule.label} now.")
+    _make(
+        session, lambda rules: rules.rename(name, label), lambda rule: f"{fact_text(rule)} is called {rule.label} now."
+    )
 
 
 Target = Annotated[
@@ -96,71 +92,67 @@ By = Annotated[str, typer.Option("--by", help="Who says so. Without it, the user
 
 
 @app.command()
+@workspace_command
 def retype(
+    session: Session,
     name: Name,
     type_: Annotated[str, typer.Argument(metavar="TYPE", help="Its type.")],
     to: Target = None,
     by: By = "",
-    workspace: Workspace = None,
-    database_url: DatabaseUrl = None,
-    json: Json = False,
 ) -> None:
     """Give the entity of this name, or a relation of it, another type."""
-    with _making(workspace, database_url, json) as make:
-        make(
-            lambda rules: rules.retype(name, type_, target=to, by=by or _user()),
-            lambda rule: f"{fact_text(rule)} is of type {rule.label} now.",
-        )
+    _make(
+        session,
+        lambda rules: rules.retype(name, type_, target=to, by=by or _user()),
+        lambda rule: f"{fact_text(rule)} is of type {rule.label} now.",
+    )
 
 
 @app.command()
+@workspace_command
 def describe(
+    session: Session,
     name: Name,
     text: Annotated[str, typer.Argument(help="The description.")],
     to: Target = None,
     by: By = "",
-    workspace: Workspace = None,
-    database_url: DatabaseUrl = None,
-    json: Json = False,
 ) -> None:
     """Describe the entity of this name, or a relation of it, in place of what documents say."""
-    with _making(workspace, database_url, json) as make:
-        make(
-            lambda rules: rules.describe(name, text, target=to, by=by or _user()),
-            lambda rule: f"{fact_text(rule)} is described by you now.",
-        )
+    _make(
+        session,
+        lambda rules: rules.describe(name, text, target=to, by=by or _user()),
+        lambda rule: f"{fact_text(rule)} is described by you now.",
+    )
 
 
 @app.command()
+@workspace_command
 def suppress(
+    session: Session,
     name: Name,
     to: Target = None,
     by: By = "",
-    workspace: Workspace = None,
-    database_url: DatabaseUrl = None,
-    json: Json = False,
 ) -> None:
     """Take the entity of this name, or a relation of it, out of the graph.
 
     No fact about it reaches an answer or a report. The texts that mention it stay as they are.
     """
-    with _making(workspace, database_url, json) as make:
-        make(
-            lambda rules: rules.suppress(name, target=to, by=by or _user()),
-            lambda rule: f"{fact_text(rule)} is suppressed now.",
-        )
+    _make(
+        session,
+        lambda rules: rules.suppress(name, target=to, by=by or _user()),
+        lambda rule: f"{fact_text(rule)} is suppressed now.",
+    )
 
 
 @app.command()
+@workspace_command
 def add(
+    session: Session,
     name: Name,
     text: Annotated[str, typer.Argument(help="What is so.")],
     to: Target = None,
     type_: Annotated[str, typer.Option("--type", help="The type of the relation.")] = "",
     by: By = "",
-    workspace: Workspace = None,
-    database_url: DatabaseUrl = None,
-    json: Json = False,
 ) -> None:
     """Add an entity, or a relation with --to, that no document tells of.
 
@@ -172,18 +164,15 @@ def add(
     fact: Link | Mention = Mention(name.name, name.type, text)
     if to:
         fact = Link(name.name, to.name, text, words, source_type=name.type, target_type=to.type)
-    with replying(json) as reply:
-        settings = load_settings(database_url, workspace)
-        rule = in_workspace(lambda trueweave: trueweave.rules.add(fact, by=by or _user()), settings)
-        reply({"rule": rule}, f"Added: {rule.label}", undo_line(rule))
+    rule = session(lambda trueweave: trueweave.rules.add(fact, by=by or _user()))
+    session.reply({"rule": rule}, f"Added: {rule.label}", undo_line(rule))
 
 
 @app.command()
+@workspace_command
 def undo(
+    session: Session,
     rule: Annotated[str, typer.Argument(metavar="ID", help="The rule's id, or how it begins.")],
-    workspace: Workspace = None,
-    database_url: DatabaseUrl = None,
-    json: Json = False,
 ) -> None:
     """Undo a rule, as if it had never been made."""
 
@@ -195,9 +184,8 @@ def undo(
         await trueweave.rules.undo(found[0].id)
         return found[0]
 
-    with replying(json) as reply:
-        undone = in_workspace(find_and_undo, load_settings(database_url, workspace))
-        reply({"undone": undone}, f"Undone: {undone.kind} {fact_text(undone)}.")
+    undone = session(find_and_undo)
+    session.reply({"undone": undone}, f"Undone: {undone.kind} {fact_text(undone)}.")
 
 
 def _user() -> str:
@@ -208,21 +196,15 @@ def _user() -> str:
         return ""
 
 
-@contextmanager
-def _making(workspace: str | None, database_url: str | None, json: bool) -> Iterator[_MakeRule]:
-    """What makes a rule and tells what it does, which of its names documents mention, and how to take it back."""
-    with replying(json) as reply:
-        settings = load_settings(database_url, workspace)
+def _make(session: Session, by: Callable[[AsyncRulesGroup], Awaitable[Rule]], told: Callable[[Rule], str]) -> None:
+    """Make a rule, and say what it does, which of its names documents mention, and how to take it back."""
 
-        def make(by: Callable[[AsyncRulesGroup], Awaitable[Rule]], told: Callable[[Rule], str]) -> None:
-            async def added(trueweave: AsyncTrueweave) -> AddedRule:
-                rule = await by(trueweave.rules)
-                return AddedRule(rule, await trueweave.rules.mentioned(rule.names))
+    async def added(trueweave: AsyncTrueweave) -> AddedRule:
+        rule = await by(trueweave.rules)
+        return AddedRule(rule, await trueweave.rules.mentioned(rule.names))
 
-            made = in_workspace(added, settings)
-            reply(made.as_json(), told(made.rule), *rule_notes(made))
-
-        yield make
+    made = session(added)
+    session.reply(made.as_json(), told(made.rule), *rule_notes(made))
 
 
 Which = Annotated[
@@ -234,7 +216,9 @@ Which = Annotated[
 
 
 @app.command()
+@workspace_command
 def suggest(
+    session: Session,
     threshold: Annotated[
         int | None,
         typer.Option(min=70, max=100, metavar="PERCENT", help="How alike. Without it, as the resolution says."),
@@ -245,41 +229,32 @@ def suggest(
         typer.Option(min=70, max=100, metavar="PERCENT", help="Accept all pairs that are more alike than this."),
     ] = None,
     rejected: Annotated[bool, typer.Option("--rejected", help="Show the pairs that were rejected.")] = False,
-    workspace: Workspace = None,
-    database_url: DatabaseUrl = None,
-    json: Json = False,
 ) -> None:
     """List names that are alike and may be one thing, with passages of both.
 
     Nothing is merged until you accept it. Rejected suggestions are not listed again.
     """
-    with replying(json) as reply:
-        settings = load_settings(database_url, workspace)
-        with spinner("comparing names"):
-            if auto is not None:
-                above = auto
-                rules = in_workspace(lambda trueweave: trueweave.rules.accept_above(above), settings)
-                reply({"rules": rules}, *accepted_lines(rules))
-                return
-            found = in_workspace(
-                lambda trueweave: trueweave.rules.suggestions(threshold, limit=limit, rejected=rejected), settings
-            )
-        reply({"suggestions": found}, *suggestion_lines(found))
+    with spinner("comparing names"):
+        if auto is not None:
+            above = auto
+            rules = session(lambda trueweave: trueweave.rules.accept_above(above))
+            session.reply({"rules": rules}, *accepted_lines(rules))
+            return
+        found = session(lambda trueweave: trueweave.rules.suggestions(threshold, limit=limit, rejected=rejected))
+    session.reply({"suggestions": found}, *suggestion_lines(found))
 
 
 @app.command()
-def accept(which: Which, workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
+@workspace_command
+def accept(session: Session, which: Which) -> None:
     """Accept suggestions: the names of each become one entity, by a merge rule."""
-    with replying(json) as reply:
-        settings = load_settings(database_url, workspace)
-        rules = in_workspace(lambda trueweave: trueweave.rules.accept(*which), settings)
-        reply({"rules": rules}, *accepted_lines(rules))
+    rules = session(lambda trueweave: trueweave.rules.accept(*which))
+    session.reply({"rules": rules}, *accepted_lines(rules))
 
 
 @app.command()
-def reject(which: Which, workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
+@workspace_command
+def reject(session: Session, which: Which) -> None:
     """Reject suggestions: their names stay apart, and are not suggested again."""
-    with replying(json) as reply:
-        settings = load_settings(database_url, workspace)
-        pairs = in_workspace(lambda trueweave: trueweave.rules.reject(*which), settings)
-        reply({"rejected": pairs}, *(f"{names_text(pair)}: not suggested again." for pair in pairs))
+    pairs = session(lambda trueweave: trueweave.rules.reject(*which))
+    session.reply({"rejected": pairs}, *(f"{names_text(pair)}: not suggested again." for pair in pairs))

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import RenderableType
 
-from trueweave.cli.options import DatabaseUrl, Json, Limit, Workspace
+from trueweave.cli.options import Limit
 from trueweave.cli.render.communities import behind_lines, change_lines, no_communities
 from trueweave.cli.render.dates import local_time, parse_moment
 from trueweave.cli.render.lines import next_step, warning
-from trueweave.cli.reply import replying
-from trueweave.cli.session import in_workspace, load_settings
+from trueweave.cli.session import Session, workspace_command
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -27,31 +26,29 @@ Since = Annotated[str, typer.Option(metavar="DATE", help="2026-07-01, 2026-07-01
 _MOST_CHANGES = 1000
 
 
+@workspace_command
 def changes(
+    session: Session,
     since: Since,
     limit: Limit = 10,
-    workspace: Workspace = None,
-    database_url: DatabaseUrl = None,
-    json: Json = False,
 ) -> None:
     """Show which communities are new, changed or gone.
 
     `trueweave communities build` finds what has changed. Communities that are gone are listed for a year.
     """
-    with replying(json) as reply:
-        moment = parse_moment(since)
-        found = in_workspace(lambda trueweave: _changes(trueweave, moment), load_settings(database_url, workspace))
-        came = [one for one in found.there if one.since >= moment]
-        changed = [one for one in found.there if one.since < moment]
-        answer = {"since": moment, "came": came, "changed": changed, "gone": found.gone}
-        if not found.hierarchy:
-            reply(answer, *no_communities(found.hierarchy))
-        elif not (found.there or found.gone):
-            reply(answer, f"No community has changed since {local_time(moment)}.", *behind_lines(found.hierarchy))
-        else:
-            shown = change_lines(came, changed, found.gone, limit)
-            advice = next_step("trueweave communities show ID", "shows one of them")
-            reply(answer, *shown, *_left_out(found), *behind_lines(found.hierarchy), advice)
+    moment = parse_moment(since)
+    found = session(lambda trueweave: _changes(trueweave, moment))
+    came = [one for one in found.there if one.since >= moment]
+    changed = [one for one in found.there if one.since < moment]
+    answer = {"since": moment, "came": came, "changed": changed, "gone": found.gone}
+    if not found.hierarchy:
+        session.reply(answer, *no_communities(found.hierarchy))
+    elif not (found.there or found.gone):
+        session.reply(answer, f"No community has changed since {local_time(moment)}.", *behind_lines(found.hierarchy))
+    else:
+        shown = change_lines(came, changed, found.gone, limit)
+        advice = next_step("trueweave communities show ID", "shows one of them")
+        session.reply(answer, *shown, *_left_out(found), *behind_lines(found.hierarchy), advice)
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trueweave.cli.options import DatabaseUrl, Json, Workspace
 from trueweave.cli.render.communities import Page, page_lines
-from trueweave.cli.reply import replying
-from trueweave.cli.session import in_workspace, load_settings
+from trueweave.cli.session import Session, workspace_command
 
 if TYPE_CHECKING:
     from trueweave.engine.trueweave import AsyncTrueweave
@@ -20,12 +18,11 @@ Members = Annotated[int, typer.Option(min=1, help="How many members to show.")]
 _MOST_PARTS = 10
 
 
+@workspace_command
 def show(
+    session: Session,
     id_: Id,
     members: Members = 10,
-    workspace: Workspace = None,
-    database_url: DatabaseUrl = None,
-    json: Json = False,
 ) -> None:
     """Show a community: what is written about it, its members and its parts."""
 
@@ -37,12 +34,11 @@ def show(
         )
         return Page(one, report, entities, await trueweave.communities.select(within=one.id, limit=_MOST_PARTS))
 
-    with replying(json) as reply:
-        found = in_workspace(look, load_settings(database_url, workspace))
-        answer = {
-            "community": found.community,
-            "report": found.report,
-            "members": found.members,
-            "parts": found.parts,
-        }
-        reply(answer, *page_lines(found))
+    found = session(look)
+    answer = {
+        "community": found.community,
+        "report": found.report,
+        "members": found.members,
+        "parts": found.parts,
+    }
+    session.reply(answer, *page_lines(found))

@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trueweave.cli.options import DatabaseUrl, Json, Workspace
 from trueweave.cli.render.communities import Branch, no_communities, tree_table
 from trueweave.cli.render.lines import next_step
-from trueweave.cli.reply import replying
-from trueweave.cli.session import in_workspace, load_settings
+from trueweave.cli.session import Session, workspace_command
 
 if TYPE_CHECKING:
     from trueweave.core.graph import Community, Hierarchy
@@ -22,13 +20,12 @@ Depth = Annotated[int, typer.Option(min=1, help="How many levels to show.")]
 Each = Annotated[int, typer.Option("--limit", min=1, help="How many to show within each.")]
 
 
+@workspace_command
 def tree(
+    session: Session,
     root: Root = None,
     depth: Depth = 2,
     limit: Each = 10,
-    workspace: Workspace = None,
-    database_url: DatabaseUrl = None,
-    json: Json = False,
 ) -> None:
     """Show communities within each other, the largest first."""
 
@@ -41,15 +38,14 @@ def tree(
             Branch(one, await _within(trueweave, one, depth - 1, limit)) for one in outermost
         ]
 
-    with replying(json) as reply:
-        found, branches = in_workspace(look, load_settings(database_url, workspace))
-        answer = {"communities": [one.as_json() for one in branches]}
-        if not found or not branches:
-            reply(answer, *no_communities(found))
-            return
-        more = found.levels[0].communities - len(branches) if root is None else 0
-        advice = next_step("trueweave communities show ID", "shows what is written about one")
-        reply(answer, tree_table(branches, more), "", advice)
+    found, branches = session(look)
+    answer = {"communities": [one.as_json() for one in branches]}
+    if not found or not branches:
+        session.reply(answer, *no_communities(found))
+        return
+    more = found.levels[0].communities - len(branches) if root is None else 0
+    advice = next_step("trueweave communities show ID", "shows what is written about one")
+    session.reply(answer, tree_table(branches, more), "", advice)
 
 
 async def _within(trueweave: AsyncTrueweave, one: Community, depth: int, limit: int) -> list[Branch]:
