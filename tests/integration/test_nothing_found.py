@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Filter, Mention, Settings
-from trueweave.cli.render.comparison import comparison_lines
+from trueweave.cli.compare import comparison_lines
 from trueweave.core.json_forms import answer_json
 from trueweave.errors import BadReply, BudgetReached
 from trueweave.extend import Database

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from trueweave.cli.render.amounts import Allowance, allowance_words, parse_allowance, short_number
+from trueweave.cli.render.money import Allowance, allowance_words, parse_allowance, short_number
 from trueweave.core.money import money
 from trueweave.errors import ConfigError
 

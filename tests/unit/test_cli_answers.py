@@ -10,9 +10,9 @@ import pytest
 from rich.console import Console, RenderableType
 
 from trueweave import Answer, Check, Citation, Compared, Comparison, Evidence, Passage, Sentence, Usage
+from trueweave.cli.compare import comparison_lines
 from trueweave.cli.questions import read_filter, read_history, read_parameters
 from trueweave.cli.render.answers import check_lines, citation_lines, cost_line, usage_words
-from trueweave.cli.render.comparison import comparison_lines
 from trueweave.cli.render.evidence import excerpt, passage_lines
 from trueweave.cli.render.lines import one_line
 from trueweave.cli.render.writer import Writer

@@ -9,10 +9,9 @@ from rich.console import Console, RenderableType
 
 from trueweave import Budget, Estimate, Spent
 from trueweave.cli.inputs import sort_out
-from trueweave.cli.render.estimates import document_estimate
-from trueweave.cli.render.money import budget_rows, receipt_table
-from trueweave.cli.render.run_progress import IngestWatch
+from trueweave.cli.render.money import budget_rows, document_estimate, receipt_table
 from trueweave.cli.render.run_summary import IngestTally
+from trueweave.cli.run_progress import IngestWatch
 from trueweave.errors import ConfigError
 from trueweave.events import Found, Skipped, Unreadable
 from trueweave.types import IngestProgress

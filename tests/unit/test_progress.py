@@ -6,8 +6,8 @@ from decimal import Decimal
 import pytest
 
 from trueweave import Budget, Event, Source
-from trueweave.cli.render.run_progress import IngestWatch
 from trueweave.cli.render.run_summary import IngestTally
+from trueweave.cli.run_progress import IngestWatch
 from trueweave.core.events import in_run
 from trueweave.events import Extracted, Waiting, Working
 from trueweave.ingest.extract.capitals import CapitalsExtractor

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.console import RenderableType
 
 from trueweave import Compared, Comparison, Entity, Evidence, Passage, Spent, Usage
-from trueweave.cli.render.comparison import comparison_lines as compared
+from trueweave.cli.compare import comparison_lines as compared
 from trueweave.cli.render.console import SafeConsole
 from trueweave.cli.render.lookups import entity_table
 from trueweave.cli.render.money import receipt_by_document, receipt_table

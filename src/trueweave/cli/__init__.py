@@ -1,8 +1,9 @@
-"""The `trueweave` command: parse, call the engine, show. Each command has a file of its own, named after it.
+"""The `trueweave` command: parse, call the engine, show. Each command has a file of its own, named after it, but for
+those in `lookups`.
 
-`render` turns values into text. What several commands share is in `options`, `session` (settings, database,
+`render` has what several commands print. What else they share is in `options`, `session` (settings, database,
 workspace), `reply` (text or JSON, errors, exit codes), `stopping`, `pricing`, `inputs`, `model_files`,
-`questions` and `ingest_run`.
+`questions`, `run_progress`, `worker_log` and `ingest_run`.
 
 Modules here import the engine and progress bars inside functions, so that `trueweave --help` does not load them.
 """

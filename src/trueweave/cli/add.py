@@ -27,7 +27,7 @@ from trueweave.cli.options import (
     Yes,
 )
 from trueweave.cli.pricing import check_priced, is_paid, of_documents
-from trueweave.cli.render.amounts import parse_allowance
+from trueweave.cli.render.money import parse_allowance
 from trueweave.cli.render.run_summary import IngestTally
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, load_settings

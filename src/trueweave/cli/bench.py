@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import RenderableType
 
 from trueweave.cli.model_files import fetch_model
 from trueweave.cli.options import DatabaseUrl, Json, Workspace, Yes
 from trueweave.cli.pricing import is_paid, of_documents
 from trueweave.cli.render.console import say, spinner
-from trueweave.cli.render.estimates import document_estimate
 from trueweave.cli.render.lines import count, next_step, warning
-from trueweave.cli.render.scores import score_table
+from trueweave.cli.render.money import document_estimate
+from trueweave.cli.render.tables import table
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_workspace, load_settings
 from trueweave.core.errors import ConfigError
@@ -98,7 +99,7 @@ def bench(
         page, told = report.write(results, folder)
         reply(
             {"verdict": verdict(results), "report": str(page), "results": str(told), **answer(results)},
-            *score_table(results, verdict(results)),
+            *_score_table(results, verdict(results)),
             next_step(str(page), "open it in a browser; it shows where the methods differ", heading="Report"),
         )
 
@@ -250,3 +251,19 @@ def _workspace(name: str) -> str:
 
 def _plain(name: str) -> str:
     return re.sub(r"[^\w.-]+", "-", name) or "set"
+
+
+def _score_table(results: Results, verdict: str) -> list[RenderableType]:
+    """A table of scores, what was left out, and the verdict."""
+    made = table("method", *(f">{measure}" for measure in results.measures), ">ms")
+    for one in results.methods:
+        scores = (f"{100 * one.scores[m].mean:.1f}{_mark(results, m, one.name)}" for m in results.measures)
+        made.add_row(one.name, *scores, f"{1000 * one.p50:,.0f}")
+    left_out = [warning(f"{name} is left out: {reason}") for name, reason in results.left_out.items()]
+    legend = "In percent; * is behind the best by more than chance would explain."
+    return [made, legend, *left_out, *map(warning, results.notes), "", verdict]
+
+
+def _mark(results: Results, measure: str, method: str) -> str:
+    behind = results.difference(measure, method)
+    return "*" if behind and behind.significant else " "

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trueweave.cli.render.amounts import allowance_words, parse_allowance
 from trueweave.cli.render.lines import next_step
-from trueweave.cli.render.money import budget_rows
+from trueweave.cli.render.money import allowance_words, budget_rows, parse_allowance
 from trueweave.cli.render.tables import pairs
 from trueweave.cli.session import Session, workspace_command
 

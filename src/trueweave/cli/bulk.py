@@ -11,8 +11,8 @@ import typer
 
 from trueweave.cli.options import Budget, DatabaseUrl, Extractor, Json, Model, NoIgnore, Workspace
 from trueweave.cli.pricing import check_priced, of_documents
-from trueweave.cli.render.amounts import Allowance, parse_allowance
 from trueweave.cli.render.lines import count, next_step, warning
+from trueweave.cli.render.money import Allowance, parse_allowance
 from trueweave.cli.render.run_summary import NAMED, Reason, grouped_lines
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, in_workspace, load_settings

@@ -9,12 +9,12 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 import typer
+from rich.console import RenderableType
 from rich.text import Text
 
 from trueweave.cli.options import DatabaseUrl, Json, Workspace
-from trueweave.cli.render.checks import check_lines
 from trueweave.cli.render.console import spinner
-from trueweave.cli.render.lines import count, next_step
+from trueweave.cli.render.lines import count, indented, next_step
 from trueweave.cli.reply import replying
 from trueweave.cli.session import database, load_settings, place
 from trueweave.core.errors import ConfigError, DatabaseError, ModelError
@@ -63,7 +63,7 @@ def doctor(workspace: Workspace = None, database_url: DatabaseUrl = None, json: 
         wrong = sum(check.ok is False for check in found)
         verdict = _verdict(wrong, [check.limit for check in found if check.limit])
         advice = next_step("trueweave doctor", "once that is done") if wrong else next_step("trueweave add PATH")
-        reply({"ok": not wrong, "checks": found}, *chain.from_iterable(map(check_lines, found)), verdict, advice)
+        reply({"ok": not wrong, "checks": found}, *chain.from_iterable(map(_check_lines, found)), verdict, advice)
         if wrong:
             raise typer.Exit(1)
 
@@ -357,3 +357,14 @@ def _broken() -> Iterator[HealthCheck]:
     kinds = {"method": registry.broken(), "loader": broken_loaders(), "extractor": extractors, "chunker": chunkers}
     for kind, broken in kinds.items():
         yield from (HealthCheck(f"{kind} {one.name}", False, "", one.problem) for one in broken)
+
+
+_MARKS = {True: ("✓", "green"), False: ("✗", "bold red"), None: ("·", "dim")}
+
+
+def _check_lines(check: HealthCheck) -> list[RenderableType]:
+    """One line, and under it what is wrong and how to fix it, if something is."""
+    mark, style = _MARKS[check.ok]
+    if check.ok is not False:
+        return [Text.assemble((f"{mark} ", style), check.what, (f"  {check.detail}" if check.detail else "", "dim"))]
+    return [Text.assemble((f"{mark} ", style), check.what), *map(indented, filter(None, (check.detail, check.fix)))]

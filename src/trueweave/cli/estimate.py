@@ -7,8 +7,8 @@ from dataclasses import asdict
 from trueweave.cli.inputs import sort_out
 from trueweave.cli.options import All, DatabaseUrl, Extractor, FollowLinks, Json, Model, NoIgnore, Paths, Uri, Workspace
 from trueweave.cli.render.console import spinner
-from trueweave.cli.render.estimates import document_estimate
 from trueweave.cli.render.lines import count, next_step
+from trueweave.cli.render.money import document_estimate
 from trueweave.cli.render.run_summary import IngestTally
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, in_workspace, load_settings

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trueweave.cli.render.communities import behind_lines, no_communities
+from trueweave.cli.communities.lines import behind_lines, no_communities
 from trueweave.cli.render.console import spinner
 from trueweave.cli.render.lines import count
 from trueweave.cli.session import Session, workspace_command

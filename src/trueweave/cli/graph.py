@@ -9,9 +9,9 @@ import typer
 
 from trueweave.cli.render.console import spinner
 from trueweave.cli.render.lines import count, path_from_here
-from trueweave.cli.render.rules import name_key
 from trueweave.cli.session import Session, workspace_command
 from trueweave.core.errors import ConfigError
+from trueweave.core.record import NameKey
 
 if TYPE_CHECKING:
     from trueweave.engine.trueweave import AsyncTrueweave
@@ -53,10 +53,12 @@ def show(
 
     async def draw(trueweave: AsyncTrueweave) -> GraphPicture:
         if path:
-            return await trueweave.graph.picture(name_key(path[0]), to=name_key(path[1]), limit=limit)
+            return await trueweave.graph.picture(
+                NameKey.from_typed(path[0]), to=NameKey.from_typed(path[1]), limit=limit
+            )
         if community:
             return await trueweave.graph.picture(community=community, limit=limit)
-        return await trueweave.graph.picture(name_key((names or [""])[0]), hops=hops, limit=limit)
+        return await trueweave.graph.picture(NameKey.from_typed((names or [""])[0]), hops=hops, limit=limit)
 
     if sum((len(names or ()), path is not None, community is not None)) != 1:
         raise ConfigError("say what to show: the name of one entity, --path A B, or --community ID.")

@@ -10,9 +10,8 @@ import typer
 from trueweave.cli.model_files import fetch_model
 from trueweave.cli.options import All, DatabaseUrl, Json, Workspace
 from trueweave.cli.render.console import say
-from trueweave.cli.render.ingest_run import count_line
 from trueweave.cli.render.lines import next_step
-from trueweave.cli.render.run_summary import IngestTally
+from trueweave.cli.render.run_summary import IngestTally, count_line
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_workspace, load_settings
 

@@ -15,20 +15,19 @@ from rich.console import RenderableType
 from trueweave.cli.inputs import Inputs
 from trueweave.cli.model_files import fetch_model
 from trueweave.cli.pricing import is_priced, of_documents
-from trueweave.cli.render.amounts import Allowance
 from trueweave.cli.render.console import say, spinner
-from trueweave.cli.render.estimates import document_estimate
-from trueweave.cli.render.ingest_run import (
+from trueweave.cli.render.lines import count, next_step, warning
+from trueweave.cli.render.money import Allowance, document_estimate, receipt_table
+from trueweave.cli.render.run_summary import (
+    NAMED,
     IngestOutcome,
+    IngestTally,
     count_line,
     duplicate_lines,
     empty_lines,
     note_lines,
     stopped_line,
 )
-from trueweave.cli.render.lines import count, next_step, warning
-from trueweave.cli.render.money import receipt_table
-from trueweave.cli.render.run_summary import NAMED, IngestTally
 from trueweave.cli.reply import CommandReply
 from trueweave.cli.session import has_vectors, in_workspace
 from trueweave.cli.stopping import budgeted, end_if_stopped
@@ -147,7 +146,7 @@ class IngestRun:
             return await self._work_within_budget(trueweave)
 
     async def _work_within_budget(self, trueweave: AsyncTrueweave) -> IngestOutcome:
-        from trueweave.cli.render.run_progress import watching_ingest
+        from trueweave.cli.run_progress import watching_ingest
 
         self._since = await trueweave.maintenance.clock()
         self._unsettled = (await trueweave.maintenance.ingest_progress()).unsettled

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.text import Text
+
 from trueweave.cli.migrate import apply_migrations
 from trueweave.cli.options import DatabaseUrl, Json, Workspace
 from trueweave.cli.render.lines import next_step, path_from_here
 from trueweave.cli.render.tables import pairs
-from trueweave.cli.render.workspaces import model_advice
 from trueweave.cli.reply import replying
 from trueweave.cli.session import bundled, in_workspace, load_settings, make_workspace, place, start
 
@@ -55,7 +56,7 @@ def init(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Js
             f"Wrote {path_from_here(file)}" if written else f"Left {path_from_here(file)} as it was.",
             *([] if lasting else ["It has other settings: pass these options to every command, or change it."]),
             pairs(models),
-            *model_advice(settings),
+            *_model_advice(settings),
             next_step(
                 "trueweave status" if found.documents else "trueweave add PATH", "" if lasting else "with these options"
             ),
@@ -81,3 +82,25 @@ def _in_force(settings: Settings) -> dict[str, str]:
         "model": chosen.model or "none",
         "embedding model": settings.embedding_model or "none",
     }
+
+
+def _model_advice(settings: Settings) -> list[Text]:
+    """What to do for a better index."""
+    advice = []
+    if not settings.model_for("extract"):
+        advice.append(
+            Text(
+                "Names are found by rules alone. A language model finds more, and how they relate: set one in "
+                'trueweave.toml, as in model = "ollama/llama3.1:8b".'
+            )
+        )
+    if not settings.embedding_model:
+        advice.append(
+            Text(
+                'There will be no vectors. Set embedding_model in trueweave.toml, as in "local/bge-small-en-v1.5" '
+                '(pip install "trueweave[local]").'
+            )
+        )
+    if settings.chat_models or settings.embedding_model:
+        advice.append(next_step("trueweave doctor", "tries the models", heading="To check"))
+    return advice

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -9,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from trueweave.cli.options import DatabaseUrl, Json
-from trueweave.cli.render.keys import key_table
+from trueweave.cli.render.dates import local_time
 from trueweave.cli.render.lines import next_step
+from trueweave.cli.render.tables import TextTable, table
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_database, load_settings
 
@@ -100,7 +102,7 @@ def list_(database_url: DatabaseUrl = None, json: Json = False) -> None:
     with replying(json) as reply:
         found = in_database(look, load_settings(database_url))
         none = next_step("trueweave keys create NAME", "there is none yet")
-        reply({"keys": found}, key_table(found) if found else none)
+        reply({"keys": found}, _key_table(found) if found else none)
 
 
 @app.command()
@@ -118,3 +120,33 @@ def revoke(
         if not in_database(lambda opened: api_keys.revoke(opened, given), load_settings(database_url)):
             raise ConfigError(f"there is no key {given}. `trueweave keys list` shows all.")
         reply({"revoked": given}, f"The key {given} is valid no longer.")
+
+
+def _key_table(found: Sequence[ApiKeyInfo]) -> TextTable:
+    """Keys, one a line."""
+    made = table("prefix", "name", "scope", "~workspaces", "made", "last used", "a day", "state", styles=("cyan",))
+    for one in found:
+        workspaces = "all" if one.workspaces is None else ", ".join(one.workspaces) or "none that is there"
+        used = str(one.last_used) if one.last_used else "never"
+        made.add_row(
+            one.prefix, one.name, one.scope, workspaces, local_time(one.created), used, _limits(one), _state(one)
+        )
+    return made
+
+
+def _limits(one: ApiKeyInfo) -> str:
+    """What was used today of what may be used in a day."""
+    told = []
+    if one.max_tokens_per_day is not None:
+        told.append(f"{one.tokens_today:,} of {one.max_tokens_per_day:,} tokens")
+    if one.max_spend_per_day is not None:
+        told.append(f"{one.spend_today.normalize():f} of {one.max_spend_per_day.normalize():f} in money")
+    return ", ".join(told) or "as for all"
+
+
+def _state(one: ApiKeyInfo) -> str:
+    if one.revoked:
+        return f"revoked {local_time(one.revoked)}"
+    if one.expires is None:
+        return "valid"
+    return f"{'expired' if one.expires < datetime.now(UTC) else 'valid until'} {local_time(one.expires)}"

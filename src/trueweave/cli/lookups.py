@@ -12,8 +12,8 @@ from trueweave.cli.options import EntityName, EntityType, Limit
 from trueweave.cli.questions import Where, read_filter
 from trueweave.cli.render import lookups as render
 from trueweave.cli.render.evidence import described_entities, relation_table
-from trueweave.cli.render.rules import name_key
 from trueweave.cli.session import Session, workspace_command
+from trueweave.core.record import NameKey
 
 if TYPE_CHECKING:
     from trueweave.core.jobs import DocumentInfo
@@ -81,7 +81,9 @@ def entity(
     passages: Annotated[int, typer.Option(min=0, help="How many passages to show.")] = 3,
 ) -> None:
     """Show an entity: what is said of it, its heaviest relations, and passages that mention it."""
-    found = session(lambda trueweave: trueweave.graph.entity(name_key(name), relations=relations, passages=passages))
+    found = session(
+        lambda trueweave: trueweave.graph.entity(NameKey.from_typed(name), relations=relations, passages=passages)
+    )
     answer = {"entity": found.entity, "relations": found.relations, "passages": found.passages}
     session.reply(answer, *render.entity_lines(found))
 
@@ -109,7 +111,7 @@ def neighbours(
     limit: Limit = 20,
 ) -> None:
     """Show the entities around one: nearer ones first, then those more heavily related."""
-    found = session(lambda trueweave: trueweave.graph.neighbours(name_key(name), hops=hops, limit=limit))
+    found = session(lambda trueweave: trueweave.graph.neighbours(NameKey.from_typed(name), hops=hops, limit=limit))
     text = described_entities(found) if found else f"Nothing is related to {name}."
     session.reply({"entities": found}, text)
 
@@ -126,7 +128,7 @@ def path(
 
     Of paths of the same length it is the one whose weakest relation is heaviest.
     """
-    ends = name_key(start), name_key(end)
+    ends = NameKey.from_typed(start), NameKey.from_typed(end)
     found = session(lambda trueweave: trueweave.graph.path(*ends, longest=longest, passages=passages))
     none = [f"No path of at most {longest} relations leads from {start} to {end}."]
     session.reply({"path": found}, *(none if found is None else render.path_lines(found)))

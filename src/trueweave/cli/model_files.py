@@ -5,8 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from rich.text import Text
+
 from trueweave.cli.render.console import say
-from trueweave.cli.render.models import download_line
+from trueweave.cli.render.lines import megabytes
 from trueweave.core.errors import ModelFilesMissing
 
 if TYPE_CHECKING:
@@ -46,3 +48,13 @@ def download(model: HubModel, folder: Path) -> ModelFiles:
 
     with downloading() as told:
         return hub.download(model, folder, told)
+
+
+def download_line(model: HubModel, files: ModelFiles) -> Text:
+    """What was downloaded: how much, of which commit, and the checksum of the model itself."""
+    checksum = dict(files.files)[model.model].checksum
+    kind = "SHA-256" if len(checksum) == 64 else "SHA-1"
+    return Text(
+        f"local/{model.name}: {megabytes(files.size)} of {model.repository} at {files.commit[:7]}, checked: {kind} "
+        f"{checksum[:12]}…"
+    )

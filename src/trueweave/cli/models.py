@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trueweave.cli.model_files import download
+from trueweave.cli.model_files import download, download_line
 from trueweave.cli.options import Json
 from trueweave.cli.render.lines import next_step
-from trueweave.cli.render.models import download_line, model_table, price_notes, price_table
+from trueweave.cli.render.tables import TextTable, table
 from trueweave.cli.reply import replying
 from trueweave.cli.session import load_settings
 from trueweave.core.money import Price
+
+if TYPE_CHECKING:
+    from trueweave.core.money import Price
+    from trueweave.models.catalogue import HubModel
+    from trueweave.models.hub import ModelFiles
+    from trueweave.models.prices import PriceList
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -58,7 +66,7 @@ def list_(json: Json = False) -> None:
         ]
         in_use = (settings.embedding_model or "").removeprefix("local/")
         then = next_step("trueweave models fetch NAME", "downloads one ahead")
-        reply({"models": rows}, model_table(found, in_use), "", then)
+        reply({"models": rows}, _model_table(found, in_use), "", then)
 
 
 @app.command()
@@ -108,4 +116,41 @@ def prices(json: Json = False) -> None:
         ]
         answer = {"currency": settings.currency, "prices": rows, "list": {"as_of": listed.as_of, "of": listed.source}}
         then = next_step('"MODEL" = [0.50, 2.00]', "under [prices] in trueweave.toml", heading="To set one")
-        reply(answer, price_table(own, theirs), "", price_notes(settings.currency, listed), "", then)
+        reply(answer, _price_table(own, theirs), "", _price_notes(settings.currency, listed), "", then)
+
+
+def _model_table(found: Mapping[HubModel, ModelFiles | None], in_use: str) -> TextTable:
+    """Models, one a line: what they are, and whether they are on this machine."""
+    made = table("model", ">dimensions", ">tokens", "languages", "licence", "")
+    for model, files in found.items():
+        here = (
+            "here, in use" if files and model.name == in_use else "here" if files else "in use" * (model.name == in_use)
+        )
+        made.add_row(
+            model.name, f"{model.dimensions:,}", f"{model.most_tokens:,}", model.languages, model.licence, here
+        )
+    return made
+
+
+def _price_table(own: Mapping[str, Price], listed: Mapping[str, Price]) -> TextTable:
+    """Prices in force, one a line: those of the settings, and then those of the list that they do not outweigh."""
+    made = table("model", ">in", ">out", "from")
+    for source, prices in (("yours", own), ("list", {name: one for name, one in listed.items() if name not in own})):
+        for name, price in prices.items():
+            made.add_row(name, _figure(price.tokens_in), _figure(price.tokens_out), source)
+    return made
+
+
+def _price_notes(currency: str, listed: PriceList) -> str:
+    """In what the prices are, and of which day the list is."""
+    from trueweave.models.prices import CURRENCY
+
+    told = f"In {currency}, for a million tokens to a model and from it. Models on your own machine cost nothing."
+    if currency != CURRENCY:
+        return f"{told} The list is in {CURRENCY}, so that none of its prices is in force."
+    return f"{told} The list is of {listed.as_of}, from {listed.source}: see what your provider asks today."
+
+
+def _figure(price: Decimal) -> str:
+    """A price with two digits after the point, or as many as it has."""
+    return f"{price:.2f}" if price == price.quantize(Decimal("0.01")) else f"{price.normalize():f}"

@@ -7,19 +7,22 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import RenderableType
 
 from trueweave.cli.options import DatabaseUrl, Json, Workspace, Yes
 from trueweave.cli.render.console import err, say
-from trueweave.cli.render.lines import count, next_step
-from trueweave.cli.render.projections import difference_lines, projection_lines
-from trueweave.cli.render.worker_log import WorkerLog, live_line
+from trueweave.cli.render.lines import count, next_step, warning
+from trueweave.cli.render.tables import table
 from trueweave.cli.reply import INTERRUPTED, replying
 from trueweave.cli.session import Session, in_database, in_force, in_workspace, load_settings, workspace_command
 from trueweave.cli.signals import Work, until_stopped
+from trueweave.cli.status import projection_state
+from trueweave.cli.worker_log import WorkerLog, live_line
 from trueweave.core.projections import StoreName
 
 if TYPE_CHECKING:
     from trueweave.core.events import Event, Listener
+    from trueweave.core.projections import ProjectionDifference, ProjectionStatus
     from trueweave.core.settings import Settings
     from trueweave.engine.trueweave import AsyncTrueweave
     from trueweave.store.postgres.db import Database
@@ -73,7 +76,7 @@ def start(
 def status(session: Session) -> None:
     """Show how far the copies of this workspace are."""
     found = session(lambda trueweave: trueweave.projections.status())
-    session.reply({"projections": found}, *projection_lines(found))
+    session.reply({"projections": found}, *_projection_lines(found))
 
 
 @app.command()
@@ -97,7 +100,7 @@ def verify(
     session = session.with_workspace_settings()
     with err.status(f"Comparing {store} with the record …"):
         found = session(lambda trueweave: trueweave.projections.verify(store, limit))
-    session.reply({"store": store, "differences": found}, *difference_lines(found, store, limit))
+    session.reply({"store": store, "differences": found}, *_difference_lines(found, store, limit))
     if found:
         raise typer.Exit(1)
 
@@ -165,3 +168,31 @@ def _for_all(opened: Database, settings: Settings, store: StoreName, log: Listen
     from trueweave.engine.worker import project_for_all
 
     return lambda stop: project_for_all(opened, settings, store, log, stop)
+
+
+_SHOWN = 200  # characters of a difference
+
+
+def _projection_lines(found: list[ProjectionStatus]) -> list[RenderableType]:
+    """The copies, and what to do where one stands still."""
+    if not found:
+        return ["There is no copy in another store.", next_step("trueweave project start neo4j", "or chroma")]
+    made = table("store", "state", ">position")
+    for one in found:
+        made.add_row(one.store, projection_state(one), f"{one.position:,}")
+    waiting = [one for one in found if (one.behind or not one.live) and not one.running]
+    return [made, *(next_step(f"trueweave project start {one.store}") for one in waiting[:1])]
+
+
+def _difference_lines(found: list[ProjectionDifference], store: str, limit: int) -> list[RenderableType]:
+    """What a comparison found."""
+    if not found:
+        return [f"The copy in {store} has all that the record has, and nothing else."]
+    lines: list[RenderableType] = [
+        warning(f"The copy in {store} differs from the record. The first {min(len(found), limit):,} differences:")
+    ]
+    for one in found:
+        lines.append(f"{one.kind} {one.id}")
+        lines.append(f"  record  {(one.record or 'nothing')[:_SHOWN]}")
+        lines.append(f"  {store:<7} {(one.copy or 'nothing')[:_SHOWN]}")
+    return [*lines, next_step(f"trueweave project rebuild {store}", "builds it anew beside this one")]

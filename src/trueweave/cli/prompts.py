@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,7 @@ from rich.text import Text
 
 from trueweave.cli.options import Json
 from trueweave.cli.render.lines import next_step, path_from_here, warning
-from trueweave.cli.render.prompts import prompt_table
+from trueweave.cli.render.tables import TextTable, table
 from trueweave.cli.reply import replying
 from trueweave.cli.session import load_settings
 from trueweave.core.errors import ConfigError
@@ -43,7 +44,7 @@ def list_(json: Json = False) -> None:
                 "prompts": [_listed(one, is_own=one.name in own) for one in all_],
                 "broken": broken,
             },
-            prompt_table(all_, own),
+            _prompt_table(all_, own),
             "",
             *map(warning, broken.values()),
             next_step("trueweave prompts eject NAME", "writes one to a folder, to change it there"),
@@ -128,3 +129,12 @@ def _check_name(name: str) -> None:
 
 def _listed(one: Template, *, is_own: bool) -> dict[str, object]:
     return {"name": one.name, "own": is_own, "version": one.version, "placeholders": list(one.placeholders)}
+
+
+def _prompt_table(found: Sequence[Template], own: Collection[str]) -> TextTable:
+    """Prompts with where they are from, their version and what stands in for what."""
+    made = table("prompt", "from", "version", "placeholders")
+    for one in found:
+        placeholders = " ".join(f"{{{name}}}" for name in one.placeholders)
+        made.add_row(one.name, "your folder" if one.name in own else "built in", one.version, placeholders)
+    return made

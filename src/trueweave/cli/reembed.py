@@ -14,11 +14,9 @@ from rich.console import RenderableType
 from trueweave.cli.model_files import fetch_model
 from trueweave.cli.options import Budget, DatabaseUrl, Json, Workspace, Yes
 from trueweave.cli.pricing import check_priced, is_paid
-from trueweave.cli.render.amounts import Allowance, parse_allowance
 from trueweave.cli.render.console import say, spinner
-from trueweave.cli.render.estimates import embedding_estimate
 from trueweave.cli.render.lines import count, next_step, warning
-from trueweave.cli.render.money import receipt_table
+from trueweave.cli.render.money import Allowance, embedding_estimate, parse_allowance, receipt_table
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
 from trueweave.cli.stopping import budgeted, end_if_stopped

@@ -11,7 +11,7 @@ from trueweave.cli.session import Session, workspace_command
 from trueweave.cli.status import look
 
 if TYPE_CHECKING:
-    from trueweave.cli.render.status import WorkspaceState
+    from trueweave.cli.status import WorkspaceState
     from trueweave.engine.trueweave import AsyncTrueweave
 
 

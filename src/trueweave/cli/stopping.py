@@ -15,7 +15,7 @@ from trueweave.cli.reply import INTERRUPTED, CommandReply
 from trueweave.core.errors import BudgetReached, TrueweaveError
 
 if TYPE_CHECKING:
-    from trueweave.cli.render.amounts import Allowance
+    from trueweave.cli.render.money import Allowance
     from trueweave.engine.trueweave import AsyncTrueweave
 
 

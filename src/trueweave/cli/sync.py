@@ -24,11 +24,10 @@ from trueweave.cli.options import (
     Yes,
 )
 from trueweave.cli.pricing import check_priced, is_paid, of_documents
-from trueweave.cli.render.amounts import parse_allowance
 from trueweave.cli.render.console import say, spinner
-from trueweave.cli.render.ingest_run import sync_plan
 from trueweave.cli.render.lines import count
-from trueweave.cli.render.run_summary import IngestTally
+from trueweave.cli.render.money import parse_allowance
+from trueweave.cli.render.run_summary import IngestTally, sync_plan
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
 from trueweave.core.errors import ConfigError

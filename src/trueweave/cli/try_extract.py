@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import RenderableType
+from rich.text import Text
 
 from trueweave.cli.options import DatabaseUrl, Extractor, Json, Model, Workspace
 from trueweave.cli.render.console import spinner
-from trueweave.cli.render.trial import trial_answer, trial_lines
+from trueweave.cli.render.lines import count, indented, warning
+from trueweave.cli.render.tables import pairs, table
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
+from trueweave.core.money import money
+
+if TYPE_CHECKING:
+    from trueweave.core.model_calls import ExtractionTrial, ModelExchange
 
 
 def try_extract(
@@ -33,6 +42,73 @@ def try_extract(
         settings = in_force(load_settings(database_url, workspace, extractor=extractor, model=model))
         with spinner("Asking …"):
             found = in_workspace(lambda trueweave: trueweave.try_extract(file, chunk=chunk), settings)
-        reply(trial_answer(found), *trial_lines(found, settings.currency))
+        reply(_trial_answer(found), *_trial_lines(found, settings.currency))
         if found.problem:
             raise typer.Exit(1)
+
+
+def _trial_answer(found: ExtractionTrial) -> dict[str, object]:
+    """A trial with its sums."""
+    return {**asdict(found), "tokens_in": found.tokens_in, "tokens_out": found.tokens_out, "price": found.price}
+
+
+def _trial_lines(found: ExtractionTrial, currency: str) -> Iterator[RenderableType]:
+    """The chunk, each call, what was kept and left out, and the cost."""
+    yield pairs(
+        {
+            "document": found.uri,
+            "chunk": f"{found.number} of {found.chunks}, {count(found.chunk.tokens, 'token')}, by {found.chunker}",
+            "extractor": found.extractor,
+        }
+    )
+    yield from _titled("Text", Text(found.chunk.text))
+    for number, call in enumerate(found.calls, 1):
+        yield from _call(number, call)
+    if found.problem:
+        yield from _titled("Problem", warning(found.problem))
+    yield from _kept(found)
+    if found.left_out:
+        rows = ((one.kind, one.what, one.why) for one in found.left_out)
+        yield from _titled(f"Left out: {len(found.left_out)}", table("", "left out", "why", rows=rows))
+    if found.found.notes:
+        yield from _titled("Notes", *map(indented, found.found.notes))
+    yield from _titled("Cost", pairs(_cost(found, currency)))
+
+
+def _titled(title: str, *body: RenderableType) -> Iterator[RenderableType]:
+    yield Text(f"\n{title}", style="bold")
+    yield from body
+
+
+def _call(number: int, call: ModelExchange) -> Iterator[RenderableType]:
+    cached = ", from the cache" if call.reply.kept else ""
+    yield from _titled(f"Call {number}: {call.stage}{cached}")
+    for message in call.prompt.messages:
+        yield Text(f"[{message.role}]", style="dim")
+        yield Text(message.content)
+    yield Text("[reply]", style="dim")
+    yield Text(call.reply.text)
+
+
+def _kept(found: ExtractionTrial) -> Iterator[RenderableType]:
+    entities, relations = (
+        table("entity", "type", ">places", "~description"),
+        table("relation", "keywords", "~description"),
+    )
+    for mention in found.found.mentions:
+        entities.add_row(mention.name, mention.type, f"{len(mention.spans):,}", mention.description)
+    for link in found.found.links:
+        relations.add_row(f"{link.source} -> {link.target}", ", ".join(link.keywords), link.description)
+    kept = f"{count(len(found.found.mentions), 'entity')}, {count(len(found.found.links), 'relation')}"
+    shown = [one for one, some in ((entities, found.found.mentions), (relations, found.found.links)) if some]
+    yield from _titled(f"Kept: {kept}", *shown)
+
+
+def _cost(found: ExtractionTrial, currency: str) -> dict[str, object]:
+    cached = sum(call.reply.kept for call in found.calls)
+    price = "not known" if found.price is None else money(found.price, currency)
+    return {
+        "calls": f"{len(found.calls) - cached:,}{f', and {cached:,} from the cache' if cached else ''}",
+        "tokens": f"{found.tokens_in:,} to the model, {found.tokens_out:,} from it",
+        "price": price,
+    }

@@ -10,10 +10,10 @@ from trueweave.cli.log_form import logged, with_operations
 from trueweave.cli.options import DatabaseUrl, Json, LogFormat, MetricsPort, Workspace
 from trueweave.cli.render.console import say
 from trueweave.cli.render.lines import count, next_step
-from trueweave.cli.render.worker_log import WorkerLog, live_line
 from trueweave.cli.reply import INTERRUPTED, replying
 from trueweave.cli.session import in_database, in_workspace, load_settings
 from trueweave.cli.signals import until_stopped
+from trueweave.cli.worker_log import WorkerLog, live_line
 
 if TYPE_CHECKING:
     from trueweave.core.events import Event, Listener

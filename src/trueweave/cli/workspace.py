@@ -11,16 +11,16 @@ import typer
 
 from trueweave.cli.options import DatabaseUrl, Json, Workspace, Yes
 from trueweave.cli.render.console import changing_line
-from trueweave.cli.render.lines import count, next_step
-from trueweave.cli.render.models import megabytes
+from trueweave.cli.render.lines import count, megabytes, next_step
 from trueweave.cli.render.printable import printable
-from trueweave.cli.render.tables import pairs
-from trueweave.cli.render.workspaces import moved_lines, workspace_table
+from trueweave.cli.render.tables import TextTable, pairs, table
 from trueweave.cli.reply import replying
 from trueweave.cli.session import database, in_database, in_workspace, load_settings, owner, owners
 
 if TYPE_CHECKING:
+    from trueweave.store.postgres.cluster.moving import Moved
     from trueweave.store.postgres.db import Database
+    from trueweave.store.postgres.schema.health import WorkspaceInfo as Found
 
 app = typer.Typer(no_args_is_help=True, help="List workspaces, their settings, drop or move one, or make a role.")
 
@@ -39,7 +39,7 @@ def list_(database_url: DatabaseUrl = None, json: Json = False) -> None:
         found = asyncio.run(all_of(url, said_to_be_direct=is_direct))
         reply(
             {"workspaces": found},
-            workspace_table(found, settings.workspace, servers=bool(settings.server_urls))
+            _workspace_table(found, settings.workspace, servers=bool(settings.server_urls))
             if found
             else next_step("trueweave init", "there is none yet"),
         )
@@ -90,7 +90,7 @@ def move(
                 show(f"{progress.step}, {progress.rows:,} rows, {megabytes(progress.bytes)} so far")
 
             moved = asyncio.run(move_workspace(name, to, servers, told, settings.index_memory(bundled=False)))
-        reply(asdict(moved), *moved_lines(moved))
+        reply(asdict(moved), *_moved_lines(moved))
 
 
 @app.command("role")
@@ -183,3 +183,26 @@ def _parsed(given: str) -> tuple[str, Any]:
         return name, tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
         return name, value
+
+
+def _workspace_table(found: list[Found], current: str, *, servers: bool) -> TextTable:
+    """Workspaces, one a line; with `servers`, the one that each is on."""
+    made = table("workspace", "made", *(["server"] if servers else []), "")
+    for one in found:
+        server = [one.server] if servers else []
+        made.add_row(one.name, f"{one.created:%Y-%m-%d}", *server, "in the settings" if one.name == current else "")
+    return made
+
+
+def _moved_lines(moved: Moved) -> list[str]:
+    """What moving a workspace took, and what is left to do."""
+    size = f"{moved.rows:,} rows, {megabytes(moved.bytes)} in {moved.seconds:.1f} s"
+    return [
+        f"{moved.workspace} is on {moved.target}, with the same digest, {moved.digest[:12]}…: {size}.",
+        f"No read waited for it, and writes for {moved.read_only_seconds:.1f} s.",
+        *(
+            f"Role {role} read it on {moved.source}, and cannot on {moved.target}: drop it, and make another with "
+            f"`trueweave workspace role {moved.workspace}`."
+            for role in moved.roles
+        ),
+    ]

@@ -9,16 +9,14 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import RenderableType
 
 from trueweave.cli.model_files import fetch_model
 from trueweave.cli.options import Budget, DatabaseUrl, Json, Model, Workspace, Yes
 from trueweave.cli.pricing import check_priced, is_paid, is_priced, of_reports
-from trueweave.cli.render.amounts import Allowance, parse_allowance
-from trueweave.cli.render.community_changes import community_count, found_line, next_lines, written_lines
 from trueweave.cli.render.console import say, spinner
-from trueweave.cli.render.estimates import report_estimate
-from trueweave.cli.render.lines import next_step
-from trueweave.cli.render.money import receipt_table
+from trueweave.cli.render.lines import count, next_step, warning
+from trueweave.cli.render.money import Allowance, parse_allowance, receipt_table, report_estimate
 from trueweave.cli.render.run_summary import ReportTally
 from trueweave.cli.reply import CommandReply, replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
@@ -28,6 +26,7 @@ from trueweave.core.errors import ConfigError, TrueweaveError
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from trueweave.cli.render.run_summary import ReportTally
     from trueweave.core.graph import CommunityChanges
     from trueweave.core.money import ReportEstimate, Spent
     from trueweave.core.settings import Settings
@@ -67,8 +66,8 @@ def build(
             check_priced(settings, of_reports(settings))
         with spinner("Finding communities …"):
             found = in_workspace(lambda trueweave: trueweave.communities.find(), settings)
-        if no_reports or not community_count(found):
-            reply(_answer(found), found_line(found), *next_lines(found))
+        if no_reports or not _community_count(found):
+            reply(_answer(found), _found_line(found), *_next_lines(found))
             return
         with spinner("Counting …"):
             wanted = in_workspace(lambda trueweave: trueweave.communities.estimate_reports(), settings)
@@ -77,7 +76,7 @@ def build(
             advice = next_step(_again(model, budget), why)
             reply(
                 {**_answer(found), "estimate": wanted},
-                found_line(found),
+                _found_line(found),
                 *report_estimate(wanted, settings.currency),
                 advice,
             )
@@ -124,7 +123,7 @@ class _Run:
             await self._write_within_budget(trueweave)
 
     async def _write_within_budget(self, trueweave: AsyncTrueweave) -> None:
-        from trueweave.cli.render.run_progress import writing_reports
+        from trueweave.cli.run_progress import writing_reports
 
         self._since = await trueweave.maintenance.clock()
         currency = self.settings.currency if is_priced(self.settings, of_reports(self.settings)) else None
@@ -153,18 +152,64 @@ def _tell(reply: CommandReply, run: _Run, again: str) -> None:
         "waiting": run.others if is_stopped else 0,
         "receipt": run.receipt,
     }
-    text = [found_line(run.found), *written_lines(run.tally, run.wanted, run.others, is_stopped=is_stopped)]
+    text = [_found_line(run.found), *_written_lines(run.tally, run.wanted, run.others, is_stopped=is_stopped)]
     if run.receipt:
         text.append(receipt_table(run.receipt, run.settings.currency))
     end_if_stopped(reply, run, answer, text, again)
-    reply(answer, *text, *next_lines(run.found, is_written=True))
+    reply(answer, *text, *_next_lines(run.found, is_written=True))
 
 
 def _answer(found: CommunityChanges) -> dict[str, object]:
-    return {"communities": community_count(found), **asdict(found)}
+    return {"communities": _community_count(found), **asdict(found)}
 
 
 def _again(model: str | None, budget: str | None) -> str:
     """The command that continues the run, with the same budget again."""
     options = (*(("--model", model) if model else ()), *(("--budget", budget) if budget else ()))
     return shlex.join(["trueweave", "communities", "build", *options])
+
+
+def _community_count(found: CommunityChanges) -> int:
+    """How many communities there are now."""
+    return found.came + found.changed + found.same
+
+
+def _found_line(found: CommunityChanges) -> str:
+    """How many communities there are, and how that changed."""
+    number = count(_community_count(found), "community")
+    if not (found.came or found.changed or found.gone):
+        return f"{number}, as before." if found.same else "There are no communities: no two entities are related."
+    changes = {"new": found.came, "changed": found.changed, "unchanged": found.same, "gone": found.gone}
+    return f"{number}: {', '.join(f'{many:,} {what}' for what, many in changes.items())}."
+
+
+def _written_lines(
+    tally: ReportTally, wanted: ReportEstimate, others: int, *, is_stopped: bool
+) -> list[RenderableType]:
+    """What was written, by whom, and what was not: so many `others` of the reports that were to be written."""
+    done = tally.reports
+    if is_stopped:
+        return [f"{count(done, 'report')} written, {others:,} to go.", *_without_model(tally)]
+    if not (done or wanted.reports):
+        upto = f"{count(wanted.current, 'report')} up to date, none to write."
+        return [upto if wanted.current else "They are too small to be written about."]
+    author = f"by {wanted.model}" if wanted.model else "without a model: sentences picked out of the documents"
+    elsewhere = [f"{others:,} more by other workers."] if others else []
+    return [f"{count(done, 'report')} written {author}.", *elsewhere, *_without_model(tally)]
+
+
+def _without_model(tally: ReportTally) -> list[RenderableType]:
+    if not tally.without_model:
+        return []
+    failed = f"{tally.without_model:,} of them without the model, whose replies were unusable"
+    return [warning(f"{failed}: sentences picked out of the documents.")]
+
+
+def _next_lines(found: CommunityChanges, *, is_written: bool = False) -> list[RenderableType]:
+    """What to run next."""
+    if not _community_count(found):
+        return [next_step("trueweave add PATH", "adds documents")]
+    shown = next_step("trueweave communities", "shows them")
+    return (
+        [shown, next_step("trueweave ask QUESTION --method community", "asks the reports")] if is_written else [shown]
+    )

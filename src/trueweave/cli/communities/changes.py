@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import RenderableType
 
+from trueweave.cli.communities.lines import behind_lines, change_lines, no_communities
 from trueweave.cli.options import Limit
-from trueweave.cli.render.communities import behind_lines, change_lines, no_communities
 from trueweave.cli.render.dates import local_time, parse_moment
 from trueweave.cli.render.lines import next_step, warning
 from trueweave.cli.session import Session, workspace_command

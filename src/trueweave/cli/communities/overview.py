@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from trueweave.cli.communities.lines import no_communities, overview_lines
 from trueweave.cli.options import DatabaseUrl, Json, Limit, Workspace
-from trueweave.cli.render.communities import no_communities, overview_lines
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_workspace, load_settings
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trueweave.cli.render.communities import Page, page_lines
+from trueweave.cli.communities.lines import Page, page_lines
 from trueweave.cli.session import Session, workspace_command
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trueweave.cli.render.communities import Branch, no_communities, tree_table
+from trueweave.cli.communities.lines import Branch, no_communities, tree_table
 from trueweave.cli.render.lines import next_step
 from trueweave.cli.session import Session, workspace_command
 

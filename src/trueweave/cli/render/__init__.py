@@ -1,1 +1,1 @@
-"""Values as text for a terminal: tables, lines and progress bars. Commands decide what to show, modules here how."""
+"""What several commands print: tables, lines, progress bars, money, evidence and what was looked up."""

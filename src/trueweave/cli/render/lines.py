@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
 from trueweave.cli.render.console import out
+
+if TYPE_CHECKING:
+    pass
 
 _SHORT = 8  # characters of an id
 
@@ -63,3 +67,8 @@ def path_from_here(file: Path) -> Path:
 def decimal(value: float) -> str:
     """A number with as many of three decimals as it needs."""
     return f"{value:,.3f}".rstrip("0").rstrip(".")
+
+
+def megabytes(size: float) -> str:
+    """A number of bytes, in megabytes."""
+    return f"{size / 1e6:,.1f} MB"

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
@@ -17,6 +18,8 @@ from trueweave.cli.render.lines import count, indented, warning
 
 if TYPE_CHECKING:
     from trueweave.core.events import Event, Refused, Unreadable, Working
+    from trueweave.core.jobs import Duplicate, FailedDocument, Note, SyncPlan
+    from trueweave.core.money import Spent
 
 SHOWN = 5  # problems of each kind; --json has all
 NAMED = 3  # files or documents of those that have the same reason
@@ -66,58 +69,44 @@ class IngestTally:
         self._show_all = show_all
 
     def __call__(self, event: Event) -> None:
-        from trueweave.core.events import (
-            Extracted,
-            Failed,
-            Found,
-            Noted,
-            Refused,
-            Removed,
-            Settled,
-            Skipped,
-            Unreadable,
-            Waiting,
-            Windowed,
-            WorkFailed,
-            Working,
-        )
+        from trueweave.core import events
 
         match event:
-            case Found(new, unchanged):
+            case events.Found(new, unchanged):
                 self.new += new
                 self.unchanged += unchanged
-            case Unreadable():
+            case events.Unreadable():
                 self.unreadable.append(event)
-            case Removed(uris):
+            case events.Removed(uris):
                 self.removed += uris
-            case Refused():
+            case events.Refused():
                 self.refused.append(event)
-            case Skipped(path, reason):
+            case events.Skipped(path, reason):
                 self.skipped[reason] += 1
                 if self._show_all or self.skipped[reason] <= NAMED:
                     self._names[reason].append(path)
-            case Working(uri):
+            case events.Working(uri):
                 self.working[uri] = event
-            case Extracted(uri):
+            case events.Extracted(uri):
                 self._waits = False
                 self.countdown.end()
                 self.working.pop(uri, None)
-            case Settled():
+            case events.Settled():
                 self._waits = False
                 self.countdown.end()
-            case Failed(uri):
+            case events.Failed(uri):
                 self.working.pop(uri, None)
-            case Windowed(_, most_tokens, texts):
+            case events.Windowed(_, most_tokens, texts):
                 self.windowed += texts
                 self._reads = most_tokens
-            case WorkFailed(error=error):
+            case events.WorkFailed(error=error):
                 say(warning(f"A job failed: {error} `trueweave status --failed` shows it."))
-            case Waiting(reason, pause=pause):
+            case events.Waiting(reason, pause=pause):
                 self.countdown.begin(pause)
                 if not self._waits:
                     self._waits = True
                     say(warning(f"Waiting: {reason}"))
-            case Noted(what) if what not in self._noted:
+            case events.Noted(what) if what not in self._noted:
                 self._noted.add(what)
                 say(warning(what))
 
@@ -216,3 +205,57 @@ def grouped_lines(reasons: Iterable[Reason], noun: str, what: str, how: str) -> 
 def _named(one: Reason, how: str) -> str:
     more = one.number - len(one.names)
     return ", ".join(one.names) + (f" and {more:,} more: {how}" if more > 0 else "")
+
+
+@dataclass(frozen=True)
+class IngestOutcome:
+    """What a run has done, however it ended."""
+
+    came_in: int
+    waiting: int
+    notes: Sequence[Note]
+    failed: Sequence[FailedDocument]
+    receipt: Sequence[Spent]
+    duplicates: Sequence[Duplicate] = ()
+
+
+def count_line(read: int, new: int, came_in: int) -> str:
+    """How many documents were read, how many of them were new, and how many of those came in."""
+    told = f"{count(read, 'document')} read, {new:,} new or changed"
+    return f"{told}." if came_in == new else f"{told}; {came_in:,} added."
+
+
+def empty_lines(paths: Sequence[str]) -> list[RenderableType]:
+    """Why nothing was read, where nothing was skipped either: the folders have no files."""
+    return [warning(f"There are no files in {path}.") for path in paths if Path(path).is_dir()]
+
+
+def stopped_line(found: IngestOutcome) -> str:
+    """How far a run came that was stopped."""
+    return f"{count(found.came_in, 'document')} added, {found.waiting:,} waiting."
+
+
+def note_lines(found: IngestOutcome) -> list[RenderableType]:
+    """Notes on documents, and which documents failed."""
+    notes = [Reason(note.text, note.documents, note.uris) for note in found.notes]
+    text = grouped_lines(notes, "document", "with a note", "trueweave documents --notes shows them")
+    if found.failed:
+        told = [f"{one.uri}: {one.error}" for one in found.failed]
+        text += first_of(told, "document", "failed", "trueweave status --failed shows them")
+    return text
+
+
+def duplicate_lines(found: Sequence[Duplicate]) -> list[RenderableType]:
+    """Documents whose text equals that of another."""
+    told = [f"{one.uri} equals {one.equals}" for one in found]
+    return first_of(told, "document", "with the text of another", "--json shows them") if told else []
+
+
+def sync_plan(plan: SyncPlan, *, show_all: bool) -> list[RenderableType]:
+    """What `trueweave sync` is about to add, change and remove."""
+    figures = [(plan.new, "new"), (plan.changed, "changed"), (plan.unchanged, "unchanged"), (len(plan.gone), "gone")]
+    lines: list[RenderableType] = [", ".join(f"{number:,} {what}" for number, what in figures)]
+    if plan.gone:
+        most = len(plan.gone) if show_all else SHOWN
+        lines += first_of(plan.gone, "document", "to be removed, as their files are gone", "--all shows them", most)
+    return lines

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from trueweave.cli.render.dates import local_time
 from trueweave.cli.render.evidence import described_entities
-from trueweave.cli.render.lines import count, indented, next_step, one_line, short_id, warning
+from trueweave.cli.render.lines import count, heading, indented, next_step, one_line, short_id, warning
 from trueweave.cli.render.tables import TextTable, pairs, table
 
 if TYPE_CHECKING:
@@ -39,15 +39,14 @@ def overview_lines(found: Hierarchy, largest: Sequence[Community]) -> list[Rende
         facts["in none"] = f"{count(found.alone, 'entity')} of {found.entities:,}, without any relation"
     text: list[RenderableType] = [f"{count(number, 'community')} on {count(len(found.levels), 'level')}."]
     text += [pairs(facts), "", _levels(found)]
-    there = f"{len(largest):,} of {found.levels[0].communities:,} at level 0"
-    return [*text, "", _headed("The largest", there), community_table(largest), "", *_advice(found)]
+    there = f"  {len(largest):,} of {found.levels[0].communities:,} at level 0"
+    largest_of = Text.assemble(("The largest", "bold"), (there, "dim"))
+    return [*text, "", largest_of, community_table(largest), "", *_advice(found)]
 
 
 def _levels(found: Hierarchy) -> TextTable:
-    made = table(">level", ">communities", ">members", ">largest", ">written", ">stale", ">too small")
-    for one in found.levels:
-        made.add_row(*(f"{number:,}" for number in asdict(one).values()))
-    return made
+    rows = ([f"{number:,}" for number in asdict(one).values()] for one in found.levels)
+    return table(">level", ">communities", ">members", ">largest", ">written", ">stale", ">too small", rows=rows)
 
 
 def _advice(found: Hierarchy) -> list[RenderableType]:
@@ -89,10 +88,6 @@ def _cells(one: Community, *, with_level: bool, with_report: bool) -> list[str]:
     sizes = (f"{one.level}", f"{one.size:,}") if with_level else (f"{one.size:,}", parts)
     rating = "" if one.rating is None else f"{one.rating:.1f}"
     return [short_id(one.id), *sizes, rating, *([_STATES[one.written]] if with_report else [])]
-
-
-def _headed(what: str, more: str) -> Text:
-    return Text.assemble((what, "bold"), (f"  {more}" if more else "", "dim"))
 
 
 @dataclass(frozen=True)
@@ -144,9 +139,9 @@ def page_lines(found: Page) -> list[RenderableType]:
     one = found.community
     text: list[RenderableType] = [Text(community_title(one), style="bold"), pairs(_facts(found))]
     text += _report(found.report) if found.report else [_unwritten(one)]
-    text += ["", _headed("Members", _first(len(found.members), one.size)), described_entities(found.members)]
+    text += ["", heading("Members", len(found.members), one.size), described_entities(found.members)]
     if found.parts:
-        text += ["", _headed("Parts", _first(len(found.parts), one.parts)), community_table(found.parts)]
+        text += ["", heading("Parts", len(found.parts), one.parts), community_table(found.parts)]
         return [*text, "", next_step(f"trueweave communities tree {short_id(one.id)}", "shows all that is within it")]
     if one.parent:
         return [
@@ -181,7 +176,7 @@ def _report(found: CommunityReport) -> list[RenderableType]:
     reason = one_line(found.reason, _LONGEST)
     text += ["", Text(found.summary), "", Text(f"Rated {found.rating:.1f} of 10. {reason}".rstrip())]
     if found.findings:
-        text += ["", _headed("Findings", f"{len(found.findings)}")]
+        text += ["", heading("Findings", len(found.findings))]
     for number, one in enumerate(found.findings, 1):
         text += [*([""] if number > 1 else []), *_finding(number, one)]
     return text
@@ -204,10 +199,6 @@ def _unwritten(one: Community) -> RenderableType:
     return next_step("trueweave communities build", "nothing is written about it yet")
 
 
-def _first(shown: int, there: int) -> str:
-    return f"{there:,}" if shown >= there else f"{there:,}, the first {shown:,} of them"
-
-
 def change_lines(
     came: Sequence[Community], changed: Sequence[Community], gone: Sequence[RetiredCommunity], limit: int
 ) -> list[RenderableType]:
@@ -215,18 +206,16 @@ def change_lines(
     text: list[RenderableType] = []
     for what, some in (("New", came), ("Changed", changed)):
         if some:
-            heading = _headed(what, _first(min(limit, len(some)), len(some)))
-            text += [heading, community_table(some[:limit], with_level=True), ""]
+            text += [heading(what, min(limit, len(some)), len(some))]
+            text += [community_table(some[:limit], with_level=True), ""]
     if gone:
-        text += [_headed("Gone", _first(min(limit, len(gone)), len(gone))), _former(gone[:limit]), ""]
+        text += [heading("Gone", min(limit, len(gone)), len(gone)), _former(gone[:limit]), ""]
     return text
 
 
 def _former(found: Sequence[RetiredCommunity]) -> TextTable:
-    made = table("id", ">level", ">entities", "gone", "title")
-    for one in found:
-        made.add_row(short_id(one.id), f"{one.level}", f"{one.size:,}", local_time(one.gone), one.title)
-    return made
+    rows = ((short_id(one.id), f"{one.level}", f"{one.size:,}", local_time(one.gone), one.title) for one in found)
+    return table("id", ">level", ">entities", "gone", "title", rows=rows)
 
 
 def no_communities(found: Hierarchy | None) -> list[RenderableType]:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.text import Text
 
-from trueweave.cli.render.amounts import short_number
 from trueweave.cli.render.console import err
 from trueweave.cli.render.lines import count
+from trueweave.cli.render.money import short_number
 from trueweave.cli.render.printable import printable
 from trueweave.cli.render.progress_bar import Rate
 from trueweave.cli.render.run_summary import IngestTally, ReportTally
