@@ -1,0 +1,73 @@
+"""Wheel and source distribution contain what they should and nothing else."""
+
+import tarfile
+import zipfile
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+from hatchling.builders.sdist import SdistBuilder
+from hatchling.builders.wheel import WheelBuilder
+
+ROOT = Path(__file__).parents[2]
+# Files beside the Python modules, by folder and ending. A new kind of file is added here on purpose.
+DATA = {
+    ("", ".typed"),
+    ("bench", ".css"),
+    ("formats/pictures", ".html"),
+    ("formats/pictures", ".js"),
+    ("mcp", ".md"),
+    ("models", ".toml"),
+    ("models/prompts", ".md"),
+    ("server/web", ".css"),
+    ("server/web", ".html"),
+    ("server/web", ".js"),
+    ("store/neo4j", ".cypher"),
+}
+METADATA = {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE"}
+SOURCES = {
+    *("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml", ".gitignore"),
+    *("docs", "src", "tests"),
+}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
+    [built] = WheelBuilder(str(ROOT)).build(directory=str(tmp_path_factory.mktemp("wheel")), versions=["standard"])
+    return zipfile.ZipFile(built)
+
+
+def test_the_wheel_has_the_package_and_its_metadata(wheel: zipfile.ZipFile) -> None:
+    names = set(wheel.namelist())
+    package = {name.removeprefix("trueweave/") for name in names if name.startswith("trueweave/")}
+    others = {name.partition(".dist-info/")[2] for name in names - {f"trueweave/{name}" for name in package}}
+    assert others == METADATA
+    there = (file for file in (ROOT / "src" / "trueweave").rglob("*") if file.is_file() and file.suffix != ".pyc")
+    assert package == {file.relative_to(ROOT / "src" / "trueweave").as_posix() for file in there}
+
+
+def test_the_wheel_has_no_data_files_but_those_that_the_package_reads(wheel: zipfile.ZipFile) -> None:
+    files = [Path(name.removeprefix("trueweave/")) for name in wheel.namelist() if name.startswith("trueweave/")]
+    data = {(file.parent.as_posix().lstrip("."), file.suffix or f".{file.name.lstrip('.')}") for file in files}
+    sql = {folder for folder, suffix in data if suffix == ".sql"}
+    assert {one for one in data if one[1] not in (".py", ".sql")} == DATA
+    assert all(folder.startswith("store/postgres") for folder in sql)
+    assert not any(file.name == "schema.sql" for file in files)  # it is documentation
+
+
+def test_the_metadata_name_nothing_that_does_not_exist(wheel: zipfile.ZipFile) -> None:
+    [name] = [name for name in wheel.namelist() if name.endswith("/METADATA")]
+    text = wheel.read(name).decode()
+    metadata = Parser().parsestr(text)
+    assert "example.org" not in text.partition("\n\n")[0]
+    assert metadata.get_all("Project-URL") is None
+    assert metadata["License-Expression"] == "Apache-2.0"
+
+
+def test_the_source_distribution_has_sources_tests_and_documentation(tmp_path: Path) -> None:
+    [built] = SdistBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])
+    with tarfile.open(built) as archive:
+        names = [name.partition("/")[2] for name in archive.getnames()]
+    assert {name.partition("/")[0] for name in names} == SOURCES
+    made = ("__pycache__", "node_modules", ".pyc", ".log")
+    assert [name for name in names if any(part in name for part in made)] == []
