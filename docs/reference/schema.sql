@@ -395,7 +395,7 @@ DECLARE
     partition text;
     ops text;
 BEGIN
-    SELECT CASE WHEN o.partitions = 0 THEN o.name ELSE o.name || '_p' || n END,
+    SELECT o.name || '_p' || n,
            CASE s.metric WHEN 'cosine' THEN 'halfvec_cosine_ops' WHEN 'l2' THEN 'halfvec_l2_ops' ELSE 'halfvec_ip_ops' END
     INTO STRICT partition, ops
     FROM own_table o JOIN space s ON s.id = o.space WHERE o.workspace = here AND o.name = of_name;
@@ -1810,22 +1810,18 @@ CREATE TABLE trueweave.own_table (
     space integer NOT NULL,
     kind text NOT NULL,
     indexed boolean DEFAULT false NOT NULL,
-    version integer DEFAULT 0 NOT NULL,
-    partitions integer DEFAULT 0 NOT NULL,
-    state text DEFAULT 'current'::text NOT NULL,
+    version integer NOT NULL,
+    partitions integer NOT NULL,
+    state text NOT NULL,
     left_at timestamp with time zone,
-    name text GENERATED ALWAYS AS ((((((('vector_'::text || (space)::text) || '_'::text) || kind) || '_'::text) || (workspace)::text) ||
-CASE
-    WHEN (version = 0) THEN ''::text
-    ELSE ('_v'::text || (version)::text)
-END)) STORED NOT NULL,
+    name text GENERATED ALWAYS AS (((((((('vector_'::text || (space)::text) || '_'::text) || kind) || '_'::text) || (workspace)::text) || '_v'::text) || (version)::text)) STORED NOT NULL,
     CONSTRAINT own_table_state_check CHECK ((state = ANY (ARRAY['building'::text, 'current'::text, 'left'::text])))
 );
 ALTER TABLE ONLY trueweave.own_table ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.own_table FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.own_table IS 'Workspaces whose vectors of a kind outgrew the common table: most of them are in a table of their own, of hash partitions (0: a plain table of former times), each with an HNSW index once `indexed`. New ones arrive in the common table and follow in bulk. One that is `building` is filled beside the `current` one; one that was `left` stays for those who still read it.';
+COMMENT ON TABLE trueweave.own_table IS 'Workspaces whose vectors of a kind outgrew the common table: most of them are in a table of their own, of hash partitions, each with an HNSW index once `indexed`. New ones arrive in the common table and follow in bulk. One that is `building` is filled beside the `current` one; one that was `left` stays for those who still read it.';
 
 CREATE TABLE trueweave.pending_link (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,

@@ -261,28 +261,6 @@ async def test_a_table_that_was_left_stays_for_those_who_read_it(
     assert len(await found(trueweave)) == 120
 
 
-async def test_a_table_of_former_times_is_searched_and_grows_into_partitions(
-    trueweave: AsyncTrueweave, url: str
-) -> None:
-    await trueweave.add_documents(documents(60))
-    old = f"vector_1_chunk_{trueweave.workspace.id}"
-    with psycopg.connect(url) as owner:
-        owner.execute("SET search_path = trueweave, public")
-        owner.execute("SELECT make_vector_table(%s, 64)", (old,))
-        owner.execute(f"INSERT INTO {old} SELECT * FROM {old}_v1")
-        owner.execute(f"DROP TABLE {old}_v1")
-        owner.execute("UPDATE own_table SET version = 0, partitions = 0, indexed = false WHERE kind = 'chunk'")
-    await own_tables.index(trueweave.workspace, [OwnTable("chunk", old, 0, indexed=False, state="current")])
-    assert len(await found(trueweave)) == 60
-    await trueweave.add_documents(documents(60, 60))
-    assert [one[1:] for one in tables(url)] == [(0, True, "left"), (8, True, "current")]
-    assert len(await found(trueweave)) == 120
-    assert (await trueweave.maintenance.verify()).exact
-    await trueweave.maintenance.drop()
-    with psycopg.connect(url) as owner:
-        assert not owner.execute("SELECT FROM pg_class WHERE starts_with(relname, %s)", (f"{old}_v",)).fetchall()
-
-
 SHAPES = {
     "all": FilterShape(by_ids=False, conditions=()),
     "a condition": FilterShape(by_ids=False, conditions=(ConditionShape(has_values=True, ranges=0),)),

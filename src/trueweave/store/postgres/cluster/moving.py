@@ -250,13 +250,13 @@ class _Move:
                     await self._copy_vectors(here, there, f"vector_{before}_{kind}", f"vector_{after}_{kind}")
             await self._advance(there, list(tables))
         for before, kind, name, partitions, indexed in own:  # the lock for making one is for all: not held for long
-            made = {"space": spaces[before], "kind": kind, "partitions": max(partitions, 1)}
+            made = {"space": spaces[before], "kind": kind, "partitions": partitions}
             [(copy,)] = await self._all(there, "move.make_own_table", **made)
             async with there.transaction():
                 await self._copy_vectors(here, there, name, copy)
             if indexed:
                 self._tell("indexing vectors")
-                await self._index(there, target, copy, max(partitions, 1))
+                await self._index(there, target, copy, partitions)
         return tables
 
     async def _index(self, there: PostgresConnection, target: str, name: str, partitions: int) -> None:

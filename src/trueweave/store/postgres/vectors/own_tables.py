@@ -33,7 +33,7 @@ _FIRST, _LAST = UUID(int=0), UUID(int=2**128 - 1)
 
 
 class OwnTable(NamedTuple):
-    """A table of a workspace's own for vectors of a kind. One of former times has no partitions."""
+    """A table of a workspace's own for vectors of a kind."""
 
     kind: VectorKind
     name: str
@@ -115,7 +115,7 @@ async def index(workspace: Workspace, tables: Sequence[OwnTable]) -> None:
         async with bound, workspace.transaction(unhurried=True) as tx:
             await tx.run("own_tables.index_partition", name=name, n=n, memory=memory)
 
-    await at_once(build(one.name, n) for one in tables for n in range(max(one.partitions, 1)))
+    await at_once(build(one.name, n) for one in tables for n in range(one.partitions))
     async with workspace.transaction() as tx:
         for table in tables:
             await tx.run("own_tables.mark_indexed", name=table.name)

@@ -189,7 +189,7 @@ async def _move(workspace: Workspace, where: Space, kind: VectorKind) -> None:
         own = found.current.get(kind)
         new, old = await _count(tx, _common(where, kind)), await _count(tx, own.identifier) if own else 0
     partitions = own_tables.partitions_for(new + old, where.dimensions, workspace.database.index_memory)
-    is_outgrown = own is None or partitions > max(own.partitions, 1) or new >= REBUILD_FROM * old
+    is_outgrown = own is None or partitions > own.partitions or new >= REBUILD_FROM * old
     if own is None or is_outgrown or kind in found.building:
         await own_tables.build(workspace, where, kind, partitions, _common(where, kind))
     else:

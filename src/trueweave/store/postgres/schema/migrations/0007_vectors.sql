@@ -17,16 +17,15 @@ CREATE TABLE own_table (
     space      int NOT NULL,
     kind       text NOT NULL,
     indexed    boolean NOT NULL DEFAULT false,
-    version    int NOT NULL DEFAULT 0,
-    partitions int NOT NULL DEFAULT 0,
-    state      text NOT NULL DEFAULT 'current' CHECK (state IN ('building', 'current', 'left')),
+    version    int NOT NULL,
+    partitions int NOT NULL,
+    state      text NOT NULL CHECK (state IN ('building', 'current', 'left')),
     left_at    timestamptz,
     name       text NOT NULL GENERATED ALWAYS AS (
-        'vector_' || space::text || '_' || kind || '_' || workspace::text
-        || CASE WHEN version = 0 THEN '' ELSE '_v' || version::text END) STORED,
+        'vector_' || space::text || '_' || kind || '_' || workspace::text || '_v' || version::text) STORED,
     PRIMARY KEY (workspace, space, kind, version)
 );
-COMMENT ON TABLE own_table IS 'Workspaces whose vectors of a kind outgrew the common table: most of them are in a table of their own, of hash partitions (0: a plain table of former times), each with an HNSW index once `indexed`. New ones arrive in the common table and follow in bulk. One that is `building` is filled beside the `current` one; one that was `left` stays for those who still read it.';
+COMMENT ON TABLE own_table IS 'Workspaces whose vectors of a kind outgrew the common table: most of them are in a table of their own, of hash partitions, each with an HNSW index once `indexed`. New ones arrive in the common table and follow in bulk. One that is `building` is filled beside the `current` one; one that was `left` stays for those who still read it.';
 CREATE UNIQUE INDEX own_table_current ON own_table (workspace, space, kind) WHERE state = 'current';
 CREATE UNIQUE INDEX own_table_building ON own_table (workspace, space, kind) WHERE state = 'building';
 SELECT guard('own_table');
@@ -133,7 +132,7 @@ DECLARE
     partition text;
     ops text;
 BEGIN
-    SELECT CASE WHEN o.partitions = 0 THEN o.name ELSE o.name || '_p' || n END,
+    SELECT o.name || '_p' || n,
            CASE s.metric WHEN 'cosine' THEN 'halfvec_cosine_ops' WHEN 'l2' THEN 'halfvec_l2_ops' ELSE 'halfvec_ip_ops' END
     INTO STRICT partition, ops
     FROM own_table o JOIN space s ON s.id = o.space WHERE o.workspace = here AND o.name = of_name;
