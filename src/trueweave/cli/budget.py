@@ -10,7 +10,7 @@ import typer
 from trueweave.cli.render.lines import next_step
 from trueweave.cli.render.money import allowance_words, budget_rows, parse_allowance
 from trueweave.cli.render.tables import pairs
-from trueweave.cli.session import Session, workspace_command
+from trueweave.cli.session import CommandSession, workspace_command
 
 if TYPE_CHECKING:
     from trueweave.core.money import Budget
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @workspace_command
 def budget(
-    session: Session,
+    session: CommandSession,
     amount: Annotated[
         str | None, typer.Argument(metavar="AMOUNT", help='2.00 is money, "500k tokens" are tokens, none is no limit.')
     ] = None,

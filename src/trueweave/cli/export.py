@@ -10,7 +10,7 @@ import typer
 from trueweave.cli.communities.lines import behind_lines, no_communities
 from trueweave.cli.render.console import spinner
 from trueweave.cli.render.lines import count
-from trueweave.cli.session import Session, workspace_command
+from trueweave.cli.session import CommandSession, workspace_command
 from trueweave.core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ File = Annotated[Path, typer.Argument(metavar="FILE", help="A file that is named
 
 
 @workspace_command
-def export(session: Session, file: File) -> None:
+def export(session: CommandSession, file: File) -> None:
     """Write the workspace to a file, as its name ends. One that is there is written over.
 
     \b

@@ -9,7 +9,7 @@ import typer
 
 from trueweave.cli.render.console import spinner
 from trueweave.cli.render.lines import count, path_from_here
-from trueweave.cli.session import Session, workspace_command
+from trueweave.cli.session import CommandSession, workspace_command
 from trueweave.core.errors import ConfigError
 from trueweave.core.record import NameKey
 
@@ -28,7 +28,7 @@ def graph() -> None:
 @app.command()
 @workspace_command
 def show(
-    session: Session,
+    session: CommandSession,
     names: Annotated[
         list[str] | None,
         typer.Argument(metavar="[NAME]", help="The entity to show with what is around it, as NAME, NAME::TYPE or id."),

@@ -12,7 +12,7 @@ from trueweave.cli.options import EntityName, EntityType, Limit
 from trueweave.cli.questions import Where, read_filter
 from trueweave.cli.render import lookups as render
 from trueweave.cli.render.evidence import described_entities, relation_table
-from trueweave.cli.session import Session, workspace_command
+from trueweave.cli.session import CommandSession, workspace_command
 from trueweave.core.record import NameKey
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ Fitting = Annotated[str | None, typer.Argument(metavar="[TEXT]", help="Only thos
 
 @workspace_command
 def documents(
-    session: Session,
+    session: CommandSession,
     notes: Annotated[bool, typer.Option("--notes", help="Only those with a note, with what was noted.")] = False,
     where: Where = None,
     after: Annotated[str, typer.Option(metavar="URI", help="Begin behind this one.")] = "",
@@ -44,7 +44,7 @@ def documents(
 
 @workspace_command
 def document(
-    session: Session,
+    session: CommandSession,
     uri: Annotated[str, typer.Argument(metavar="URI", help="The document, by uri or path.")],
     first: Annotated[int, typer.Option(min=0, help="The number of the first chunk to show.")] = 0,
     chunks: Annotated[int, typer.Option(min=0, help="How many chunks to show.")] = 5,
@@ -59,7 +59,7 @@ def document(
 
 
 @workspace_command
-def entities(session: Session, text: Fitting = None, type_: EntityType = "", limit: Limit = 20) -> None:
+def entities(session: CommandSession, text: Fitting = None, type_: EntityType = "", limit: Limit = 20) -> None:
     """Show the entities that documents mention most, or those that fit a text.
 
     A text is looked for by its meaning and by the words of names; by words alone where nothing is embedded.
@@ -75,7 +75,7 @@ def entities(session: Session, text: Fitting = None, type_: EntityType = "", lim
 
 @workspace_command
 def entity(
-    session: Session,
+    session: CommandSession,
     name: EntityName,
     relations: Annotated[int, typer.Option(min=0, help="How many relations to show.")] = 10,
     passages: Annotated[int, typer.Option(min=0, help="How many passages to show.")] = 3,
@@ -89,7 +89,7 @@ def entity(
 
 
 @workspace_command
-def relations(session: Session, text: Fitting = None, limit: Limit = 20) -> None:
+def relations(session: CommandSession, text: Fitting = None, limit: Limit = 20) -> None:
     """Show the heaviest relations, or those that fit a text.
 
     A text is looked for by its meaning and by the words of names and descriptions; by words alone where nothing is
@@ -105,7 +105,7 @@ def relations(session: Session, text: Fitting = None, limit: Limit = 20) -> None
 
 @workspace_command
 def neighbours(
-    session: Session,
+    session: CommandSession,
     name: EntityName,
     hops: Annotated[int, typer.Option(min=1, max=3, help="Over how many relations to go.")] = 1,
     limit: Limit = 20,
@@ -118,7 +118,7 @@ def neighbours(
 
 @workspace_command
 def path(
-    session: Session,
+    session: CommandSession,
     start: EntityName,
     end: EntityName,
     longest: Annotated[int, typer.Option(min=1, max=12, help="How many relations it may have.")] = 6,

@@ -14,7 +14,7 @@ from trueweave.cli.render.console import err, say
 from trueweave.cli.render.lines import count, next_step, warning
 from trueweave.cli.render.tables import table
 from trueweave.cli.reply import INTERRUPTED, replying
-from trueweave.cli.session import Session, in_database, in_force, in_workspace, load_settings, workspace_command
+from trueweave.cli.session import CommandSession, in_database, in_force, in_workspace, load_settings, workspace_command
 from trueweave.cli.signals import Work, until_stopped
 from trueweave.cli.status import projection_state
 from trueweave.cli.worker_log import WorkerLog, live_line
@@ -73,7 +73,7 @@ def start(
 
 @app.command()
 @workspace_command
-def status(session: Session) -> None:
+def status(session: CommandSession) -> None:
     """Show how far the copies of this workspace are."""
     found = session(lambda trueweave: trueweave.projections.status())
     session.reply({"projections": found}, *_projection_lines(found))
@@ -81,7 +81,7 @@ def status(session: Session) -> None:
 
 @app.command()
 @workspace_command
-def rebuild(session: Session, store: Store) -> None:
+def rebuild(session: CommandSession, store: Store) -> None:
     """Build the copy anew beside the one that answers questions, then switch to it."""
     session = session.with_workspace_settings()
     with _counting(f"Copying to {store}") as counted:
@@ -92,7 +92,7 @@ def rebuild(session: Session, store: Store) -> None:
 @app.command()
 @workspace_command
 def verify(
-    session: Session,
+    session: CommandSession,
     store: Store,
     limit: Annotated[int, typer.Option(min=1, help="How many differences to show.")] = 20,
 ) -> None:
@@ -108,7 +108,7 @@ def verify(
 @app.command()
 @workspace_command
 def remove(
-    session: Session,
+    session: CommandSession,
     store: Store,
     yes: Yes = False,
 ) -> None:

@@ -8,12 +8,12 @@ import typer
 
 from trueweave.cli.options import Limit
 from trueweave.cli.render.money import receipt_by_document, receipt_table
-from trueweave.cli.session import Session, workspace_command
+from trueweave.cli.session import CommandSession, workspace_command
 
 
 @workspace_command
 def receipt(
-    session: Session,
+    session: CommandSession,
     by_document: Annotated[bool, typer.Option("--by-document", help="The costliest documents, by model.")] = False,
     limit: Limit = 20,
 ) -> None:

@@ -11,7 +11,7 @@ from trueweave.cli.options import Yes
 from trueweave.cli.render.console import say
 from trueweave.cli.render.lines import count
 from trueweave.cli.render.run_summary import first_of
-from trueweave.cli.session import Session, workspace_command
+from trueweave.cli.session import CommandSession, workspace_command
 
 Uris = Annotated[
     list[str],
@@ -21,7 +21,7 @@ Uris = Annotated[
 
 @workspace_command
 def remove(
-    session: Session,
+    session: CommandSession,
     paths: Uris,
     yes: Yes = False,
 ) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trueweave.cli.render.tables import pairs
-from trueweave.cli.session import Session, workspace_command
+from trueweave.cli.session import CommandSession, workspace_command
 from trueweave.core.record import Resolution, ResolutionSettings, Sameness
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @workspace_command
 def resolution(
-    session: Session,
+    session: CommandSession,
     mode: Annotated[
         Resolution | None,
         typer.Argument(

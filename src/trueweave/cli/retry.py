@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from trueweave.cli.render.lines import next_step
-from trueweave.cli.session import Session, workspace_command
+from trueweave.cli.session import CommandSession, workspace_command
 from trueweave.cli.status import look
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @workspace_command
-def retry(session: Session) -> None:
+def retry(session: CommandSession) -> None:
     """Try failed documents and jobs again.
 
     Exits with 0 when none is left, and with 1 when some failed again.

@@ -14,7 +14,7 @@ from rich.text import Text
 from trueweave.cli.render.console import spinner
 from trueweave.cli.render.lines import count, indented, next_step, short_id, warning
 from trueweave.cli.render.tables import TextTable, table
-from trueweave.cli.session import Session, workspace_command
+from trueweave.cli.session import CommandSession, workspace_command
 from trueweave.core.errors import RuleError
 from trueweave.core.graph import Rule, SuggestedName, Suggestion
 from trueweave.core.record import Link, Mention, NameKey
@@ -41,7 +41,7 @@ Names = Annotated[list[NameKey], typer.Argument(parser=NameKey.from_typed, metav
 
 @app.command("list")
 @workspace_command
-def list_(session: Session) -> None:
+def list_(session: CommandSession) -> None:
     """Show all rules, the oldest first."""
     rules = session(lambda trueweave: trueweave.rules.all())
     session.reply({"rules": rules}, rule_table(rules) if rules else "There are no rules.")
@@ -49,14 +49,14 @@ def list_(session: Session) -> None:
 
 @app.command()
 @workspace_command
-def merge(session: Session, names: Names) -> None:
+def merge(session: CommandSession, names: Names) -> None:
     """Make these names one entity."""
     _make(session, lambda rules: rules.merge(*names), lambda rule: f"{fact_text(rule)} are one entity now.")
 
 
 @app.command()
 @workspace_command
-def split(session: Session, names: Names) -> None:
+def split(session: CommandSession, names: Names) -> None:
     """Make these names an entity of their own.
 
     They are one entity from now on, apart from all other names, however similar.
@@ -67,7 +67,7 @@ def split(session: Session, names: Names) -> None:
 @app.command()
 @workspace_command
 def rename(
-    session: Session,
+    session: CommandSession,
     name: Name,
     label: Annotated[str, typer.Argument(help="What to call it.")],
 ) -> None:
@@ -89,7 +89,7 @@ By = Annotated[str, typer.Option("--by", help="Who says so. Without it, the user
 @app.command()
 @workspace_command
 def retype(
-    session: Session,
+    session: CommandSession,
     name: Name,
     type_: Annotated[str, typer.Argument(metavar="TYPE", help="Its type.")],
     to: Target = None,
@@ -106,7 +106,7 @@ def retype(
 @app.command()
 @workspace_command
 def describe(
-    session: Session,
+    session: CommandSession,
     name: Name,
     text: Annotated[str, typer.Argument(help="The description.")],
     to: Target = None,
@@ -123,7 +123,7 @@ def describe(
 @app.command()
 @workspace_command
 def suppress(
-    session: Session,
+    session: CommandSession,
     name: Name,
     to: Target = None,
     by: By = "",
@@ -142,7 +142,7 @@ def suppress(
 @app.command()
 @workspace_command
 def add(
-    session: Session,
+    session: CommandSession,
     name: Name,
     text: Annotated[str, typer.Argument(help="What is so.")],
     to: Target = None,
@@ -166,7 +166,7 @@ def add(
 @app.command()
 @workspace_command
 def undo(
-    session: Session,
+    session: CommandSession,
     rule: Annotated[str, typer.Argument(metavar="ID", help="The rule's id, or how it begins.")],
 ) -> None:
     """Undo a rule, as if it had never been made."""
@@ -191,7 +191,9 @@ def _user() -> str:
         return ""
 
 
-def _make(session: Session, by: Callable[[AsyncRulesGroup], Awaitable[Rule]], told: Callable[[Rule], str]) -> None:
+def _make(
+    session: CommandSession, by: Callable[[AsyncRulesGroup], Awaitable[Rule]], told: Callable[[Rule], str]
+) -> None:
     """Make a rule, and say what it does, which of its names documents mention, and how to take it back."""
 
     async def added(trueweave: AsyncTrueweave) -> AddedRule:
@@ -213,7 +215,7 @@ Which = Annotated[
 @app.command()
 @workspace_command
 def suggest(
-    session: Session,
+    session: CommandSession,
     threshold: Annotated[
         int | None,
         typer.Option(min=70, max=100, metavar="PERCENT", help="How alike. Without it, as the resolution says."),
@@ -241,7 +243,7 @@ def suggest(
 
 @app.command()
 @workspace_command
-def accept(session: Session, which: Which) -> None:
+def accept(session: CommandSession, which: Which) -> None:
     """Accept suggestions: the names of each become one entity, by a merge rule."""
     rules = session(lambda trueweave: trueweave.rules.accept(*which))
     session.reply({"rules": rules}, *accepted_lines(rules))
@@ -249,7 +251,7 @@ def accept(session: Session, which: Which) -> None:
 
 @app.command()
 @workspace_command
-def reject(session: Session, which: Which) -> None:
+def reject(session: CommandSession, which: Which) -> None:
     """Reject suggestions: their names stay apart, and are not suggested again."""
     pairs = session(lambda trueweave: trueweave.rules.reject(*which))
     session.reply({"rejected": pairs}, *(f"{names_text(pair)}: not suggested again." for pair in pairs))

@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Session:
+class CommandSession:
     """The settings of a command that works in one workspace, and its reply. Called with a function, it gives what that
     function returns in the workspace."""
 
@@ -35,19 +35,19 @@ class Session:
     def __call__(self, act: Callable[[AsyncTrueweave], Awaitable[T]]) -> T:
         return in_workspace(act, self.settings)
 
-    def with_workspace_settings(self) -> Session:
+    def with_workspace_settings(self) -> CommandSession:
         """The same with the settings that the workspace overrides."""
         return replace(self, settings=in_force(self.settings))
 
 
 def workspace_command(function: Callable[..., None]) -> Callable[..., None]:
-    """A command with the options --workspace, --database-url and --json after its own, which gets a Session in their
-    place."""
+    """A command with the options --workspace, --database-url and --json after its own. In their place the function gets
+    a CommandSession."""
 
     @wraps(function)
     def command(*, workspace: str | None, database_url: str | None, json: bool, **options: object) -> None:
         with replying(json) as reply:
-            function(Session(load_settings(database_url, workspace), reply), **options)
+            function(CommandSession(load_settings(database_url, workspace), reply), **options)
 
     own = inspect.signature(function, eval_str=True)
     parameters = [*list(own.parameters.values())[1:], *_SHARED]

@@ -13,7 +13,7 @@ from rich.text import Text
 from trueweave.cli.render.lines import count, indented, next_step, warning
 from trueweave.cli.render.money import budget_rows
 from trueweave.cli.render.tables import pairs
-from trueweave.cli.session import Session, place, workspace_command
+from trueweave.cli.session import CommandSession, place, workspace_command
 
 if TYPE_CHECKING:
     from trueweave.core.jobs import FailedDocument, FailedWork, IngestProgress, OutOfDate, Status, WorkKind
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @workspace_command
 def status(
-    session: Session,
+    session: CommandSession,
     failed: Annotated[bool, typer.Option("--failed", help="List failed documents and jobs.")] = False,
     limit: Annotated[int, typer.Option(min=1, help="How many of those to list.")] = 1000,
 ) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from trueweave.cli.render.lines import count
-from trueweave.cli.session import Session, workspace_command
+from trueweave.cli.session import CommandSession, workspace_command
 
 
 @workspace_command
-def sweep(session: Session) -> None:
+def sweep(session: CommandSession) -> None:
     """Delete what is no longer needed.
 
     Deleted are names that no document mentions, replies and lists that have been kept as long as the settings say, and

@@ -12,7 +12,7 @@ from rich.table import Table as BoxedTable
 from rich.text import Text
 
 from trueweave.cli.render.lines import count, next_step
-from trueweave.cli.session import Session, workspace_command
+from trueweave.cli.session import CommandSession, workspace_command
 
 if TYPE_CHECKING:
     from trueweave.core.graph import Difference, Verdict
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @workspace_command
-def verify(session: Session) -> None:
+def verify(session: CommandSession) -> None:
     """Rebuild the index beside this one, and compare the two.
 
     Nothing is changed, and no model is asked. Documents that wait to be settled are counted.

@@ -13,7 +13,7 @@ from trueweave.cli.communities.lines import behind_lines, change_lines, no_commu
 from trueweave.cli.options import Limit
 from trueweave.cli.render.dates import local_time, parse_moment
 from trueweave.cli.render.lines import next_step, warning
-from trueweave.cli.session import Session, workspace_command
+from trueweave.cli.session import CommandSession, workspace_command
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -28,7 +28,7 @@ _MOST_CHANGES = 1000
 
 @workspace_command
 def changes(
-    session: Session,
+    session: CommandSession,
     since: Since,
     limit: Limit = 10,
 ) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trueweave.cli.communities.lines import Page, page_lines
-from trueweave.cli.session import Session, workspace_command
+from trueweave.cli.session import CommandSession, workspace_command
 
 if TYPE_CHECKING:
     from trueweave.engine.trueweave import AsyncTrueweave
@@ -20,7 +20,7 @@ _MOST_PARTS = 10
 
 @workspace_command
 def show(
-    session: Session,
+    session: CommandSession,
     id_: Id,
     members: Members = 10,
 ) -> None:

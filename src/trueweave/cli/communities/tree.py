@@ -8,7 +8,7 @@ import typer
 
 from trueweave.cli.communities.lines import Branch, no_communities, tree_table
 from trueweave.cli.render.lines import next_step
-from trueweave.cli.session import Session, workspace_command
+from trueweave.cli.session import CommandSession, workspace_command
 
 if TYPE_CHECKING:
     from trueweave.core.graph import Community, Hierarchy
@@ -22,7 +22,7 @@ Each = Annotated[int, typer.Option("--limit", min=1, help="How many to show with
 
 @workspace_command
 def tree(
-    session: Session,
+    session: CommandSession,
     root: Root = None,
     depth: Depth = 2,
     limit: Each = 10,
