@@ -143,7 +143,9 @@ def _member(target: Target, source: str, node: Function, group: str) -> str:
         waited = f"return wait_for(lambda: {_call(f'Async{target.name}.{node.name}', node)})"
         return _function(f"@staticmethod\n    def {node.name}", node, returns, doc, waited)
     called = f"trueweave.{group}.{node.name}" if group else f"trueweave.{node.name}"
-    act = f"lambda trueweave: {_call(called, node)}"
+    takes = next((f"@{one}\n    " for one in decorators if one.startswith("takes(")), "")
+    act = f"lambda trueweave: {called}(**values({node.args.args[1].arg}))" if takes else ""
+    act = act or f"lambda trueweave: {_call(called, node)}"
     if "property" in decorators:
         head, body = f"@property\n    def {node.name}", f"return self._{called}"
     elif "asynccontextmanager" in decorators:
@@ -152,9 +154,9 @@ def _member(target: Target, source: str, node: Function, group: str) -> str:
     elif returns == "Conversation":
         head, body = f"def {node.name}", f"return {_call('Conversation', node).replace('(', '(self, ', 1)}"
     elif returns.startswith("Iterator["):
-        head, body = f"def {node.name}", f"return self._iterate({act})"
+        head, body = f"{takes}def {node.name}", f"return self._iterate({act})"
     else:
-        head, body = f"def {node.name}", f"{'' if returns == 'None' else 'return '}self._wait_for({act})"
+        head, body = f"{takes}def {node.name}", f"{'' if returns == 'None' else 'return '}self._wait_for({act})"
     return _function(head, node, returns, doc, body)
 
 

@@ -6,6 +6,7 @@ The values that these take and return are in `trueweave.types`.
 import importlib
 import typing
 
+from trueweave.core.answers import Basis, Claim, Judgement
 from trueweave.core.evidence import Hits, Query
 from trueweave.core.graph import Hit, VectorKind
 from trueweave.core.model_calls import Prompt, Reply
@@ -33,6 +34,7 @@ from trueweave.core.protocols import (
     TextSearch,
     Vectors,
     VectorSearch,
+    Verified,
     Verifier,
     WalkReader,
 )
@@ -46,11 +48,13 @@ if typing.TYPE_CHECKING:
     from trueweave.store.postgres.projection.projecting import ProjectionSource
 
 __all__ = [
+    "Basis",
     "Change",
     "ChangeReaders",
     "ChunkMention",
     "ChunkSizes",
     "Chunker",
+    "Claim",
     "Database",
     "DroppedFinding",
     "Embedder",
@@ -60,6 +64,7 @@ __all__ = [
     "Hit",
     "Hits",
     "IngestContext",
+    "Judgement",
     "Loader",
     "MakeChunker",
     "MakeExtractor",
@@ -84,6 +89,7 @@ __all__ = [
     "VectorKind",
     "VectorSearch",
     "Vectors",
+    "Verified",
     "Verifier",
     "WalkReader",
     "Workspace",

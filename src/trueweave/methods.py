@@ -1,4 +1,4 @@
-"""The methods with their parameters, for `ask(..., method=Local(top_k=5))`. `trueweave.extend` is for writing one."""
+"""The methods with their parameters, for `ask(..., method=Naive(top_k=5))`. `trueweave.extend` is for writing one."""
 
 from trueweave.retrieval.methods import (
     Auto,

@@ -1,5 +1,6 @@
 """The values that calls take and return. The most common ones are in `trueweave` itself, too."""
 
+from trueweave.answering.options import AskOptions, RetrieveOptions
 from trueweave.core.answers import Answer, AnswerOptions, Check, Citation, Compared, Comparison, Repair, Sentence
 from trueweave.core.evidence import (
     Connection,
@@ -74,6 +75,7 @@ from trueweave.formats.pictures import GraphPicture
 __all__ = [
     "Answer",
     "AnswerOptions",
+    "AskOptions",
     "Budget",
     "BulkReport",
     "Check",
@@ -132,6 +134,7 @@ __all__ = [
     "Resolution",
     "ResolutionSettings",
     "RetiredCommunity",
+    "RetrieveOptions",
     "Rule",
     "RuleKind",
     "Scored",

@@ -41,6 +41,7 @@ from trueweave.extend import (
     ProjectionSource,
     TextSearch,
     VectorSearch,
+    Verifier,
 )
 from trueweave.retrieval.methods import registry
 
@@ -60,7 +61,16 @@ API = [
     *CLIENT_GROUPS,
     *(getattr(sync_client, kind.__name__.removeprefix("Async")) for kind in CLIENT_GROUPS),
     ProjectionSource,
-    *(Method, Loader, Extractor, Chunker, GraphReader, VectorSearch, TextSearch),  # what other packages implement
+    *(
+        Method,
+        Loader,
+        Extractor,
+        Chunker,
+        GraphReader,
+        VectorSearch,
+        TextSearch,
+        Verifier,
+    ),  # what other packages implement
 ]
 ALIASES = {
     "ChangeReaders",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
-from typing import Protocol
+from typing import Any, Protocol
 
+from trueweave.answering.options import AskOptions
 from trueweave.core.answers import Answer
 from trueweave.core.events import Listener, ignore
 from trueweave.core.evidence import Filter, Usage
 from trueweave.core.model_calls import Message
+from trueweave.core.parameters import takes
 from trueweave.core.streams import Stream
 from trueweave.retrieval.context import Method
 
@@ -23,28 +25,13 @@ class AsksAsync(Protocol):
     def has_model(self) -> bool:
         """Whether there is a language model to answer with."""
 
-    async def ask(
-        self,
-        question: str,
-        method: str | Method | None = None,
-        *,
-        filter: Filter | None = None,
-        history: Sequence[Message] = (),
-        context_only: bool = False,
-        listener: Listener = ignore,
-    ) -> Answer:
+    @takes(AskOptions)
+    async def ask(self, asked: AskOptions) -> Answer:
         """The answer to a question."""
         ...
 
-    def stream(
-        self,
-        question: str,
-        method: str | Method | None = None,
-        *,
-        filter: Filter | None = None,
-        history: Sequence[Message] = (),
-        listener: Listener = ignore,
-    ) -> Stream[str | Answer]:
+    @takes(AskOptions)
+    def stream(self, asked: AskOptions) -> Stream[str | Answer]:
         """The answer in pieces, and at the end the whole of it."""
         ...
 
@@ -56,28 +43,13 @@ class Asks(Protocol):
     def has_model(self) -> bool:
         """Whether there is a language model to answer with."""
 
-    def ask(
-        self,
-        question: str,
-        method: str | Method | None = None,
-        *,
-        filter: Filter | None = None,
-        history: Sequence[Message] = (),
-        context_only: bool = False,
-        listener: Listener = ignore,
-    ) -> Answer:
+    @takes(AskOptions)
+    def ask(self, asked: AskOptions) -> Answer:
         """The answer to a question."""
         ...
 
-    def stream(
-        self,
-        question: str,
-        method: str | Method | None = None,
-        *,
-        filter: Filter | None = None,
-        history: Sequence[Message] = (),
-        listener: Listener = ignore,
-    ) -> Iterator[str | Answer]:
+    @takes(AskOptions)
+    def stream(self, asked: AskOptions) -> Iterator[str | Answer]:
         """The answer in pieces, and at the end the whole of it."""
         ...
 
@@ -105,18 +77,25 @@ class ConversationState:
         """Begin anew: what was said before is forgotten."""
         self._said = ()
 
-    def _add(self, question: str, answer: Answer) -> None:
+    def _next(self, question: str, listener: Listener, *, has_model: bool) -> dict[str, Any]:
+        """The next question with what goes with it, as arguments of `ask` and `stream`."""
+        how = {"filter": self._filter, "history": self.history, "listener": listener}
+        return {"question": question, "method": self.method, "context_only": not has_model, **how}
+
+    def _heard(self, question: str, piece: str | Answer) -> None:
         """Keep a question and its answer; of what was said long ago, no more than there is room for."""
         from trueweave.answering.conversation import trimmed
 
-        self._said = trimmed((*self._said, Message("user", question), Message("assistant", answer.text)), _KEPT)
-        self._usage += answer.usage
+        if isinstance(piece, Answer):
+            said = Message("user", question), Message("assistant", piece.text)
+            self._said = trimmed((*self._said, *said), _KEPT)
+            self._usage += piece.usage
 
 
 class AsyncConversation(ConversationState):
     """Questions one after the other, each understood from what was said before. Made by `trueweave.conversation`.
 
-    `method` may be set anew between two questions. An answer that was not heard to its end is not part of the
+    `method` may be set anew between two questions. An answer that was not read to its end is not part of the
     conversation.
     """
 
@@ -134,16 +113,10 @@ class AsyncConversation(ConversationState):
 
     async def ask(self, question: str, *, listener: Listener = ignore) -> Answer:
         """The answer to a question, every citation checked; without a language model, an answer that has no text and
-        the evidence that was found. The listener hears how a question was understood (`Rewritten`)."""
-        answer = await self._trueweave.ask(
-            question,
-            self.method,
-            filter=self._filter,
-            history=self.history,
-            context_only=not self._trueweave.has_model,
-            listener=listener,
-        )
-        self._add(question, answer)
+        the evidence that was found. The listener receives how a question was understood (`Rewritten`)."""
+        asked = self._next(question, listener, has_model=self._trueweave.has_model)
+        answer = await self._trueweave.ask(**asked)
+        self._heard(question, answer)
         return answer
 
     def stream(self, question: str, *, listener: Listener = ignore) -> Stream[str | Answer]:
@@ -151,23 +124,17 @@ class AsyncConversation(ConversationState):
         return self._hand_out(self._pieces(question, listener), listener)
 
     async def _pieces(self, question: str, listener: Listener) -> AsyncGenerator[str | Answer, None]:
-        if not self._trueweave.has_model:
-            yield await self.ask(question, listener=listener)
-            return
-        stream = self._trueweave.stream(
-            question, self.method, filter=self._filter, history=self.history, listener=listener
-        )
-        async with aclosing(stream):
+        asked = self._next(question, listener, has_model=self._trueweave.has_model)
+        async with aclosing(self._trueweave.stream(**asked)) as stream:
             async for piece in stream:
-                if isinstance(piece, Answer):
-                    self._add(question, piece)
+                self._heard(question, piece)
                 yield piece
 
 
 class Conversation(ConversationState):
     """Questions one after the other, each understood from what was said before. Made by `trueweave.conversation`.
 
-    `method` may be set anew between two questions. An answer that was not heard to its end is not part of the
+    `method` may be set anew between two questions. An answer that was not read to its end is not part of the
     conversation.
     """
 
@@ -184,26 +151,13 @@ class Conversation(ConversationState):
 
     def ask(self, question: str, *, listener: Listener = ignore) -> Answer:
         """The answer to a question, every citation checked; without a language model, an answer that has no text and
-        the evidence that was found. The listener hears how a question was understood (`Rewritten`)."""
-        answer = self._trueweave.ask(
-            question,
-            self.method,
-            filter=self._filter,
-            history=self.history,
-            context_only=not self._trueweave.has_model,
-            listener=listener,
-        )
-        self._add(question, answer)
+        the evidence that was found. The listener receives how a question was understood (`Rewritten`)."""
+        answer = self._trueweave.ask(**self._next(question, listener, has_model=self._trueweave.has_model))
+        self._heard(question, answer)
         return answer
 
     def stream(self, question: str, *, listener: Listener = ignore) -> Iterator[str | Answer]:
         """The answer in pieces as the model writes them, and at the end the whole of it: see `ask`."""
-        if not self._trueweave.has_model:
-            yield self.ask(question, listener=listener)
-            return
-        for piece in self._trueweave.stream(
-            question, self.method, filter=self._filter, history=self.history, listener=listener
-        ):
-            if isinstance(piece, Answer):
-                self._add(question, piece)
+        for piece in self._trueweave.stream(**self._next(question, listener, has_model=self._trueweave.has_model)):
+            self._heard(question, piece)
             yield piece

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_type_hints
 
 import typer
 
 from trueweave.cli.render.console import say
 from trueweave.cli.render.lines import warning
 from trueweave.core.errors import ConfigError, UnreadableFile
+from trueweave.core.parameters import PlainField, plain_fields
 
 if TYPE_CHECKING:
     from trueweave.core.events import Event
     from trueweave.core.evidence import Filter
     from trueweave.core.model_calls import Message
+
+Command = TypeVar("Command", bound=Callable[..., None])
 
 Question = Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know; - reads it from stdin.")]
 Documents = Annotated[
@@ -42,6 +46,37 @@ Where = Annotated[
 ShowEvidence = Annotated[
     bool, typer.Option("--show-evidence", help="Show what was found, its scores and sources, and how it was found.")
 ]
+
+
+def with_parameters(*options: type) -> Callable[[Command], Command]:
+    """Give a command the plain parameters of these options, which it takes as keyword arguments, before its own
+    `--show-evidence`."""
+
+    def decorated(command: Command) -> Command:
+        hints = get_type_hints(command, include_extras=True)
+        written = inspect.signature(command).parameters.values()
+        own = [one.replace(annotation=hints[one.name]) for one in written if one.kind is not one.VAR_KEYWORD]
+        added = [_parameter(one) for kind in options for one in plain_fields(kind)]
+        before = next(n for n, one in enumerate(own) if one.name == "show_evidence")
+        signature = inspect.Signature([*own[:before], *added, *own[before:]], return_annotation=None)
+        command.__signature__ = signature  # type: ignore[attr-defined]
+        return command
+
+    return decorated
+
+
+def given_parameters(given: Mapping[str, Any], options: type) -> dict[str, Any]:
+    """Those of the arguments of a command that are plain parameters of these options, where they were given."""
+    return {one.name: given[one.name] for one in plain_fields(options) if given[one.name] is not None}
+
+
+def _parameter(one: PlainField) -> inspect.Parameter:
+    flag, mark = one.name.replace("_", "-"), one.parameter
+    names = f"--{flag}/--no-{flag}" if one.type == bool | None else f"--{flag}"
+    option = typer.Option(names, metavar=mark.metavar, min=mark.least, max=mark.most, help=mark.help)
+    kind, default = (str | None, None) if one.type is str and not one.default else (one.type, one.default)
+    annotation = cast("Any", Annotated)[kind, option]
+    return inspect.Parameter(one.name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=annotation)
 
 
 class QuestionNotes:

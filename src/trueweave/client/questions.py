@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 from trueweave.answering.conversations import AsyncConversation
+from trueweave.answering.options import AskOptions, RetrieveOptions
 from trueweave.client.connection import Repeats
 from trueweave.client.forms import (
     answer,
@@ -24,7 +25,7 @@ from trueweave.core.errors import ServerUnavailable
 from trueweave.core.events import Listener, Retrieved, Rewritten, ignore
 from trueweave.core.evidence import Evidence, Filter, Passage
 from trueweave.core.model_calls import Message
-from trueweave.core.protocols import Verifier
+from trueweave.core.parameters import plain_values, takes, values
 from trueweave.core.streams import Stream
 from trueweave.retrieval.context import Method
 from trueweave.text.names import storable
@@ -37,100 +38,47 @@ class ClientQuestionCalls:
     _method: str
     _has_model: bool
 
-    async def ask(
-        self,
-        question: str,
-        method: str | Method | None = None,
-        *,
-        filter: Filter | None = None,
-        history: Sequence[Message] = (),
-        use_cot: bool = False,
-        numerical_answer: bool = False,
-        extractive: bool = False,
-        repair: bool | None = None,
-        verifiers: Sequence[str | Verifier] | None = None,
-        options: AnswerOptions | None = None,
-        context_only: bool = False,
-        rerank: bool = False,
-        listener: Listener = ignore,
-    ) -> Answer:
+    @takes(AskOptions)
+    async def ask(self, asked: AskOptions) -> Answer:
         """The answer to a question from what a method finds, every citation checked.
 
-        `method` is a name, or a method with parameters of its own; `filter` says which documents may speak, `history`
-        what was said before. With `use_cot` the model thinks first, and its reasoning is kept apart; with
+        `method` is a name, or a method with parameters of its own; `filter` selects documents, and `history` is the
+        conversation so far. With `use_cot` the model thinks first, and its reasoning is kept apart; with
         `numerical_answer` it gives a number and its unit alone, with `extractive` quotes alone; with `context_only` it
-        is not asked. `verifiers` check the answer in their order, by name ("rules", "llm", "onnx/FOLDER") or as they
-        are, and `repair` gives the model the sentences that they do not vouch for once more; both are as the settings
-        say unless given. `options` has further instructions, language, length and temperature of this answer. The
-        listener hears what is waited for.
+        is not asked. `verifiers` check the answer in their order, by name ("rules", "llm", "onnx/FOLDER") or as
+        objects, and `repair` gives the model the sentences that they do not confirm once more; both are as in the
+        settings unless given. `options` has further instructions, language, length and temperature of this answer. The
+        listener receives what the question waits for.
         """
-        body = _body(
-            question,
-            method,
-            filter=filter,
-            history=history,
-            use_cot=use_cot,
-            numerical_answer=numerical_answer,
-            extractive=extractive,
-            repair=repair,
-            verifiers=verifiers,
-            options=options,
-            rerank=rerank,
-        )
-        if listener is ignore or context_only:
-            body["context_only"] = context_only
-            found = answer(await self._requests.ask("/ask", body, Repeats.REFUSED))
-            listener(Retrieved(found.evidence))
+        if asked.listener is ignore or asked.context_only:
+            found = answer(await self._requests.ask("/ask", ask_body(asked), Repeats.REFUSED))
+            asked.listener(Retrieved(found.evidence))
             return found
         last: str | Answer = ""
-        async for piece in self._pieces(body, listener):  # what was found is told before it is answered
+        async for piece in self._pieces(asked):  # the listener receives the evidence before the answer is written
             last = piece
         assert isinstance(last, Answer), "a stream of pieces ends with the answer"
         return last
 
-    def stream(
-        self,
-        question: str,
-        method: str | Method | None = None,
-        *,
-        filter: Filter | None = None,
-        history: Sequence[Message] = (),
-        use_cot: bool = False,
-        numerical_answer: bool = False,
-        extractive: bool = False,
-        repair: bool | None = None,
-        verifiers: Sequence[str | Verifier] | None = None,
-        options: AnswerOptions | None = None,
-        rerank: bool = False,
-        listener: Listener = ignore,
-    ) -> Stream[str | Answer]:
+    @takes(AskOptions)
+    def stream(self, asked: AskOptions) -> Stream[str | Answer]:
         """The answer in pieces as the model writes them, and at the end the whole of it, checked: see `ask`.
 
-        Who leaves early may close the stream, or let go of it: the model is hung up on either way.
+        You can close the stream early, or drop it: either cancels generation.
         """
-        body = _body(
-            question,
-            method,
-            filter=filter,
-            history=history,
-            use_cot=use_cot,
-            numerical_answer=numerical_answer,
-            extractive=extractive,
-            repair=repair,
-            verifiers=verifiers,
-            options=options,
-            rerank=rerank,
-        )
-        return self._requests.streams.hand_out(self._pieces(body, listener), listener)
+        return self._requests.streams.hand_out(self._pieces(asked), asked.listener)
 
-    async def _pieces(self, body: dict[str, Any], listener: Listener) -> AsyncGenerator[str | Answer, None]:
-        async with self._requests.events("/ask", body) as events:
+    async def _pieces(self, asked: AskOptions) -> AsyncGenerator[str | Answer, None]:
+        if asked.context_only:
+            yield await self.ask(**values(asked))
+            return
+        async with self._requests.events("/ask", ask_body(asked)) as events:
             async for name, data in events:
                 match name:
                     case "rewritten":
-                        listener(Rewritten(part(data, "question")))
+                        asked.listener(Rewritten(part(data, "question")))
                     case "evidence":
-                        listener(Retrieved(evidence(data)))
+                        asked.listener(Retrieved(evidence(data)))
                     case "token":
                         yield part(data, "text")
                     case "problem":
@@ -140,24 +88,11 @@ class ClientQuestionCalls:
                         return
         raise ServerUnavailable("the server ended the answer before it was whole. Ask again.")
 
-    async def retrieve(
-        self,
-        question: str,
-        method: str | Method | None = None,
-        *,
-        filter: Filter | None = None,
-        rerank: bool = False,
-        listener: Listener = ignore,
-    ) -> Evidence:
+    @takes(RetrieveOptions)
+    async def retrieve(self, asked: RetrieveOptions) -> Evidence:
         """What a method finds for a question, and how, without an answer."""
-        body = {
-            "question": storable(question),
-            **method_body(method),
-            "filter": filter_body(filter),
-            "rerank": rerank,
-        }
-        found = evidence(await self._requests.ask("/retrieve", body))
-        listener(Retrieved(found))
+        found = evidence(await self._requests.ask("/retrieve", retrieve_body(asked)))
+        asked.listener(Retrieved(found))
         return found
 
     async def search(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> list[Passage]:
@@ -208,25 +143,21 @@ class ClientQuestionCalls:
         return AsyncConversation(self, self._requests.streams.hand_out, method, filter, history)
 
 
-def _body(
-    question: str,
-    method: str | Method | None,
-    *,
-    filter: Filter | None,
-    history: Sequence[Message],
-    verifiers: Sequence[str | Verifier] | None,
-    options: AnswerOptions | None,
-    **how: Any,
-) -> dict[str, Any]:
-    """A question as the server takes it."""
-    wanted = options or AnswerOptions()
-    names = ("instructions", "language", "length", "temperature")
+def retrieve_body(asked: RetrieveOptions) -> dict[str, Any]:
+    """A question as the server takes it, without the options of its answer."""
     return {
-        "question": storable(question),
-        **method_body(method),
-        "filter": filter_body(filter),
-        "history": [{"role": one.role, "content": one.content} for one in history],
-        "verifiers": verifier_names(verifiers),
-        "options": {name: getattr(wanted, name) for name in names},
-        **how,
+        "question": storable(asked.question),
+        **method_body(asked.method),
+        "filter": filter_body(asked.filter),
+        **plain_values(asked),
+    }
+
+
+def ask_body(asked: AskOptions) -> dict[str, Any]:
+    """A question as the server takes it."""
+    return {
+        **retrieve_body(asked),
+        "history": [{"role": one.role, "content": one.content} for one in asked.history],
+        "verifiers": verifier_names(asked.verifiers),
+        "options": plain_values(asked.options or AnswerOptions()),
     }

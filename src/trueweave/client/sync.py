@@ -9,8 +9,9 @@ from pathlib import Path
 from uuid import UUID
 
 from trueweave.answering.conversations import Conversation
+from trueweave.answering.options import AskOptions, RetrieveOptions
 from trueweave.client.client import AsyncClient
-from trueweave.core.answers import Answer, AnswerOptions, Comparison
+from trueweave.core.answers import Answer, Comparison
 from trueweave.core.events import Added, Listener, Progress, Refused, ignore, unseen
 from trueweave.core.evidence import DocumentDetails, EntityDetails, EntityPath, Evidence, Filter, Hits, Passage
 from trueweave.core.graph import (
@@ -27,7 +28,7 @@ from trueweave.core.graph import (
 from trueweave.core.jobs import DocumentInfo, DocumentState, FailedDocument, IngestJob, Status
 from trueweave.core.model_calls import Message
 from trueweave.core.money import Budget, Estimate, ReportEstimate, Spent, SpentOn
-from trueweave.core.protocols import Verifier
+from trueweave.core.parameters import takes, values
 from trueweave.core.record import Document, Link, Mention, NamedFile, NameKey, ResolutionSettings, Source
 from trueweave.core.settings import Settings
 from trueweave.core.waiting import WaitingCalls, WaitingGroup
@@ -421,101 +422,32 @@ class Client(_Waiting):
 
     # --- questions ---------------------------------------------------------------------------------
 
-    def ask(
-        self,
-        question: str,
-        method: str | Method | None = None,
-        *,
-        filter: Filter | None = None,
-        history: Sequence[Message] = (),
-        use_cot: bool = False,
-        numerical_answer: bool = False,
-        extractive: bool = False,
-        repair: bool | None = None,
-        verifiers: Sequence[str | Verifier] | None = None,
-        options: AnswerOptions | None = None,
-        context_only: bool = False,
-        rerank: bool = False,
-        listener: Listener = ignore,
-    ) -> Answer:
+    @takes(AskOptions)
+    def ask(self, asked: AskOptions) -> Answer:
         """The answer to a question from what a method finds, every citation checked.
 
-        `method` is a name, or a method with parameters of its own; `filter` says which documents may speak, `history`
-        what was said before. With `use_cot` the model thinks first, and its reasoning is kept apart; with
+        `method` is a name, or a method with parameters of its own; `filter` selects documents, and `history` is the
+        conversation so far. With `use_cot` the model thinks first, and its reasoning is kept apart; with
         `numerical_answer` it gives a number and its unit alone, with `extractive` quotes alone; with `context_only` it
-        is not asked. `verifiers` check the answer in their order, by name ("rules", "llm", "onnx/FOLDER") or as they
-        are, and `repair` gives the model the sentences that they do not vouch for once more; both are as the settings
-        say unless given. `options` has further instructions, language, length and temperature of this answer. The
-        listener hears what is waited for.
+        is not asked. `verifiers` check the answer in their order, by name ("rules", "llm", "onnx/FOLDER") or as
+        objects, and `repair` gives the model the sentences that they do not confirm once more; both are as in the
+        settings unless given. `options` has further instructions, language, length and temperature of this answer. The
+        listener receives what the question waits for.
         """
-        return self._wait_for(
-            lambda trueweave: trueweave.ask(
-                question,
-                method,
-                filter=filter,
-                history=history,
-                use_cot=use_cot,
-                numerical_answer=numerical_answer,
-                extractive=extractive,
-                repair=repair,
-                verifiers=verifiers,
-                options=options,
-                context_only=context_only,
-                rerank=rerank,
-                listener=listener,
-            )
-        )
+        return self._wait_for(lambda trueweave: trueweave.ask(**values(asked)))
 
-    def stream(
-        self,
-        question: str,
-        method: str | Method | None = None,
-        *,
-        filter: Filter | None = None,
-        history: Sequence[Message] = (),
-        use_cot: bool = False,
-        numerical_answer: bool = False,
-        extractive: bool = False,
-        repair: bool | None = None,
-        verifiers: Sequence[str | Verifier] | None = None,
-        options: AnswerOptions | None = None,
-        rerank: bool = False,
-        listener: Listener = ignore,
-    ) -> Iterator[str | Answer]:
+    @takes(AskOptions)
+    def stream(self, asked: AskOptions) -> Iterator[str | Answer]:
         """The answer in pieces as the model writes them, and at the end the whole of it, checked: see `ask`.
 
-        Who leaves early may close the stream, or let go of it: the model is hung up on either way.
+        You can close the stream early, or drop it: either cancels generation.
         """
-        return self._iterate(
-            lambda trueweave: trueweave.stream(
-                question,
-                method,
-                filter=filter,
-                history=history,
-                use_cot=use_cot,
-                numerical_answer=numerical_answer,
-                extractive=extractive,
-                repair=repair,
-                verifiers=verifiers,
-                options=options,
-                rerank=rerank,
-                listener=listener,
-            )
-        )
+        return self._iterate(lambda trueweave: trueweave.stream(**values(asked)))
 
-    def retrieve(
-        self,
-        question: str,
-        method: str | Method | None = None,
-        *,
-        filter: Filter | None = None,
-        rerank: bool = False,
-        listener: Listener = ignore,
-    ) -> Evidence:
+    @takes(RetrieveOptions)
+    def retrieve(self, asked: RetrieveOptions) -> Evidence:
         """What a method finds for a question, and how, without an answer."""
-        return self._wait_for(
-            lambda trueweave: trueweave.retrieve(question, method, filter=filter, rerank=rerank, listener=listener)
-        )
+        return self._wait_for(lambda trueweave: trueweave.retrieve(**values(asked)))
 
     def search(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> list[Passage]:
         """The passages that fit a text best: by meaning and by words, or by words alone where nothing is embedded."""

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Literal
+from typing import Annotated, Literal
 
 from trueweave.core.errors import InvalidArgument
 from trueweave.core.evidence import Evidence, Passage, Usage
 from trueweave.core.model_calls import Finish
+from trueweave.core.parameters import Parameter
 
 CheckStatus = Literal["quoted", "entailed", "computed", "contradicted", "not checked"]
 VOUCHED: frozenset[CheckStatus] = frozenset(("quoted", "entailed", "computed"))
-_SHORTEST_ANSWER = 16  # tokens
+SHORTEST_ANSWER = 16  # tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,16 +169,26 @@ class AnswerOptions:
     question where it is empty), how many tokens it may have (as the settings say where it is None), and the model's
     temperature."""
 
-    instructions: str = ""
-    language: str = ""
-    length: int | None = None
-    temperature: float = 0.0
+    instructions: Annotated[
+        str,
+        Parameter(
+            "What the model is told besides, as in --instructions 'Use a table.'", metavar="TEXT", longest=200_000
+        ),
+    ] = ""
+    language: Annotated[
+        str, Parameter("The language of the answer, if not that of the question.", metavar="NAME", longest=2000)
+    ] = ""
+    length: Annotated[
+        int | None,
+        Parameter("How many tokens the answer may have.", metavar="TOKENS", least=SHORTEST_ANSWER, most=100_000),
+    ] = None
+    temperature: Annotated[
+        float, Parameter("The model's temperature: 0 is the most likely words.", least=0, most=2)
+    ] = 0.0
 
     def __post_init__(self) -> None:
-        if self.length is not None and self.length < _SHORTEST_ANSWER:
-            raise InvalidArgument(
-                f"the length of an answer is {self.length} tokens; make it {_SHORTEST_ANSWER} or more"
-            )
+        if self.length is not None and self.length < SHORTEST_ANSWER:
+            raise InvalidArgument(f"the length of an answer is {self.length} tokens; make it {SHORTEST_ANSWER} or more")
         if not 0 <= self.temperature <= 2:
             raise InvalidArgument(f"the temperature is {self.temperature}; make it 0 to 2")
 

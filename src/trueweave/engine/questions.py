@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from trueweave.answering.conversations import AsyncConversation
+from trueweave.answering.options import AskOptions, RetrieveOptions
 from trueweave.core.answers import Answer, AnswerOptions, Compared, Comparison
 from trueweave.core.errors import ConfigError, ModelFilesMissing, WorkspaceReplaced
 from trueweave.core.events import Listener, ignore, in_run
 from trueweave.core.evidence import Evidence, Filter, Passage, Query
 from trueweave.core.model_calls import Message
+from trueweave.core.parameters import takes
 from trueweave.core.protocols import Embedder, Verifier
 from trueweave.core.streams import Stream
 from trueweave.engine.core import OpenWorkspace
@@ -32,98 +33,39 @@ class QuestionCalls:
 
     _core: OpenWorkspace
 
-    async def ask(
-        self,
-        question: str,
-        method: str | Method | None = None,
-        *,
-        filter: Filter | None = None,
-        history: Sequence[Message] = (),
-        use_cot: bool = False,
-        numerical_answer: bool = False,
-        extractive: bool = False,
-        repair: bool | None = None,
-        verifiers: Sequence[str | Verifier] | None = None,
-        options: AnswerOptions | None = None,
-        context_only: bool = False,
-        rerank: bool = False,
-        listener: Listener = ignore,
-    ) -> Answer:
+    @takes(AskOptions)
+    async def ask(self, asked: AskOptions) -> Answer:
         """The answer to a question from what a method finds, every citation checked.
 
-        `method` is a name, or a method with parameters of its own; `filter` says which documents may speak, `history`
-        what was said before. With `use_cot` the model thinks first, and its reasoning is kept apart; with
+        `method` is a name, or a method with parameters of its own; `filter` selects documents, and `history` is the
+        conversation so far. With `use_cot` the model thinks first, and its reasoning is kept apart; with
         `numerical_answer` it gives a number and its unit alone, with `extractive` quotes alone; with `context_only` it
-        is not asked. `verifiers` check the answer in their order, by name ("rules", "llm", "onnx/FOLDER") or as they
-        are, and `repair` gives the model the sentences that they do not vouch for once more; both are as the settings
-        say unless given. `options` has further instructions, language, length and temperature of this answer. The
-        listener hears what is waited for.
+        is not asked. `verifiers` check the answer in their order, by name ("rules", "llm", "onnx/FOLDER") or as
+        objects, and `repair` gives the model the sentences that they do not confirm once more; both are as in the
+        settings unless given. `options` has further instructions, language, length and temperature of this answer. The
+        listener receives what the question waits for.
         """
         from trueweave.engine.asking import whole
 
-        answering = partial(
-            self._answering,
-            use_cot=use_cot,
-            numerical_answer=numerical_answer,
-            extractive=extractive,
-            repair=repair,
-            verifiers=verifiers,
-            options=options,
-        )
-        with in_run(listener, is_question=True):
-            return await whole(
-                self._stream(question, method, filter, history, answering, rerank=rerank, context_only=context_only)
-            )
+        with in_run(asked.listener, is_question=True):
+            return await whole(self._stream(asked))
 
-    def stream(
-        self,
-        question: str,
-        method: str | Method | None = None,
-        *,
-        filter: Filter | None = None,
-        history: Sequence[Message] = (),
-        use_cot: bool = False,
-        numerical_answer: bool = False,
-        extractive: bool = False,
-        repair: bool | None = None,
-        verifiers: Sequence[str | Verifier] | None = None,
-        options: AnswerOptions | None = None,
-        rerank: bool = False,
-        listener: Listener = ignore,
-    ) -> Stream[str | Answer]:
+    @takes(AskOptions)
+    def stream(self, asked: AskOptions) -> Stream[str | Answer]:
         """The answer in pieces as the model writes them, and at the end the whole of it, checked: see `ask`.
 
-        Who leaves early may close the stream, or let go of it: the model is hung up on either way.
+        You can close the stream early, or drop it: either cancels generation.
         """
-        answering = partial(
-            self._answering,
-            use_cot=use_cot,
-            numerical_answer=numerical_answer,
-            extractive=extractive,
-            repair=repair,
-            verifiers=verifiers,
-            options=options,
-        )
-        pieces = self._stream(question, method, filter, history, answering, rerank=rerank, context_only=False)
-        return self._core.streams.hand_out(pieces, listener)
+        return self._core.streams.hand_out(self._stream(asked), asked.listener)
 
-    async def _stream(
-        self,
-        question: str,
-        method: str | Method | None,
-        filter: Filter | None,
-        history: Sequence[Message],
-        answering: Callable[[], Awaitable[Answering]],
-        *,
-        rerank: bool,
-        context_only: bool,
-    ) -> AsyncGenerator[str | Answer, None]:
+    async def _stream(self, asked: AskOptions) -> AsyncGenerator[str | Answer, None]:
         has_begun = False
         for may_begin_again in (True, False):
             try:
                 with translated():
-                    asking, query, chosen = await self._prepare_question(question, method, filter, rerank=rerank)
-                    stream = asking.stream(query, chosen, await answering(), history, context_only=context_only)
+                    asking, query, method = await self._prepare_question(asked)
+                    answering = await self._answering(asked)
+                    stream = asking.stream(query, method, answering, asked.history, context_only=asked.context_only)
                     async with aclosing(stream) as pieces:
                         async for piece in pieces:
                             has_begun = True
@@ -134,27 +76,18 @@ class QuestionCalls:
             else:
                 return
 
-    async def retrieve(
-        self,
-        question: str,
-        method: str | Method | None = None,
-        *,
-        filter: Filter | None = None,
-        rerank: bool = False,
-        listener: Listener = ignore,
-    ) -> Evidence:
+    @takes(RetrieveOptions)
+    async def retrieve(self, asked: RetrieveOptions) -> Evidence:
         """What a method finds for a question, and how, without an answer."""
-        with in_run(listener, is_question=True):
+        with in_run(asked.listener, is_question=True):
             try:
-                return await self._retrieve(question, method, filter, rerank=rerank)
+                return await self._retrieve(asked)
             except WorkspaceReplaced:  # it was noticed just now: the next try uses the new index
-                return await self._retrieve(question, method, filter, rerank=rerank)
+                return await self._retrieve(asked)
 
-    async def _retrieve(
-        self, question: str, method: str | Method | None, filter: Filter | None, *, rerank: bool
-    ) -> Evidence:
-        asking, query, chosen = await self._prepare_question(question, method, filter, rerank=rerank)
-        return await asking.retrieve(query, chosen)
+    async def _retrieve(self, asked: RetrieveOptions) -> Evidence:
+        asking, query, method = await self._prepare_question(asked)
+        return await asking.retrieve(query, method)
 
     async def search(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> list[Passage]:
         """The passages that fit a text best: by meaning and by words, or by words alone where nothing is embedded."""
@@ -182,7 +115,8 @@ class QuestionCalls:
         query = Query(storable(question), filter or Filter())
         with in_run(listener, is_question=True):
             asking = await self._asking()
-            compared = await asking.compare(query, wanted, await self._answering() if answers else None)
+            answering = await self._answering(AskOptions(question)) if answers else None
+            compared = await asking.compare(query, wanted, answering)
         broken = (
             () if methods else tuple(Compared(one.name, Evidence(), problem=one.problem) for one in registry.broken())
         )
@@ -209,30 +143,21 @@ class QuestionCalls:
         with a `history`."""
         return AsyncConversation(self, self._core.streams.hand_out, method, filter, history)
 
-    async def _answering(
-        self,
-        *,
-        use_cot: bool = False,
-        numerical_answer: bool = False,
-        extractive: bool = False,
-        repair: bool | None = None,
-        verifiers: Sequence[str | Verifier] | None = None,
-        options: AnswerOptions | None = None,
-    ) -> Answering:
+    async def _answering(self, asked: AskOptions) -> Answering:
         from trueweave.answering.ask import Answering
 
         settings = self._core.settings
-        chosen = settings.verifiers if verifiers is None else verifiers
+        chosen = settings.verifiers if asked.verifiers is None else asked.verifiers
         return Answering(
-            use_cot,
-            numerical_answer,
-            extractive,
-            settings.repair if repair is None else repair,
+            asked.use_cot,
+            asked.numerical_answer,
+            asked.extractive,
+            settings.repair if asked.repair is None else asked.repair,
             settings.max_context_tokens,
             settings.max_answer_tokens,
             tuple([await self._verifier(one) if isinstance(one, str) else one for one in chosen]),
             await self._core.prompts(),
-            options or AnswerOptions(),
+            asked.options or AnswerOptions(),
             settings.question_tokens - settings.max_context_tokens,
         )
 
@@ -252,14 +177,12 @@ class QuestionCalls:
             )
         return JudgeVerifier(QuestionLLM(llm, self._core.settings.question_tokens), await self._core.prompts())
 
-    async def _prepare_question(
-        self, question: str, method: str | Method | None, filter: Filter | None, *, rerank: bool
-    ) -> tuple[Asking, Query, Method]:
+    async def _prepare_question(self, asked: RetrieveOptions) -> tuple[Asking, Query, Method]:
         """A question as it is put: to whom, what, and by which method."""
         from trueweave.engine.asking import chosen
 
-        query = Query(storable(question), filter or Filter())
-        return await self._asking(), query, chosen(method or self.method, rerank=rerank)
+        query = Query(storable(asked.question), asked.filter or Filter())
+        return await self._asking(), query, chosen(asked.method or self.method, rerank=asked.rerank)
 
     async def _embedder(self) -> Embedder | None:
         """The embedder. Where its files are missing, whoever needs it is told so, and methods that search by words are

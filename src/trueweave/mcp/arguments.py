@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Sequence
-from typing import Annotated, Any, Self
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model, model_validator
 from pydantic.json_schema import WithJsonSchema
 
+from trueweave.answering.options import AskOptions
 from trueweave.core.errors import InvalidArgument
+from trueweave.core.evidence import Filter
+from trueweave.core.parameters import plain_fields
 from trueweave.mcp import bounds
 from trueweave.retrieval.methods import registry
 from trueweave.text.names import storable
@@ -91,6 +94,9 @@ def without_titles(schema: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
+A = TypeVar("A", bound=ToolArguments)
+
+
 class SearchArguments(ToolArguments):
     """The arguments of `search`."""
 
@@ -104,12 +110,42 @@ class SearchArguments(ToolArguments):
     documents: Uris = []
 
 
+def with_parameters(options: type) -> Callable[[type[A]], type[A]]:
+    """Add the plain parameters of a question that are for agents to the arguments of a tool."""
+
+    def decorated(arguments: type[A]) -> type[A]:
+        known: dict[str, Any] = {
+            one.name: (
+                one.type,
+                Field(
+                    default=one.default,
+                    ge=one.parameter.least,
+                    le=one.parameter.most,
+                    max_length=one.parameter.longest,
+                    description=one.parameter.help,
+                ),
+            )
+            for one in plain_fields(options)
+            if one.parameter.for_agents
+        }
+        name, doc = arguments.__name__, arguments.__doc__
+        return create_model(name, __base__=arguments, __doc__=doc, __module__=arguments.__module__, **known)
+
+    return decorated
+
+
+@with_parameters(AskOptions)
 class AskArguments(ToolArguments):
     """The arguments of `ask`."""
 
     question: Text = Field(description="One question, complete in itself.")
     method: AskMethod = Field(default="", description="How evidence is found. Leave it out to have one chosen.")
     documents: Uris = []
+
+    def asked(self) -> AskOptions:
+        """The same for the engine."""
+        plain = self.model_dump(exclude={"question", "method", "documents"})
+        return AskOptions(self.question, self.method or None, filter=Filter(tuple(self.documents)), **plain)
 
 
 class EntityArguments(ToolArguments):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from trueweave.core.answers import Answer, Citation, Sentence
 from trueweave.core.evidence import Filter
+from trueweave.core.parameters import values
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.mcp.arguments import AskArguments, SearchArguments
 from trueweave.mcp.bounds import LONGEST_DESCRIPTION, MOST_CHARACTERS, Room
@@ -36,7 +37,7 @@ async def search(trueweave: AsyncTrueweave, asked: SearchArguments) -> ToolReply
 
 async def ask(trueweave: AsyncTrueweave, asked: AskArguments) -> ToolReply:
     """The answer to a question, with what it cites and what could not be confirmed."""
-    answer = await trueweave.ask(asked.question, asked.method or None, filter=Filter(tuple(asked.documents)))
+    answer = await trueweave.ask(**values(asked.asked()))
     room = Room()
     text = room.text(answer.text, MOST_CHARACTERS // 2)
     cited = entries(answer.citations, _citation, room)

@@ -10,14 +10,18 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, JsonValue, StrictBool, StrictInt
 
+from trueweave.answering.options import AskOptions, RetrieveOptions
 from trueweave.core.answers import AnswerOptions, Check, CheckStatus, Repair
 from trueweave.core.errors import ConfigError
 from trueweave.core.evidence import Connection, Filter, Keywords, Passage, Path, Report, Scalar, SearchedBy, Step, Usage
 from trueweave.core.graph import Community, CommunityReport, Entity, Relation, RuleKind
 from trueweave.core.jobs import IngestJob, JobState, Status
 from trueweave.core.model_calls import Finish, Message
+from trueweave.core.parameters import plain_values
 from trueweave.core.ranges import Range, RangeBounds
 from trueweave.core.record import NameKey, Place, PlaceKind, Source
+from trueweave.retrieval.context import Method
+from trueweave.retrieval.methods import registry
 from trueweave.server.fields import (
     MOST_METADATA,
     MOST_PLACES,
@@ -30,6 +34,7 @@ from trueweave.server.fields import (
     Question,
     Uri,
     WorkspaceSlug,
+    with_parameters,
 )
 from trueweave.server.problems import Refusal
 
@@ -84,19 +89,16 @@ class MessageBody(_Request):
     content: MessageText
 
 
+@with_parameters(AnswerOptions)
 class OptionsBody(_Request):
     """How one question is to be answered."""
 
-    instructions: MessageText = ""
-    language: Line = ""
-    length: Annotated[int, Field(ge=16, le=100_000)] | None = None
-    temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
-
     def options(self) -> AnswerOptions:
         """The same for the engine."""
-        return AnswerOptions(self.instructions, self.language, self.length, self.temperature)
+        return AnswerOptions(**plain_values(self, AnswerOptions))
 
 
+@with_parameters(RetrieveOptions)
 class RetrieveBody(_Request):
     """What is looked for, by which method with which parameters, and in which documents."""
 
@@ -104,24 +106,37 @@ class RetrieveBody(_Request):
     method: Line | None = Field(default=None, description="`GET /v1/methods` lists them; the workspace's own if none.")
     parameters: Annotated[dict[Line, JsonValue], Field(max_length=50)] = {}
     filter: FilterBody = FilterBody()
-    rerank: bool = False
+
+    def asked(self, default: str) -> RetrieveOptions:
+        """The same for the engine, by the `default` method where none is named."""
+        return RetrieveOptions(
+            self.question, self.chosen(default), filter=self.filter.filter(), **plain_values(self, RetrieveOptions)
+        )
+
+    def chosen(self, default: str) -> Method:
+        """The method with its parameters."""
+        return registry.make(self.method or default, self.parameters)
 
 
+@with_parameters(AskOptions)
 class AskBody(RetrieveBody):
     """A question, and how it is to be answered."""
 
     history: Annotated[list[MessageBody], Field(max_length=200)] = []
-    use_cot: bool = False
-    numerical_answer: bool = False
-    extractive: bool = False
-    repair: bool | None = None
     verifiers: Annotated[list[Literal["rules", "llm"]], Field(max_length=2)] | None = None
     options: OptionsBody = OptionsBody()
-    context_only: bool = False
 
-    def messages(self) -> list[Message]:
-        """What was said before, for the engine."""
-        return [Message(one.role, one.content) for one in self.history]
+    def asked(self, default: str) -> AskOptions:
+        """The same for the engine, by the `default` method where none is named."""
+        return AskOptions(
+            self.question,
+            self.chosen(default),
+            filter=self.filter.filter(),
+            history=[Message(one.role, one.content) for one in self.history],
+            verifiers=self.verifiers,
+            options=self.options.options(),
+            **plain_values(self, AskOptions),
+        )
 
 
 class MethodChoice(_Request):

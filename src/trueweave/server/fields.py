@@ -5,16 +5,20 @@ Lengths are in characters. A test reads the OpenAPI description and fails for a 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 from uuid import UUID
 
 from fastapi import Query
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints, create_model
 from pydantic.json_schema import WithJsonSchema
 
+from trueweave.core.parameters import PlainField, plain_fields
 from trueweave.core.record import NameKey, is_storable
 from trueweave.store.postgres.record.resolution import LONGEST_LABEL
+
+B = TypeVar("B", bound=BaseModel)
 
 LONGEST_LINE = 2000
 LONGEST_MESSAGE = 200_000  # what does not fit into a prompt is refused, or cut, once its tokens are counted
@@ -67,3 +71,21 @@ def name_or_id(text: str) -> UUID | NameKey:
         return UUID(text)
     except ValueError:
         return NameKey.from_typed(text)
+
+
+def with_parameters(options: type) -> Callable[[type[B]], type[B]]:
+    """Add the plain parameters of a question to the body of a request, with their defaults and bounds."""
+
+    def decorated(body: type[B]) -> type[B]:
+        known: dict[str, Any] = {
+            one.name: _body_field(one) for one in plain_fields(options) if one.name not in body.model_fields
+        }
+        return create_model(body.__name__, __base__=body, __doc__=body.__doc__, __module__=body.__module__, **known)
+
+    return decorated
+
+
+def _body_field(one: PlainField) -> tuple[Any, Any]:
+    mark = one.parameter
+    bounds = Field(ge=mark.least, le=mark.most, max_length=mark.longest, description=mark.help)
+    return (Annotated[one.type, bounds, storable_text] if one.type is str else Annotated[one.type, bounds]), one.default

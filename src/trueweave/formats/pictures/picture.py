@@ -8,8 +8,6 @@ from pathlib import Path
 
 from trueweave.core.errors import ConfigError
 from trueweave.formats.pictures.contents import PictureContents
-from trueweave.formats.pictures.page import page
-from trueweave.formats.pictures.svg import drawing
 
 MOST = 500  # entities of a picture
 
@@ -23,10 +21,14 @@ class GraphPicture(PictureContents):
 
     def html(self) -> str:
         """One page that needs nothing else: to be searched, moved about in and clicked on."""
+        from trueweave.formats.pictures.page import page  # loads numpy, as the drawing does
+
         return page(self)
 
     def svg(self, width: float = 85, height: float | None = None) -> str:
         """A drawing for a paper, so many millimetres wide. Names that would cover others are left out."""
+        from trueweave.formats.pictures.svg import drawing
+
         return drawing(self, width, height)
 
     def save(self, path: str | Path) -> None:

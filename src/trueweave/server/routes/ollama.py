@@ -13,13 +13,13 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
+from trueweave.answering.options import AskOptions
 from trueweave.core.answers import Answer, AnswerOptions
 from trueweave.core.errors import TrueweaveError
+from trueweave.core.parameters import values
 from trueweave.engine.trueweave import AsyncTrueweave
-from trueweave.retrieval.context import Method
 from trueweave.server.access import AnyCaller, Shared
 from trueweave.server.chatting import (
-    AskedConversation,
     CheckedBody,
     answer_length,
     checked_body,
@@ -133,25 +133,22 @@ async def chat_as_ollama(
     wanted = body.options.num_predict
     length = answer_length(wanted if wanted and wanted > 0 else None)  # -1 and -2 are as long as it takes
     options = AnswerOptions(talk.instructions, length=length, temperature=body.options.temperature or 0.0)
+    asked = AskOptions(talk.question, method, history=talk.history, options=options)
     if body.stream:
-        return AnswerLines(_lines(trueweave, talk, method, options, body.model, request_id_of(request)))
+        return AnswerLines(_lines(trueweave, asked, body.model, request_id_of(request)))
     began = time.monotonic_ns()
-    asking = trueweave.ask(talk.question, method, history=talk.history, options=options)
-    answer = await while_there(request, asking)
+    answer = await while_there(request, trueweave.ask(**values(asked)))
     return _last(body.model, answer, began, answer.text + closing_of(answer))
 
 
 async def _lines(
     trueweave: AsyncTrueweave,
-    talk: AskedConversation,
-    method: Method,
-    options: AnswerOptions,
+    asked: AskOptions,
     model: str,
     request_id: str,
 ) -> AsyncGenerator[bytes, None]:
     began = time.monotonic_ns()
-    heard = pieces_of(trueweave, talk.question, method, history=talk.history, options=options)
-    async with aclosing(heard) as pieces:
+    async with aclosing(pieces_of(trueweave, asked)) as pieces:
         async for piece in pieces:
             match piece:
                 case str():

@@ -14,14 +14,14 @@ from uuid import uuid4
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
+from trueweave.answering.options import AskOptions
 from trueweave.core.answers import Answer, AnswerOptions
 from trueweave.core.errors import TrueweaveError
 from trueweave.core.evidence import Usage
+from trueweave.core.parameters import values
 from trueweave.engine.trueweave import AsyncTrueweave
-from trueweave.retrieval.context import Method
 from trueweave.server.access import AnyCaller, Shared
 from trueweave.server.chatting import (
-    AskedConversation,
     ChatRole,
     CheckedBody,
     answer_length,
@@ -161,20 +161,19 @@ async def complete_chat(
     method, talk = method_of(body.model, trueweave), conversation_of([(one.role, one.said) for one in body.messages])
     length = answer_length(body.max_completion_tokens or body.max_tokens)
     options = AnswerOptions(talk.instructions, length=length, temperature=body.temperature or 0.0)
+    asked = AskOptions(talk.question, method, history=talk.history, options=options)
     head = {"id": f"chatcmpl-{uuid4().hex}", "created": int(time.time()), "model": body.model}
     if body.stream:
-        stream = _chunks(trueweave, talk, method, options, body, head, request_id_of(request))
+        stream = _chunks(trueweave, asked, body, head, request_id_of(request))
         return EventStream(stream)
-    answer = await while_there(request, trueweave.ask(talk.question, method, history=talk.history, options=options))
+    answer = await while_there(request, trueweave.ask(**values(asked)))
     choice = ChatChoice(message=ChatReply(content=answer.text + closing_of(answer)), finish_reason=answer.finish)
     return ChatCompletion(**head, choices=[choice], usage=_usage(answer.usage), trueweave=checked_body(answer))
 
 
 async def _chunks(
     trueweave: AsyncTrueweave,
-    talk: AskedConversation,
-    method: Method,
-    options: AnswerOptions,
+    asked: AskOptions,
     body: CompletionRequest,
     head: dict[str, Any],
     request_id: str,
@@ -184,8 +183,7 @@ async def _chunks(
         return event("", {**head, "object": "chat.completion.chunk", "choices": choices, **more})
 
     yield chunk({"role": "assistant", "content": ""})
-    heard = pieces_of(trueweave, talk.question, method, history=talk.history, options=options)
-    async with aclosing(heard) as pieces:
+    async with aclosing(pieces_of(trueweave, asked)) as pieces:
         async for piece in pieces:
             match piece:
                 case str():

@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, JsonValue
 
+from trueweave.answering.options import AskOptions
 from trueweave.core.answers import Answer
 from trueweave.core.errors import TrueweaveError
 from trueweave.core.events import Event, Retrieved, Rewritten
 from trueweave.core.json_forms import answer_json, comparison_json, evidence_json, trace_json
+from trueweave.core.parameters import values
 from trueweave.engine.trueweave import AsyncTrueweave
-from trueweave.retrieval.context import Method
 from trueweave.retrieval.methods import registry
 from trueweave.server.access import AnyCaller, Asking
 from trueweave.server.bodies import (
@@ -77,10 +79,7 @@ async def list_methods(_: AnyCaller) -> MethodsBody:
 @router.post("/retrieve", response_model=RetrievedBody)
 async def retrieve(request: Request, body: RetrieveBody, trueweave: Asking) -> Any:
     """What a method finds for a question, and how, without an answer."""
-    found = await while_there(
-        request,
-        trueweave.retrieve(body.question, _method(body, trueweave), filter=body.filter.filter(), rerank=body.rerank),
-    )
+    found = await while_there(request, trueweave.retrieve(**values(body.asked(trueweave.method))))
     return {
         "question": body.question,
         "method": found.trace.method,
@@ -97,13 +96,11 @@ async def ask(request: Request, body: AskBody, trueweave: Asking) -> Any:
     With `Accept: text/event-stream` it comes as events: what was found, the answer in pieces, and the whole of it with
     checked citations. Who hangs up stops the model.
     """
-    chosen = _method(body, trueweave)
-    if MEDIA_TYPE in request.headers.get("accept", "") and not body.context_only:
-        return EventStream(_events(trueweave, body, chosen, request_id_of(request)))
-    answer = await while_there(
-        request, trueweave.ask(body.question, chosen, context_only=body.context_only, **_how(body))
-    )
-    return answer_json(answer, is_answered=not body.context_only)
+    asked = body.asked(trueweave.method)
+    if MEDIA_TYPE in request.headers.get("accept", "") and not asked.context_only:
+        return EventStream(_events(trueweave, asked, request_id_of(request)))
+    answer = await while_there(request, trueweave.ask(**values(asked)))
+    return answer_json(answer, is_answered=not asked.context_only)
 
 
 @router.post("/search", response_model=PassagesBody)
@@ -122,30 +119,10 @@ async def compare(request: Request, body: CompareBody, trueweave: Asking) -> Any
     return comparison_json(found)
 
 
-def _method(body: RetrieveBody, trueweave: AsyncTrueweave) -> Method:
-    return registry.make(body.method or trueweave.method, body.parameters)
-
-
-def _how(body: AskBody) -> dict[str, Any]:
-    return {
-        "filter": body.filter.filter(),
-        "history": body.messages(),
-        "use_cot": body.use_cot,
-        "numerical_answer": body.numerical_answer,
-        "extractive": body.extractive,
-        "repair": body.repair,
-        "verifiers": body.verifiers,
-        "options": body.options.options(),
-        "rerank": body.rerank,
-    }
-
-
 Piece = Rewritten | Retrieved | str | Answer | TrueweaveError
 
 
-async def pieces_of(
-    trueweave: AsyncTrueweave, question: str, method: Method, **how: Any
-) -> AsyncGenerator[Piece, None]:
+async def pieces_of(trueweave: AsyncTrueweave, asked: AskOptions) -> AsyncGenerator[Piece, None]:
     """How the question was understood, if in other words; what was found, the answer in pieces, and the whole of it; or
     the error that ended it."""
     coming: asyncio.Queue[Piece | None] = asyncio.Queue(_WAITING)
@@ -156,7 +133,7 @@ async def pieces_of(
 
     async def listen() -> None:
         try:
-            async with aclosing(trueweave.stream(question, method, listener=heard, **how)) as pieces:
+            async with aclosing(trueweave.stream(**values(replace(asked, listener=heard)))) as pieces:
                 async for piece in pieces:
                     await coming.put(piece)
         except TrueweaveError as error:
@@ -183,10 +160,8 @@ async def _piece(coming: asyncio.Queue[Piece | None], listening: asyncio.Task[No
     return coming.get_nowait()
 
 
-async def _events(
-    trueweave: AsyncTrueweave, body: AskBody, method: Method, request_id: str
-) -> AsyncGenerator[bytes, None]:
-    async with aclosing(pieces_of(trueweave, body.question, method, **_how(body))) as pieces:
+async def _events(trueweave: AsyncTrueweave, asked: AskOptions, request_id: str) -> AsyncGenerator[bytes, None]:
+    async with aclosing(pieces_of(trueweave, asked)) as pieces:
         async for piece in pieces:
             match piece:
                 case Rewritten(question):
@@ -194,7 +169,7 @@ async def _events(
                 case Retrieved(evidence):
                     trace = trace_json(evidence.trace)
                     found = {"evidence": evidence_json(evidence), "trace": trace, "usage": evidence.trace.usage}
-                    yield event("evidence", {"question": body.question, "method": evidence.trace.method, **found})
+                    yield event("evidence", {"question": asked.question, "method": evidence.trace.method, **found})
                 case str():
                     yield event("token", {"text": piece})
                 case Answer():

@@ -1,0 +1,65 @@
+"""What a question takes, in one place.
+
+Calls of engine and client, request bodies, `trueweave ask` and the tool of agents get their parameters from these
+fields. A parameter that is a plain value is one line here; one with a form of its own (a filter is a JSON object in a
+request, and `--where` on the command line) is converted where that form is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from trueweave.core.answers import AnswerOptions
+from trueweave.core.events import Listener, ignore
+from trueweave.core.evidence import Filter
+from trueweave.core.model_calls import Message
+from trueweave.core.parameters import Parameter
+
+if TYPE_CHECKING:
+    from trueweave.core.protocols import Verifier
+    from trueweave.retrieval.context import Method
+else:
+    Method = Verifier = Any  # these load numpy, which `trueweave --help` does not wait for
+
+
+@dataclass(frozen=True)
+class RetrieveOptions:
+    """A question and how evidence for it is found. `method` is a name, or a method with parameters of its own; `filter`
+    selects documents."""
+
+    question: str
+    method: str | Method | None = None
+    _: KW_ONLY
+    filter: Filter | None = None
+    rerank: Annotated[
+        bool, Parameter("Let the reranker of the settings choose among more passages.", for_agents=False)
+    ] = False
+    listener: Listener = ignore
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskOptions(RetrieveOptions):
+    """A question and how it is answered. `history` is the conversation so far; `verifiers` check the answer in their
+    order, by name ("rules", "llm", "onnx/FOLDER") or as objects; they and `repair` are as in the settings unless given.
+    `options` are instructions, language, length and temperature of this answer."""
+
+    history: Sequence[Message] = ()
+    use_cot: Annotated[
+        bool, Parameter("Let the model think first; its reasoning is shown apart.", for_agents=False)
+    ] = False
+    numerical_answer: Annotated[bool, Parameter("Have a number with its unit, and nothing else.", for_agents=False)] = (
+        False
+    )
+    extractive: Annotated[
+        bool, Parameter("Answer with sentences of the documents, and no words of the model.", for_agents=False)
+    ] = False
+    repair: Annotated[
+        bool | None, Parameter("Give the model the sentences that are not confirmed once more.", for_agents=False)
+    ] = None
+    verifiers: Sequence[str | Verifier] | None = None
+    options: AnswerOptions | None = None
+    context_only: Annotated[
+        bool, Parameter("Show what the model would be shown, and do not ask it.", for_agents=False)
+    ] = False
