@@ -18,7 +18,7 @@ from tests.chaos.scene import Scene, scene
 from tests.chaos.worker import WORKSPACE, settings
 from trueweave import AsyncTrueweave, Source
 from trueweave.core.events import ignore
-from trueweave.engine import factory
+from trueweave.engine import model_settings
 from trueweave.ingest.intake import take_in
 from trueweave.store.embedded import EmbeddedServer
 from trueweave.store.postgres.schema.migrate import migrate
@@ -154,7 +154,7 @@ async def _until_called(stage: Scene, called: int) -> None:
 
 
 async def _hand_in(trueweave: AsyncTrueweave, sources: list[Source]) -> None:
-    recipe = factory.recipe(settings(NOWHERE))
+    recipe = model_settings.recipe(settings(NOWHERE))
     await take_in(trueweave.workspace, sources, recipe, ignore)
 
 

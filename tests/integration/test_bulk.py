@@ -19,7 +19,8 @@ from trueweave.bulk import process, shards
 from trueweave.bulk.flows import LocalFlow
 from trueweave.bulk.pipeline import Told
 from trueweave.bulk.run import bulk_load, untold
-from trueweave.engine.factory import models_of_load, recipe
+from trueweave.engine.model_settings import recipe
+from trueweave.engine.workspace_models import models_of_load
 from trueweave.errors import ConfigError, DatabaseUnavailable, UnknownWorkspace, WorkspaceReplaced
 from trueweave.extend import Database, Embedder, Workspace
 from trueweave.graph.aggregate import EMPTY, NameRow

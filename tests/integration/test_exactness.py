@@ -29,7 +29,8 @@ from tests.oracle import assert_view_is_right
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, ResolutionSettings, Rule, Settings
 from trueweave.bulk.flows import LocalFlow
 from trueweave.bulk.run import bulk_load
-from trueweave.engine.factory import models_of_load, recipe
+from trueweave.engine.model_settings import recipe
+from trueweave.engine.workspace_models import models_of_load
 from trueweave.errors import (
     ConfigError,
     DatabaseError,

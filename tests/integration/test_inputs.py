@@ -8,7 +8,7 @@ import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Event, Mention, Settings, Source
 from trueweave.core.events import ignore
-from trueweave.engine import factory
+from trueweave.engine import model_settings
 from trueweave.errors import ConfigError, InvalidDocument, ModelRefused
 from trueweave.events import Extracted, Refused, Removed, Skipped
 from trueweave.extend import Database
@@ -208,7 +208,7 @@ async def test_an_add_that_a_model_refuses_leaves_nothing_in_the_queue_but_what_
         settings = Settings(model="openai/any", model_url=server.url, project_folder=project)
         index = await AsyncTrueweave.enter(database, "refused", settings=settings)
         other = [Source("d/7.txt", "Ada Lovelace wrote d/7.txt.")]
-        await take_in(index.workspace, other, factory.recipe(settings), ignore)
+        await take_in(index.workspace, other, model_settings.recipe(settings), ignore)
         with pytest.raises(ModelRefused):
             await index.add("d")
         await index.aclose()

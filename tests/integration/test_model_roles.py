@@ -8,7 +8,7 @@ import pytest
 
 from trueweave import AsyncTrueweave, Message, Settings, Source
 from trueweave.core.model_calls import ModelRole
-from trueweave.engine.factory import chat_endpoint
+from trueweave.engine.model_settings import chat_endpoint
 from trueweave.testing import ModelServer
 from trueweave.testing.model_server import Asked
 

@@ -13,7 +13,8 @@ from trueweave.core.graph import Metric
 from trueweave.core.model_calls import Message, Prompt, Purpose, Reply, TextRole
 from trueweave.core.protocols import Vectors
 from trueweave.core.settings import Settings
-from trueweave.engine.factory import ModelFactory, WorkspaceModels
+from trueweave.engine.factory import ModelFactory
+from trueweave.engine.workspace_models import WorkspaceModels
 from trueweave.models.retry import Clock
 from trueweave.models.usage import most_text_tokens
 from trueweave.store.postgres.db import Database, Workspace
@@ -88,7 +89,7 @@ KINDS = pytest.mark.parametrize("ask", [chat, stream, embed, rerank])
 async def models(database: Database, workspace: Workspace) -> AsyncIterator[WorkspaceModels]:
     async with (
         ModelFactory(database) as factory,
-        aclosing(await factory.models(workspace, Settings(model_tries=3, calls_at_once=1))) as made,
+        aclosing(await WorkspaceModels.open(factory, workspace, Settings(model_tries=3, calls_at_once=1))) as made,
     ):
         yield made
 

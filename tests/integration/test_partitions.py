@@ -15,7 +15,8 @@ from trueweave import AsyncTrueweave, Chunk, Document, Mention, Settings
 from trueweave.bulk.flows import LocalFlow
 from trueweave.bulk.run import bulk_load
 from trueweave.engine.database import opened_database
-from trueweave.engine.factory import models_of_load, recipe
+from trueweave.engine.model_settings import recipe
+from trueweave.engine.workspace_models import models_of_load
 from trueweave.extend import Database, Workspace
 from trueweave.retrieval.methods.naive import Naive
 from trueweave.store.postgres.search import search

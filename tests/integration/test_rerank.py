@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tests.clocks import FastClock
 from tests.paid_calls import patient_reranker
 from trueweave import Settings
-from trueweave.engine.factory import WorkspaceModels
+from trueweave.engine.workspace_models import WorkspaceModels
 from trueweave.errors import BadReply, ConfigError, ModelError, ModelRefused, ModelUnavailable
 from trueweave.extend import Database, ModelFactory, Prompt, Workspace
 from trueweave.models.failures import UselessReply

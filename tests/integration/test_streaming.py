@@ -15,7 +15,7 @@ from tests.paid_calls import patient_chat
 from trueweave import Message, Settings, Spent
 from trueweave.core.model_calls import Purpose
 from trueweave.core.money import Price
-from trueweave.engine.factory import WorkspaceModels
+from trueweave.engine.workspace_models import WorkspaceModels
 from trueweave.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
 from trueweave.extend import Database, ModelFactory, Prompt, Reply, StreamingLLM, Workspace
 from trueweave.models.failures import UselessReply
@@ -126,7 +126,10 @@ async def heard(llm: StreamingLLM, pieces: list[str], prompt: Prompt = PROMPT) -
 async def workshop(database: Database, workspace: Workspace) -> AsyncIterator[WorkspaceModels]:
     prices = {f"{provider}/any": (PRICE.tokens_in, PRICE.tokens_out) for provider in PROVIDERS}
     settings = Settings(prices=prices, model_tries=1)
-    async with ModelFactory(database) as factory, aclosing(await factory.models(workspace, settings)) as made:
+    async with (
+        ModelFactory(database) as factory,
+        aclosing(await WorkspaceModels.open(factory, workspace, settings)) as made,
+    ):
         yield made
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.integration.test_schema import with_more
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, Settings, Source
 from trueweave.core.events import ignore
-from trueweave.engine.factory import recipe
+from trueweave.engine.model_settings import recipe
 from trueweave.errors import SchemaMismatch, SchemaOutdated
 from trueweave.extend import Database
 from trueweave.ingest.intake import take_in

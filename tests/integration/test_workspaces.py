@@ -7,7 +7,7 @@ import pytest
 
 from trueweave import AsyncTrueweave, Settings
 from trueweave.core.settings import workspace_settings
-from trueweave.engine.factory import chat_endpoint
+from trueweave.engine.model_settings import chat_endpoint
 from trueweave.errors import ConfigError, ModelUnavailable
 from trueweave.extend import Database, ModelFactory
 from trueweave.models.names import Endpoint, provider_of

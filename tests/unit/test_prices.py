@@ -12,7 +12,7 @@ import pytest
 
 from trueweave import Settings
 from trueweave.core.money import Price
-from trueweave.engine import factory
+from trueweave.engine import model_settings
 from trueweave.models.names import PROVIDERS
 from trueweave.models.prices import listed, price_list
 
@@ -57,20 +57,20 @@ def test_the_list_has_just_the_models_that_its_tool_names(tool: dict[str, Any]) 
 
 
 def test_settings_outweigh_the_list_also_with_nothing() -> None:
-    assert factory.price(Settings(), KNOWN) == listed(KNOWN)
+    assert model_settings.price(Settings(), KNOWN) == listed(KNOWN)
     own = Settings(prices={KNOWN: (Decimal(3), Decimal(4))})
-    assert factory.price(own, KNOWN) == Price(Decimal(3), Decimal(4))
-    assert factory.price(Settings(prices={KNOWN: (Decimal(0), Decimal(0))}), KNOWN) == factory.FREE
+    assert model_settings.price(own, KNOWN) == Price(Decimal(3), Decimal(4))
+    assert model_settings.price(Settings(prices={KNOWN: (Decimal(0), Decimal(0))}), KNOWN) == model_settings.FREE
 
 
 def test_the_list_is_not_in_force_in_another_currency() -> None:
-    assert factory.price(Settings(currency="EUR"), KNOWN) is None
-    assert factory.price(Settings(currency="EUR"), "ollama/any") == factory.FREE
+    assert model_settings.price(Settings(currency="EUR"), KNOWN) is None
+    assert model_settings.price(Settings(currency="EUR"), "ollama/any") == model_settings.FREE
 
 
 @pytest.mark.parametrize("model", ["openai/any", "azure/gpt-4o", "bedrock/amazon.nova-lite-v1:0", "ours/any"])
 def test_other_models_have_no_known_price(model: str) -> None:
-    assert factory.price(Settings(), model) is None
+    assert model_settings.price(Settings(), model) is None
 
 
 # --- how the list is made -------------------------------------------------------------------------------

@@ -124,9 +124,9 @@ class _Run:
     @property
     def under(self) -> dict[str, str]:
         """What the outcomes depend on besides documents and methods, by name."""
-        from trueweave.engine import factory
+        from trueweave.engine import model_settings
 
-        extractor = "given with the set" if self.is_said else factory.recipe(self.settings).extractor
+        extractor = "given with the set" if self.is_said else model_settings.recipe(self.settings).extractor
         return {
             "embedding model": self.settings.embedding_model or "none",
             "language model": ", ".join(self.settings.chat_models) or "none",
@@ -160,7 +160,7 @@ class _Run:
         the work."""
         from trueweave.bench import loading, vectors
         from trueweave.cli.render.progress_bar import progress
-        from trueweave.engine import factory
+        from trueweave.engine import model_settings
         from trueweave.engine.trueweave import AsyncTrueweave
 
         passages = sum(1 for _ in self.dataset.passages or ())
@@ -168,7 +168,7 @@ class _Run:
             name = self.settings.embedding_model
             if not (name and name.startswith(("onnx/", "local/"))):
                 return await loading.load(trueweave, self.dataset, as_said=self.is_said, progress=done)
-            embedder = await factory.open_embedder(self.settings, name)
+            embedder = await model_settings.open_embedder(self.settings, name)
             _make(self.folder)
             async with vectors.kept(embedder, self.folder / "vectors.sqlite") as kept:
                 beside = await AsyncTrueweave.enter(
@@ -181,7 +181,7 @@ class _Run:
 def _agreed(run: _Run, yes: bool) -> bool:
     """Show the calls to models that cost something; whether to continue."""
     from trueweave.bench import loading
-    from trueweave.engine import factory
+    from trueweave.engine import model_settings
 
     model = run.settings.model_for("answer")
     if run.answers and not model:
@@ -190,7 +190,7 @@ def _agreed(run: _Run, yes: bool) -> bool:
             "it out, and what is found is measured alone."
         )
     asks = 0
-    if run.answers and model and factory.price(run.settings, model) != factory.FREE:
+    if run.answers and model and model_settings.price(run.settings, model) != model_settings.FREE:
         asks = len(run.dataset.questions) * len(run.methods)
         say(f"{count(asks, 'answer')} will be asked of {model}, those that are kept excepted.")
     if run.dataset.passages is not None and not run.is_said and is_paid(run.settings, of_documents(run.settings)):

@@ -241,7 +241,7 @@ async def _workspace(settings: Settings) -> tuple[Space | None, Settings, list[H
 
 
 async def _chat(settings: Settings) -> AsyncIterator[HealthCheck]:
-    from trueweave.engine import factory
+    from trueweave.engine import model_settings
     from trueweave.models.checks import HealthCheck, check_chat
     from trueweave.models.ollama import CONTEXT
     from trueweave.models.opening import open_chat
@@ -252,7 +252,7 @@ async def _chat(settings: Settings) -> AsyncIterator[HealthCheck]:
     for name, roles in chosen.items():
         what = f"language model: {name}"
         try:
-            where = factory.chat_endpoint(settings, name)
+            where = model_settings.chat_endpoint(settings, name)
             chat = open_chat(where, context=settings.context_length or CONTEXT, deadline=settings.deadline)
         except ConfigError as error:
             yield HealthCheck(what, False, "", str(error))
@@ -267,7 +267,7 @@ async def _chat(settings: Settings) -> AsyncIterator[HealthCheck]:
 
 
 async def _embedding(settings: Settings, space: Space | None) -> AsyncIterator[HealthCheck]:
-    from trueweave.engine import factory
+    from trueweave.engine import model_settings
     from trueweave.models.checks import HealthCheck, check_embedder
     from trueweave.models.onnx import OnnxEmbedder
     from trueweave.models.openai import OpenAIEmbedder
@@ -281,11 +281,11 @@ async def _embedding(settings: Settings, space: Space | None) -> AsyncIterator[H
         yield missing
         return
     try:
-        bare = await factory.open_embedder(settings, name)
+        bare = await model_settings.open_embedder(settings, name)
     except (ConfigError, ModelError) as error:
         yield HealthCheck(f"embedding model: {name}", False, "", str(error))
         return
-    embedder = factory.prefixed(settings, bare)
+    embedder = model_settings.prefixed(settings, bare)
     try:
         for check in await check_embedder(embedder):
             yield check

@@ -74,9 +74,9 @@ def _default_model(settings: Settings) -> str | None:
 
 
 def _in_force(settings: Settings) -> dict[str, str]:
-    from trueweave.engine import factory
+    from trueweave.engine import model_settings
 
-    chosen = factory.recipe(settings)
+    chosen = model_settings.recipe(settings)
     return {
         "extractor": chosen.extractor,
         "model": chosen.model or "none",

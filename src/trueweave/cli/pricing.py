@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 def of_documents(settings: Settings) -> list[str]:
     """The models that are called when documents are worked."""
-    from trueweave.engine import factory
+    from trueweave.engine import model_settings
     from trueweave.ingest.own import BUILT_IN_EXTRACTORS
 
-    asked = factory.recipe(settings)
+    asked = model_settings.recipe(settings)
     # An extractor of a user's own may ask the model that is set.
     model = asked.model if asked.extractor in BUILT_IN_EXTRACTORS else settings.model_for("extract")
     return [name for name in (model, settings.embedding_model) if name]
@@ -29,26 +29,26 @@ def of_reports(settings: Settings) -> list[str]:
 
 def is_priced(settings: Settings, models: Sequence[str]) -> bool:
     """Whether spending can be shown in money: the price of each model is known, and one costs something."""
-    from trueweave.engine import factory
+    from trueweave.engine import model_settings
 
-    prices = [factory.price(settings, name) for name in models]
-    return None not in prices and any(price != factory.FREE for price in prices)
+    prices = [model_settings.price(settings, name) for name in models]
+    return None not in prices and any(price != model_settings.FREE for price in prices)
 
 
 def is_paid(settings: Settings, models: Sequence[str]) -> bool:
     """Whether a model costs something, as far as is known."""
-    from trueweave.engine import factory
+    from trueweave.engine import model_settings
 
-    return any(factory.price(settings, name) != factory.FREE for name in models)
+    return any(model_settings.price(settings, name) != model_settings.FREE for name in models)
 
 
 def check_priced(settings: Settings, models: Sequence[str]) -> None:
     """Raise PriceUnknown if a budget in money cannot be kept, and ConfigError for a provider that is not known."""
-    from trueweave.engine import factory
+    from trueweave.engine import model_settings
 
     for name in models:
-        factory.check_name(settings, name)
-        if factory.price(settings, name) is None:
+        model_settings.check_name(settings, name)
+        if model_settings.price(settings, name) is None:
             raise PriceUnknown(
                 f"a budget in money needs a price, and that of {name} is not known. Set it under [prices] in "
                 f'trueweave.toml, for a million tokens to it and from it, as in "{name}" = [0.50, 2.00]; or give the '

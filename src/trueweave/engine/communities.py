@@ -34,11 +34,11 @@ class AsyncCommunitiesGroup:
 
     async def estimate_reports(self) -> ReportEstimate:
         """What `write_reports` would take. Nothing is sent to any model."""
-        from trueweave.engine import factory
+        from trueweave.engine import model_settings
         from trueweave.index.communities.reports import estimate
 
         kit = await self._core.worker_dependencies()
-        price = factory.price(self._core.settings, kit.writer.model) if kit.writer else factory.FREE
+        price = model_settings.price(self._core.settings, kit.writer.model) if kit.writer else model_settings.FREE
         return await estimate(self._core.workspace, kit.reporting, price)
 
     async def write_reports(self, listener: Listener = ignore) -> Reported:

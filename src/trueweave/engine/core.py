@@ -42,10 +42,11 @@ from trueweave.store.postgres.vectors import vectors
 from trueweave.store.postgres.vectors.space import Space
 
 if TYPE_CHECKING:
-    from trueweave.engine.factory import ModelFactory, WorkspaceModels
+    from trueweave.engine.factory import ModelFactory
+    from trueweave.engine.workspace_models import WorkspaceModels
 
-# `factory` and `asking` import the clients of models, which take longer to load than everything else. They are imported
-# where they are used, so that commands which only read the index start faster.
+# `factory`, `workspace_models` and `asking` import the clients of models, which take longer to load than everything
+# else. They are imported where they are used, so that commands which only read the index start faster.
 
 
 class OpenWorkspace:
@@ -116,18 +117,19 @@ class OpenWorkspace:
 
     async def models(self) -> WorkspaceModels:
         """The models and extractors of this workspace."""
-        from trueweave.engine import factory
+        from trueweave.engine.factory import opened_models
+        from trueweave.engine.workspace_models import WorkspaceModels
 
         async with self._opening:  # two who ask at once share one
             if self._factory is None:
-                opening = factory.opened_models(self.workspace.database, self.settings.lease)
+                opening = opened_models(self.workspace.database, self.settings.lease)
                 self._factory = await self._closing.enter_async_context(opening)
             self._follow()
             while self._models is None:
                 workspace = self.workspace
                 embedder = None if self._embedder_is_of_settings else self._embedder
                 given = Given(embedder, self._extractor, self._chunker)
-                made = await self._factory.models(workspace, self.settings, await self.prompts(), given)
+                made = await WorkspaceModels.open(self._factory, workspace, self.settings, await self.prompts(), given)
                 await self._closing.enter_async_context(aclosing(made))
                 if workspace == self.workspace:  # not replaced meanwhile
                     self._models = made

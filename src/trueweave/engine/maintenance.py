@@ -104,11 +104,11 @@ class AsyncMaintenanceGroup:
 
     async def estimate_reembed(self, model: str) -> EmbeddingEstimate:
         """What `reembed` would take. The model is asked for its dimensions, and no text is sent to it."""
-        from trueweave.engine import factory
+        from trueweave.engine import model_settings
         from trueweave.ingest.estimate import estimate_embedding
 
         embedder = await self._opened(model)
-        price = factory.price(self._core.settings, model)
+        price = model_settings.price(self._core.settings, model)
         return await estimate_embedding(self._core.workspace, embedder, price)
 
     async def reembed(self, model: str, progress: Progress = unseen) -> None:
@@ -222,7 +222,7 @@ class AsyncMaintenanceGroup:
         """
         from trueweave.bulk.ray_flow import RayFlow
         from trueweave.bulk.run import bulk_load, untold
-        from trueweave.engine.factory import models_of_load
+        from trueweave.engine.workspace_models import models_of_load
 
         models = await self._core.models()
         flow = RayFlow(ray_address)
