@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import ROOT, blocks, commands, run
-from tests.unit.test_importing import TURTLE, write_graphrag, write_lightrag
+from tests.unit.formats.test_importing import TURTLE, write_graphrag, write_lightrag
 
 PAGE = (ROOT / "docs" / "moving.md").read_text("utf-8")
 READ, NETWORKX, EXPORT = blocks(PAGE, "python")

@@ -4,7 +4,7 @@ import psycopg
 import pytest
 
 from tests.e2e.conftest import Trueweave, answer
-from tests.integration.test_schema import with_more
+from tests.integration.store.test_schema import with_more
 from trueweave.store.postgres.schema.schema import migration, migrations
 
 TWO_MORE = (

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import Trueweave, answer
-from tests.unit.test_importing import write_graphrag, write_lightrag
+from tests.unit.formats.test_importing import write_graphrag, write_lightrag
 
 
 @pytest.fixture

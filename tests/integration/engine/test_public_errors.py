@@ -1,0 +1,266 @@
+"""Errors of psycopg, its pool and HTTP never leave the public API: a caller catches TrueweaveError and has all."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, get_type_hints
+from uuid import uuid4
+
+import httpx2
+import numpy as np
+import psycopg
+import pytest
+from openai import OpenAIError
+
+from tests.integration.ingest.test_database_away import Failing, opened
+from trueweave import (
+    AsyncTrueweave,
+    Chunk,
+    Document,
+    Mention,
+    NameKey,
+    ResolutionSettings,
+    Settings,
+    Source,
+    TrueweaveError,
+)
+from trueweave.errors import DatabaseError, DatabaseUnavailable, ModelUnavailable
+from trueweave.extend import Database
+from trueweave.store.postgres.connections import Timeouts
+from trueweave.testing import HashEmbedder
+
+NAME = NameKey("Ada")
+NOWHERE = "http://127.0.0.1:9/v1"  # nobody listens at the port of discard
+MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
+# What waits for a database that is away, as it says; what asks a model first; what opens a database, or needs none.
+WAITING = {"add", "sync", "work", "jobs.submit", "communities.write_reports", "maintenance.retry"} | {
+    f"maintenance.{name}" for name in ("clean_up", "ingest_progress", "sweep")
+}
+MODEL_FIRST = {"estimate_reembed", "reembed"}
+APART = {
+    "aclose",
+    "conversation",
+    "database",
+    "enter",
+    "has_model",
+    "method",
+    "migrate",
+    "open",
+    "settings",
+    "workspace",
+}
+APART |= {"graph.projection", "maintenance.own_settings", "worker_dependencies"}
+
+Call = Callable[[AsyncTrueweave], Any]
+CALLS: dict[str, Call] = {
+    "accept": lambda it: it.rules.accept(uuid4()),
+    "accept_above": lambda it: it.rules.accept_above(90),
+    "add_documents": lambda it: it.add_documents([]),
+    "allow": lambda it: it.budget.allow(tokens=1),
+    "for_run": lambda it: it.budget.for_run(tokens=1),
+    "ask": lambda it: it.ask("Who?"),
+    "budget": lambda it: it.budget.get(),
+    "change_resolution": lambda it: it.rules.change_resolution(ResolutionSettings("off", 90, "name")),
+    "change_settings": lambda it: it.maintenance.change_settings({"model": "openai/other"}),
+    "change_space": lambda it: it.maintenance.change_space(HashEmbedder(8)),
+    "add_fact": lambda it: it.rules.add(Mention("Ada")),
+    "changes": lambda it: it.graph.changes(),
+    "bulk_load": lambda it: it.maintenance.bulk_load(["never-read"], Path("never-made")),
+    "clock": lambda it: it.maintenance.clock(),
+    "communities": lambda it: it.communities.select(),
+    "community": lambda it: it.communities.get(uuid4()),
+    "compare": lambda it: it.compare("Who?", ["naive"]),
+    "describe": lambda it: it.rules.describe(NAME, "A countess."),
+    "digest": lambda it: it.maintenance.digest(),
+    "document": lambda it: it.document("a"),
+    "documents": lambda it: it.documents().asend(None),
+    "drop": lambda it: it.maintenance.drop(),
+    "duplicates": lambda it: it.maintenance.duplicates(MOMENT),
+    "entities": lambda it: it.graph.entities(),
+    "entity": lambda it: it.graph.entity("Ada"),
+    "estimate": lambda it: it.estimate(Source("a", "Ada")),
+    "estimate_reembed": lambda it: it.maintenance.estimate_reembed("openai/other"),
+    "estimate_reports": lambda it: it.communities.estimate_reports(),
+    "export_graph": lambda it: it.graph.export(Path("never-written.json")),
+    "to_networkx": lambda it: it.graph.to_networkx(),
+    "failed_documents": lambda it: it.maintenance.failed_documents(),
+    "failed_work": lambda it: it.maintenance.failed_work(),
+    "find_communities": lambda it: it.communities.find(),
+    "hierarchy": lambda it: it.communities.hierarchy(),
+    "job": lambda it: it.jobs.get(uuid4()),
+    "job_documents": lambda it: it.jobs.documents(uuid4()),
+    "jobs": lambda it: it.jobs.latest(),
+    "job_state": lambda it: it.jobs.state("a"),
+    "list_documents": lambda it: it.list_documents(),
+    "matching": lambda it: it.matching("a"),
+    "projections_catch_up": lambda it: it.projections.catch_up("chroma"),
+    "projections_enable": lambda it: it.projections.enable("chroma"),
+    "projections_rebuild": lambda it: it.projections.rebuild("chroma"),
+    "projections_remove": lambda it: it.projections.remove("chroma"),
+    "projections_start": lambda it: it.projections.start("chroma"),
+    "projections_status": lambda it: it.projections.status(),
+    "projections_verify": lambda it: it.projections.verify("chroma"),
+    "members": lambda it: it.communities.members(uuid4()),
+    "mentioned": lambda it: it.rules.mentioned([NAME]),
+    "merge": lambda it: it.rules.merge(NAME, NameKey("Ada Lovelace")),
+    "nearest": lambda it: it.graph.nearest("chunk", np.ones((1, 64), np.float32)),
+    "neighbours": lambda it: it.graph.neighbours(uuid4()),
+    "notes": lambda it: it.maintenance.notes(MOMENT),
+    "out_of_date": lambda it: it.maintenance.out_of_date(),
+    "path": lambda it: it.graph.path(uuid4(), uuid4()),
+    "picture": lambda it: it.graph.picture(uuid4()),
+    "plan_sync": lambda it: it.plan_sync("."),
+    "rebuilt": lambda it: it.rebuilt(),
+    "receipt": lambda it: it.budget.receipt(),
+    "receipt_by_document": lambda it: it.budget.receipt_by_document(),
+    "reembed": lambda it: it.maintenance.reembed("openai/other"),
+    "reject": lambda it: it.rules.reject(uuid4()),
+    "relations": lambda it: it.graph.relations(uuid4()),
+    "remove": lambda it: it.remove(["a"]),
+    "rename": lambda it: it.rules.rename(NAME, "Countess"),
+    "report": lambda it: it.communities.report(uuid4()),
+    "request_reports": lambda it: it.communities.request_reports(),
+    "resolution": lambda it: it.rules.resolution(),
+    "retype": lambda it: it.rules.retype(NAME, "person"),
+    "retired_communities": lambda it: it.communities.retired(MOMENT),
+    "retrieve": lambda it: it.retrieve("Who?", "naive"),
+    "rules": lambda it: it.rules.all(),
+    "search": lambda it: it.search("Who?"),
+    "search_entities": lambda it: it.graph.search_entities("Ada"),
+    "search_relations": lambda it: it.graph.search_relations("Ada"),
+    "settle": lambda it: it.maintenance.settle(),
+    "split": lambda it: it.rules.split(NAME),
+    "state": lambda it: it.maintenance.state(),
+    "status": lambda it: it.status(),
+    "stream": lambda it: it.stream("Who?").asend(None),
+    "suppress": lambda it: it.rules.suppress(NAME),
+    "suggestions": lambda it: it.rules.suggestions(),
+    "try_extract": lambda it: it.try_extract(Source("a", "Ada met Charles.")),
+    "undo": lambda it: it.rules.undo(uuid4()),
+    "verify": lambda it: it.maintenance.verify(),
+}
+
+
+class Recorder:
+    """Stands in for a workspace, and notes which methods are called on it and on its groups."""
+
+    def __init__(self, called: set[str], path: tuple[str, ...] = ()) -> None:
+        self._called = called
+        self._path = path
+
+    def __getattr__(self, name: str) -> "Recorder":
+        return Recorder(self._called, (*self._path, name))
+
+    def __call__(self, *_: object, **__: object) -> "Recorder":
+        self._called.add(".".join(self._path))
+        return self
+
+
+def test_every_public_method_is_tried_here() -> None:
+    groups = {name: kind for name, kind in get_type_hints(AsyncTrueweave).items() if not name.startswith("_")}
+    public = {name for name, _ in inspect.getmembers(AsyncTrueweave) if not name.startswith("_")}
+    for group, kind in groups.items():
+        public |= {f"{group}.{name}" for name, _ in inspect.getmembers(kind) if not name.startswith("_")}
+    called: set[str] = set()
+    for call in CALLS.values():
+        call(Recorder(called))  # type: ignore[arg-type]
+    assert sorted(public - called - groups.keys() - WAITING - APART) == [], "public methods that no test drives"
+
+
+async def carry_out(call: Call, trueweave: AsyncTrueweave) -> None:
+    made = call(trueweave)
+    if isinstance(made, AbstractAsyncContextManager):
+        async with made:
+            return
+    await made
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_that_stays_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.chdir(tmp_path)
+    yield
+    assert list(tmp_path.iterdir()) == [], "what fails leaves no file"
+
+
+@pytest.fixture
+async def failing(url: str) -> Any:
+    broken = Failing()
+    async with opened(url, broken) as database:
+        settings = Settings(
+            model="openai/any", model_url=NOWHERE, embedding_url=NOWHERE, model_tries=1, chroma_url="http://127.0.0.1:1"
+        )
+        trueweave = await AsyncTrueweave.enter(database, "test", HashEmbedder(), settings=settings)
+        yield broken, trueweave
+        broken.error = None
+        await trueweave.aclose()
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if name not in MODEL_FIRST])
+async def test_a_database_that_is_away_is_an_error_of_ours(failing: tuple[Failing, AsyncTrueweave], name: str) -> None:
+    broken, trueweave = failing
+    broken.error = psycopg.errors.DiskFull("no space left on device")  # which is not waited for
+    with pytest.raises(DatabaseError) as raised:
+        await carry_out(CALLS[name], trueweave)
+    assert "no space left" in str(raised.value)
+    assert isinstance(raised.value.__cause__, psycopg.Error)
+
+
+async def test_a_connection_that_breaks_is_database_unavailable(failing: tuple[Failing, AsyncTrueweave]) -> None:
+    broken, trueweave = failing
+    broken.error = psycopg.OperationalError("server closed the connection unexpectedly")
+    with pytest.raises(DatabaseUnavailable, match=r"server closed the connection.*Try again when it is back"):
+        await trueweave.status()
+
+
+async def test_a_statement_that_is_refused_is_database_error(failing: tuple[Failing, AsyncTrueweave]) -> None:
+    broken, trueweave = failing
+    broken.error = psycopg.errors.UndefinedTable('relation "entity" does not exist')
+    with pytest.raises(DatabaseError, match=r'refused a statement: relation "entity" does not exist.*report it'):
+        await trueweave.graph.entities()
+
+
+async def test_a_pool_without_a_connection_to_spare_is_database_unavailable(url: str) -> None:
+    async with Database(url, connections=1, timeouts=Timeouts()) as database:
+        trueweave = await AsyncTrueweave.enter(database, "test", HashEmbedder())
+        database._pool.timeout = 0.1
+        async with database._lent():
+            with pytest.raises(DatabaseUnavailable, match="the database is away"):
+                await trueweave.status()
+
+
+async def test_a_database_that_nobody_serves_is_an_error_of_ours() -> None:
+    settings = Settings(database_url="postgresql://nobody@127.0.0.1:9/none", workspace="test")
+    with pytest.raises(DatabaseError, match=r"127\.0\.0\.1:9/none"):
+        async with AsyncTrueweave.open(settings=settings):
+            pass
+    with pytest.raises(DatabaseError, match=r"127\.0\.0\.1:9/none"):
+        await AsyncTrueweave.migrate(settings=settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("ask", {"model": "openai/any", "model_url": NOWHERE}),
+        ("ask", {"model": "ollama/any", "model_url": NOWHERE.removesuffix("/v1")}),
+        ("stream", {"model": "openai/any", "model_url": NOWHERE}),
+        ("retrieve", {"embedding_model": "openai/any", "embedding_url": NOWHERE}),
+        ("reembed", {"embedding_model": "openai/other", "embedding_url": NOWHERE}),
+    ],
+)
+async def test_a_model_server_that_is_away_is_an_error_of_ours(
+    database: Database, name: str, settings: dict[str, str]
+) -> None:
+    made = Settings(model_tries=1, deadline=2, **settings)  # type: ignore[arg-type]
+    embedder = None if "embedding_model" in settings else HashEmbedder()
+    before = await AsyncTrueweave.enter(database, "test", HashEmbedder())
+    await before.add_documents([Document("a.md", (Chunk("Ada wrote Note G. Who?"),))])
+    trueweave = await AsyncTrueweave.enter(database, "test", embedder, settings=made)
+    try:
+        with pytest.raises(TrueweaveError) as raised:
+            await carry_out(CALLS[name], trueweave)
+        assert isinstance(raised.value, ModelUnavailable)
+        assert not isinstance(raised.value, httpx2.HTTPError | OpenAIError)
+    finally:
+        await trueweave.aclose()
