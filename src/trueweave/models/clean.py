@@ -17,25 +17,25 @@ _CODE = "utf-16-le"
 
 
 class Cleaning:
-    """A text that comes in pieces. If a surrogate pair is split between two, the first half is held until the second
-    comes."""
+    """Cleans a text that arrives in pieces. If a surrogate pair is split between two pieces, the first half is held
+    back until the second arrives."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder(_CODE)("replace")
 
     def feed(self, piece: str, *, final: bool = False) -> str:
-        """The piece as it can be held: without NUL, with U+FFFD for each unpaired surrogate."""
+        """The piece without NUL, and with U+FFFD for each unpaired surrogate."""
         return self._decoder.decode(piece.encode(_CODE, "surrogatepass"), final).replace("\0", "")
 
 
 def cleaned(text: str) -> str:
-    """The text as it can be held."""
+    """The text without NUL, and with U+FFFD for each unpaired surrogate."""
     return Cleaning().feed(text, final=True)
 
 
 class Unfencing:
-    """A reply that comes in pieces, without the fences of its prompt: `<<<MARK` and `MARK>>>`, each with the end of its
-    line. The beginning of a fence is held until it is complete, or turns out to be something else."""
+    """Removes the fences of a prompt from a reply that arrives in pieces: `<<<MARK` and `MARK>>>`, each with the end of
+    its line. The beginning of a fence is held back until it is complete, or turns out to be something else."""
 
     def __init__(self, prompt: Prompt) -> None:
         marks = {mark for message in prompt.messages for mark in prompts.fence_marks(message.content)}
@@ -46,13 +46,17 @@ class Unfencing:
         self._held = ""
 
     def feed(self, piece: str, *, final: bool = False) -> str:
-        """The text that is no fence, as far as that is known."""
+        """The text so far that is not part of a fence."""
         if self._fence is None:
             return piece
         text = self._held + piece
         end = len(text) if final else self._complete(text)
         self._held = text[end:]
         return self._fence.sub("", text[:end])
+
+    def strip(self, text: str) -> str:
+        """A whole text without fences."""
+        return self._fence.sub("", text) if self._fence else text
 
     def _complete(self, text: str) -> int:
         """Where the longest beginning of a fence at the end of a text starts."""
@@ -69,9 +73,9 @@ async def clean_pieces(prompt: Prompt, pieces: AsyncIterator[str | Reply]) -> St
                 yield clean
     if received.begun and (left := unfencing.feed(cleaning.feed("", final=True), final=True)):
         yield left
-    yield clean_reply(prompt, received.reply)
+    yield replace(received.reply, text=unfencing.strip(cleaned(received.reply.text)))
 
 
 def clean_reply(prompt: Prompt, reply: Reply) -> Reply:
     """A whole reply to this prompt, cleaned."""
-    return replace(reply, text=Unfencing(prompt).feed(cleaned(reply.text), final=True))
+    return replace(reply, text=Unfencing(prompt).strip(cleaned(reply.text)))

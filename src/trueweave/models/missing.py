@@ -1,4 +1,4 @@
-"""Stand-ins for models that cannot be used, or are not to be."""
+"""Stand-ins for models that are missing, or that must not be called."""
 
 from __future__ import annotations
 
@@ -14,40 +14,40 @@ from trueweave.core.protocols import Vectors
 
 @dataclass(frozen=True)
 class MissingEmbedder:
-    """An embedder that cannot be used: whoever looks at it is told why. Who searches by words alone does not look."""
+    """An embedder whose files are missing. Any use of it raises that error; searches by words do not use it."""
 
     error: ModelFilesMissing
 
     @property
     def model(self) -> str:
-        self._tell()
+        self._raise()
 
     @property
     def dimensions(self) -> int:
-        self._tell()
+        self._raise()
 
     @property
     def metric(self) -> Metric:
-        self._tell()
+        self._raise()
 
     async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
-        """Raises what is missing."""
-        self._tell()
+        """Raises the error."""
+        self._raise()
 
-    def _tell(self) -> NoReturn:
+    def _raise(self) -> NoReturn:
         raise ModelFilesMissing(f"{self.error} Methods that search by words, such as keyword, need no model.")
 
 
 @dataclass(frozen=True)
 class UnaskedLLM:
-    """A chat model by its name alone, for who counts what it would be asked."""
+    """A chat model that is only a name, for estimates."""
 
     model: str
 
     async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
-        """Raises, as nothing is to be asked."""
+        """Raises, because an estimate makes no calls."""
         raise AssertionError(f"{self.model} is only counted for")
 
     async def stream(self, prompt: Prompt, purpose: Purpose) -> AsyncIterator[str | Reply]:
-        """Raises, as nothing is to be asked."""
+        """Raises, because an estimate makes no calls."""
         yield await self.complete(prompt, purpose)

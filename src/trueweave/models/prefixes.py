@@ -1,4 +1,4 @@
-"""What is put before texts so that a model tells queries from documents."""
+"""Prefixes of texts, by which a model tells queries from documents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trueweave.models.embedder_wrapper import EmbedderWrapper
 
 @dataclass(frozen=True, slots=True)
 class Prefixes:
-    """What a model was trained to find before a text of each role."""
+    """The prefixes that a model was trained with, for texts of each role."""
 
     query: str = ""
     document: str = ""

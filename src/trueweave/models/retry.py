@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-WORTH_TELLING = 1.0  # seconds
+_REPORTED = 1.0  # seconds; shorter waits are not reported to the listener
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Tries:
             pause,
             extra={"event": "model.retry", **about, "wait_seconds": round(pause, 3)},
         )
-        if pause >= WORTH_TELLING:
+        if pause >= _REPORTED:
             tries = f"{self._made + 1} of {self._patience.tries}"
             tell(Waiting(f"{error} Trying again in {pause:.0f} s ({tries}).", pause=pause))
         return pause

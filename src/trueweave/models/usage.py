@@ -1,9 +1,9 @@
-"""What a call took, in tokens: as the server says, where that is possible, and never less than can be counted here.
+"""Token counts of calls: bounds before a call, and afterwards the server's count within limits.
 
-Servers count with tokenizers that are unknown here. What is known: no tokenizer in use makes fewer than half as many
-tokens of a text as OpenAI's o200k, so half of that count is booked for a prompt and a reply whatever a server says.
-Counts that cannot be (no whole number, negative, more than any model takes) are not taken, and o200k's stand for them.
-A count of none for a prompt means that the server does not count.
+We do not know the tokenizer of a server, but no tokenizer in use makes fewer than half as many tokens of a text as
+OpenAI's o200k. So at least half of o200k's count is booked for a prompt and a reply. An impossible count (not a whole
+number, negative, more than any model takes) is replaced by o200k's, and so is zero for a prompt: that server does not
+count.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def prompt_tokens(prompt: Prompt) -> int:
 
 @lru_cache(maxsize=32)
 def _message_tokens(content: str) -> int:
-    """The instructions are the same in prompt after prompt, and most of it."""
+    """Cached, because most of a prompt is instructions, which are the same in all prompts."""
     return tokens.count(content)
 
 
@@ -50,14 +50,14 @@ def text_tokens(texts: Iterable[str]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A count to use, and what was wrong with the one that the server gave."""
+    """A count to use, and what was wrong with the server's count."""
 
     tokens: int
     problem: str = ""
 
 
 def counted(said: object, own: int, what: str) -> Counted:
-    """The count of a server, or our own where it gives none or one that cannot be. `what` is counted."""
+    """The server's count, or our own if it has none or an impossible one. `what` names the tokens in the problem."""
     if said is None or (said == 0 and type(said) is int):
         return Counted(own)
     if type(said) is int and 0 < said <= MOST_CREDIBLE:
