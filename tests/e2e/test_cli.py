@@ -61,7 +61,7 @@ def test_init_makes_the_workspace_and_writes_the_settings_once(trueweave: Truewe
     written = (tmp_path / "trueweave.toml").read_text()
     assert answer(trueweave("status", "--json"))["workspace"] == "acme"
     again = trueweave("init", "--workspace", "other")
-    assert "as it was.\nIt has other settings" in again.stdout
+    assert "exists and was not changed.\nIts settings differ" in again.stdout
     assert (tmp_path / "trueweave.toml").read_text() == written
 
 
@@ -92,7 +92,7 @@ def test_an_index_follows_its_folder_and_what_goes_is_shown_first(trueweave: Tru
     refused = trueweave("sync", "notes", code=1).stderr
     assert "1 new, 0 changed, 2 unchanged, 1 gone" in refused
     assert "1 document to be removed, as their files are gone:\n  notes/john.txt" in refused
-    assert "Give --yes" in refused
+    assert "Confirm with --yes" in refused
     synced = answer(trueweave("sync", "notes", "--yes", "--json"))
     assert (synced["new"], synced["removed"]) == (1, ["notes/john.txt"])
     assert "Up to date: 3 documents" in trueweave("sync", "notes").stdout
@@ -135,7 +135,7 @@ def test_a_rule_holds_until_it_is_undone(trueweave: Trueweave) -> None:
 
 @pytest.mark.usefixtures("filled")
 def test_verify_finds_what_was_changed_by_hand(trueweave: Trueweave, url: str) -> None:
-    assert "Exact: the index is what its 2 documents say." in trueweave("verify").stdout
+    assert "Exact: the index matches its 2 documents." in trueweave("verify").stdout
     with psycopg.connect(url) as connection:
         connection.execute("UPDATE trueweave.relation SET weight = weight + 1")
     shown = trueweave("verify", code=1).stdout
@@ -178,7 +178,7 @@ def test_another_embedding_model_takes_over_and_is_written_into_the_settings(
         assert counted["texts"] > 0
         done = trueweave("reembed", "vllm/other").stdout
         assert f"{counted['texts']} texts embedded by vllm/other" in done
-        assert 'trueweave.toml says embedding_model = "vllm/other" now.' in done
+        assert 'trueweave.toml now has embedding_model = "vllm/other".' in done
         assert settings.read_text().startswith('embedding_model = "vllm/other"\nembedding_url')
         trueweave("add", file)
         status = answer(trueweave("status", "--json"))
@@ -297,7 +297,7 @@ def test_settings_secrets_and_ignored_files_stay_out_of_the_index(trueweave: Tru
     added = trueweave("add", ".").stdout
     assert "2 files skipped: Trueweave's own (graph.html, trueweave.toml)" in added
     assert "1 file skipped: named like a key or secret; --no-ignore reads them (id_rsa)" in added
-    assert "1 file skipped: holding an access token; --no-ignore reads them (setup.sh)" in added
+    assert "1 file skipped: containing an access token; --no-ignore reads them (setup.sh)" in added
     assert "1 file skipped: ignored by .gitignore; --no-ignore reads them (drafts)" in added
     listed = {one["uri"] for one in answer(trueweave("documents", "--json"))["documents"]}
     assert all(uri.startswith("notes/") for uri in listed)
@@ -335,7 +335,7 @@ def test_a_text_on_stdin_is_a_document_of_the_name_that_it_is_given(trueweave: T
 def test_when_nothing_can_be_read_the_exit_code_says_so(trueweave: Trueweave, broken: Path) -> None:
     trueweave("init")
     assert "0 documents read" in trueweave("add", broken, code=1).stdout
-    assert "error: nowhere is not there" in trueweave("add", "nowhere", code=1).stderr
+    assert "error: nowhere does not exist" in trueweave("add", "nowhere", code=1).stderr
 
 
 @pytest.mark.usefixtures("notes")
@@ -378,7 +378,7 @@ def test_a_budget_in_money_needs_a_price(trueweave: Trueweave, tmp_path: Path) -
     settle_for(tmp_path, "http://127.0.0.1:9/v1", price="")
     trueweave("init")
     assert (
-        "that of openai/any is not known. Set it under [prices]"
+        "the price of openai/any is not known. Set it under [prices]"
         in trueweave("add", "notes", "--budget", "2", code=1).stderr
     )
     assert "is not a budget" in trueweave("budget", "500k", code=1).stderr
@@ -393,12 +393,12 @@ def test_documents_that_fail_for_good_are_set_aside_and_shown(trueweave: Truewea
         assert "3 documents failed:\n  notes/ada.md" in failed.stdout
         assert re.search(r"failed +3 documents", trueweave("status").stdout)
         assert "notes/mary.txt\n" in trueweave("status", "--failed").stdout
-        assert "3 tried again, 3 failed." in trueweave("retry", code=1).stdout
+        assert "3 retried, 3 failed." in trueweave("retry", code=1).stdout
     with model_server() as url:
         settle_for(tmp_path, url)
         assert answer(trueweave("add", "notes", "--model", "openai/better", "--json"))["came_in"] == 3
     assert answer(trueweave("status", "--json"))["failed_documents"] == []
-    assert "0 tried again, 0 failed." in trueweave("retry").stdout
+    assert "0 retried, 0 failed." in trueweave("retry").stdout
 
 
 @pytest.mark.usefixtures("notes")
@@ -438,9 +438,9 @@ def test_doctor_finds_all_well_and_names_what_is_not(trueweave: Trueweave, tmp_p
     wrong = {check["what"]: check["fix"] for check in broken["checks"] if check["ok"] is False}
     assert wrong["workspace other"].startswith("Run `trueweave init --workspace other`")
     assert "spacy download xx_missing" in wrong["spaCy pipeline xx_missing"]
-    assert wrong["connections of a process"].startswith("Set connections to less")
+    assert wrong["connections of a process"].startswith("Lower connections")
     details = {check["what"]: check["detail"] for check in broken["checks"]}
-    assert details["connections of a process"] == "up to 500; PostgreSQL takes 197 of all processes"
+    assert details["connections of a process"] == "up to 500; PostgreSQL accepts 197 over all processes"
     assert details["jobs of a worker"] == "up to 7 at once"
     assert details["memory to build an index"] == "100 MB; up to 4 are built at once"
     with psycopg.connect(url, autocommit=True) as connection:
@@ -523,7 +523,7 @@ def test_doctor_names_what_packages_bring_along_and_cannot_be_loaded(
 def test_a_workspace_has_settings_of_its_own(trueweave: Trueweave) -> None:
     trueweave("init", "--workspace", "acme")
     settings = ("workspace", "settings", "--workspace", "acme")
-    assert "has none of its own" in trueweave(*settings).stdout
+    assert "has no settings" in trueweave(*settings).stdout
     changed = trueweave(*settings, "max_gleaning=2", "model=vllm/any", 'entity_types={ship = "a vessel"}', "--json")
     own = {"max_gleaning": 2, "model": "vllm/any", "entity_types": {"ship": "a vessel"}}
     assert answer(changed) == {"workspace": "acme", "settings": own}
@@ -586,7 +586,7 @@ def test_prompts_are_listed_shown_and_written_to_a_folder_without_a_database(
     environment["TRUEWEAVE_DATABASE_URL"] = "postgresql://nobody@127.0.0.1:1/nowhere"
     (tmp_path / "trueweave.toml").write_text('prompt_folder = "own"\n', "utf-8")
     assert "Wrote own/extract.md" in trueweave("prompts", "eject", "extract").stdout
-    assert "is there already" in trueweave("prompts", "eject", "extract", code=1).stderr
+    assert "already exists" in trueweave("prompts", "eject", "extract", code=1).stderr
     assert "Set prompt_folder" in trueweave("prompts", "eject", "glean", "--folder", "other").stdout
     built_in = trueweave("prompts", "show", "extract").stdout
     (tmp_path / "own" / "extract.md").write_text(f"Be brief.\n\n{built_in}", "utf-8")

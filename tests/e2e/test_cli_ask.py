@@ -341,8 +341,8 @@ def test_where_there_are_no_vectors_the_way_to_them_is_told_and_works(
     [
         (("--method", "nope"), "there is no method 'nope'. There are auto, community, drift, fuse,"),
         (("--method", "local", "--set", "top_k=1"), "the method local has no parameter top_k. It has entity_weight,"),
-        (("--method", "keyword", "--set", "top_k=many"), "the method keyword cannot be had like this: top_k:"),
-        (("--where", "year"), "'year' is no condition. Write it like name=value"),
+        (("--method", "keyword", "--set", "top_k=many"), "the method keyword has invalid parameters: top_k:"),
+        (("--where", "year"), "'year' is not a condition. Write it like name=value"),
     ],
 )
 def test_a_slip_is_told_in_one_line(trueweave: Trueweave, arguments: tuple[str, ...], problem: str) -> None:

@@ -125,12 +125,12 @@ def test_commands_change_how_it_goes_on(trueweave: Trueweave, tmp_path: Path, mo
     done = trueweave("chat", stdin="\n".join(lines))
     for told in (
         "There is no answer yet.",
-        "The method is keyword. There are: auto, ",
+        "The method is keyword. Available: auto, ",
         "nonsense",
-        "Looking by keyword from now on.",
-        "What was said is forgotten.",
-        "There is no /nonsense. /help lists",
-        "/method NAME  look by another method",
+        "The method is keyword from now on.",
+        "The conversation is cleared.",
+        "There is no command /nonsense. /help lists",
+        "/method NAME  switch to another method",
     ):
         assert told in done.stderr, done.stderr
     assert "Looking for:" not in done.stderr
@@ -168,11 +168,11 @@ def test_on_a_terminal_ctrl_c_stops_the_answer_and_ctrl_d_the_conversation(
         settle_for(tmp_path, url)
         (tmp_path / "inputrc").write_text("set enable-bracketed-paste off\n")  # so that a prompt is just that
         keys = {
-            "Ctrl-D ends.\x1b[0m\r\n> ": "When was the slow bridge opened?\n",
+            "Ctrl-D quits.\x1b[0m\r\n> ": "When was the slow bridge opened?\n",
             "The bridge": "\x03",
             "not part of the conversation\x1b[0m\r\n> ": "When was the bridge opened?\n",
             "1 call, ": "/clear\n",
-            "forgotten.\r\n> ": "\x04",
+            "cleared.\r\n> ": "\x04",
         }
         shown = typed(tmp_path, {**environment, "INPUTRC": str(tmp_path / "inputrc")}, ["chat"], keys, code=0)
     assert "stopped; not part of the conversation" in shown

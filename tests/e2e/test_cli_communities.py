@@ -186,8 +186,8 @@ def test_one_is_shown_by_the_beginning_of_its_id(trueweave: Trueweave) -> None:
     assert re.search(r"^level +0, the outermost", shown, re.M)
     assert re.search(r"^size +6 entities, 7 relations", shown, re.M)
     assert re.search(r"^written +.* without a model: sentences picked out of the documents", shown, re.M)
-    assert "\n6 entities with 7 relations between them, most of them round Anna " in shown
-    assert "\nRated 2.6 of 10. By its size alone, 6 entities: no model has judged it.\n" in shown
+    assert "\n6 entities with 7 relations between them, most of them around Anna " in shown
+    assert "\nRated 2.6 of 10. Based only on its size of 6 entities: no model has judged it.\n" in shown
     assert re.search(r"^1\. Anna (\w+), Clara \1, Bruno \1$", shown, re.M)
     assert re.search(
         r"^  Anna (\w+) met Bruno \1 and Clara \1\.\n  rests on 3 entities, 3 relations, 1 passage$", shown, re.M
@@ -256,7 +256,8 @@ def test_the_graph_is_exported(trueweave: Trueweave, tmp_path: Path) -> None:
     assert {kind: len(exported[kind]) for kind in exported} == {kind: counted[kind] for kind in exported}
     assert {one["id"] for one in outermost(trueweave)} <= {one["id"] for one in exported["communities"]}
     assert (
-        "graph.txt has none of the endings .jsonl, .json, .graphml" in trueweave("export", "graph.txt", code=1).stderr
+        "graph.txt has none of the extensions .jsonl, .json, .graphml"
+        in trueweave("export", "graph.txt", code=1).stderr
     )
     nowhere = trueweave("export", "nowhere/graph.json", code=1).stderr
     assert nowhere == "error: cannot write nowhere/graph.json: No such file or directory. Name another file.\n"

@@ -79,7 +79,7 @@ def test_without_a_network_documents_are_added_and_found_by_words(
     added = home("add", "notes")
     said = " ".join(added.stdout.split())
     assert f"{MODEL} is not on this machine and cannot be downloaded" in said
-    assert "There are no vectors, so that documents are found by words alone." in said
+    assert "There are no vectors, so documents are only found by words." in said
     assert f"trueweave reembed {MODEL}" in said
     assert answer(home("status", "--json"))["documents"] == 1
     refused = home("ask", "Who wrote programs?", "--method", "naive", code=1)

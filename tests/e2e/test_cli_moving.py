@@ -69,6 +69,6 @@ def test_a_workspace_moves_by_its_documents(ready: Trueweave, tmp_path: Path) ->
 
 def test_what_is_no_format_is_refused(ready: Trueweave, tmp_path: Path) -> None:
     (tmp_path / "x.bin").touch()
-    assert "x.bin has none of the endings" in ready("import", "x.bin", code=1).stderr
-    assert "nowhere is not there" in ready("import", "nowhere", code=1).stderr
+    assert "x.bin has none of the extensions" in ready("import", "x.bin", code=1).stderr
+    assert "nowhere does not exist" in ready("import", "nowhere", code=1).stderr
     assert "has no kv_store_text_chunks.json" in ready("import", ".", "--format", "lightrag", code=1).stderr

@@ -37,9 +37,9 @@ def test_keys_are_made_listed_and_revoked(trueweave: Trueweave) -> None:
     listed = " ".join(trueweave("keys", "list").stdout.split())
     assert "0 of 5,000 tokens, 0 of 2.5 in money" in listed
     wrong = trueweave("keys", "create", "x", "--max-spend-per-day", "much", code=1)
-    assert "much is no amount of money" in wrong.stderr
+    assert "much is not an amount of money" in wrong.stderr
     shown = trueweave("keys", "create", "all").stdout
-    assert "shown only now" in shown
+    assert "shown only once" in shown
     assert "valid no longer" in trueweave("keys", "revoke", made["prefix"]).stdout
     assert "revoked" in trueweave("keys", "list").stdout
     assert "there is no key nothing" in trueweave("keys", "revoke", "nothing", code=1).stderr
@@ -67,7 +67,7 @@ def test_without_a_key_it_answers_401_until_one_is_made(
         key = answer(trueweave("keys", "create", "first", "--json"))["key"]
         shown = {"Authorization": f"Bearer {key}"}
         assert server.client.get("/v1/workspaces", headers=shown).status_code == 200
-    assert "There is no valid key: every request is answered with 401." in server.printed
+    assert "There is no valid key: every request gets 401." in server.printed
     assert "trueweave keys create NAME --scope admin" in server.printed
 
 

@@ -44,7 +44,7 @@ def test_a_server_is_joined_weighed_and_a_workspace_moved_there(trueweave: Truew
     assert answer(trueweave("status", "--workspace", "acme", "--json"))["documents"] == 1
     assert "server east" in trueweave("doctor", "--workspace", "acme").stdout
     told = trueweave("workspace", "move", "acme", "--to", "east", code=1).stderr
-    assert "error: workspace 'acme' is on the server east already." in told
+    assert "error: workspace 'acme' is already on the server east." in told
     assert (
         "there is no server 'west' in the settings. These are: home, east."
         in trueweave("workspace", "move", "acme", "--to", "west", code=1).stderr

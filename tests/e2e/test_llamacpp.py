@@ -101,7 +101,7 @@ def is_told(document: Document, notes: tuple[str, ...]) -> bool:
     mentions = [mention for chunk in document.chunks for mention in chunk.mentions]
     links = [link for chunk in document.chunks for link in chunk.links]
     made_up = sum(not mention.spans for mention in mentions)
-    of_names = [f"names that do not stand in the text like that: {made_up}"] if made_up else []
+    of_names = [f"names that do not occur literally in the text: {made_up}"] if made_up else []
     of_nothing = [] if mentions or links else [NOTHING_FOUND]
     return [n for n in notes if n.startswith("names that") or n == NOTHING_FOUND] == [*of_names, *of_nothing]
 

@@ -262,7 +262,7 @@ ERRORS: list[tuple[str, dict[str, Any], str]] = [
     ("entity", {"name": "Ada Lovelase"}, "no document mentions 'Ada Lovelase'. Near it: Ada Lovelace::person"),
     ("entity", {"name": "Mercury"}, "2 entities are called 'Mercury'"),
     ("document", {"uri": "notes/engin.md"}, "there is no document 'notes/engin.md'. Near it: notes/engine.md"),
-    ("documents", {"cursor": "?"}, "this is no cursor that a list of documents gave. Begin again without one."),
+    ("documents", {"cursor": "?"}, "this is not a cursor of a list of documents. Start again without one."),
     ("report", {"id": "ffffffff"}, "there is no community whose id begins with ffffffff."),
     ("report", {}, "report cannot be called like this: give either a text or an id."),
     ("search", {}, "search cannot be called like this: text: Field required."),
@@ -271,7 +271,7 @@ ERRORS: list[tuple[str, dict[str, Any], str]] = [
     ("search", {"text": "a", "method": "drift"}, "method: it is one of fuse, keyword, naive, walk, weave"),
     ("search", {"text": "a" * 4_001}, "text: String should have at most 4000 characters"),
     ("search", {"text": " "}, "text: String should match pattern"),
-    ("search", {"text": "a\0b"}, "text: it holds a NUL or half a character"),
+    ("search", {"text": "a\0b"}, "text: it contains a NUL or an unpaired surrogate"),
     ("search", {"text": "a", "sql": "DROP TABLE"}, "sql: Extra inputs are not permitted"),
     ("document", {"uri": "long.md", "start": 1, "cursor": "0:0:1"}, "give either a start or a cursor"),
 ]

@@ -61,7 +61,7 @@ class Answering:
 
     def __post_init__(self) -> None:
         if self.extractive and self.numerical_answer:
-            raise InvalidArgument("an answer is extractive or numerical, not both. Leave one of them out.")
+            raise InvalidArgument("an answer cannot be both extractive and numerical. Choose one.")
         if self.max_context_tokens < LEAST_CONTEXT:
             raise InvalidArgument(f"max_context_tokens is {self.max_context_tokens}; make it {LEAST_CONTEXT} or more")
         if self.max_answer_tokens < 1:
@@ -72,8 +72,8 @@ class Answering:
         size = message_tokens(self.prompt(question, Context("", 0, (), LeftOut())))
         if size > self.max_own_tokens:
             raise QuestionTooLong(
-                f"the question and its instructions have {size:,} tokens with the prompt, and {self.max_own_tokens:,} "
-                "are allowed. Shorten them."
+                f"the question, its instructions and the prompt have {size:,} tokens; the maximum is "
+                f"{self.max_own_tokens:,}. Shorten them."
             )
 
     def context(self, evidence: Evidence, history: Sequence[Message] = ()) -> Context:

@@ -44,8 +44,8 @@ async def standalone(question: str, history: Sequence[Message], llm: LLM | None,
     if not written or reply.finish == "length":
         await forget_reply(llm, prompt)
         raise BadReply(
-            f"{llm.model} did not rewrite the question {question[:200]!r} within {MAX_TOKENS} tokens; its reply begins "
-            f"{reply.text[:200]!r}. Ask it in full, without the conversation, or try another model."
+            f"{llm.model} did not rewrite the question {question[:200]!r} within {MAX_TOKENS} tokens; its reply "
+            f"begins {reply.text[:200]!r}. Ask a complete question without the conversation, or try another model."
         )
     return written
 

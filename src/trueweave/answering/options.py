@@ -33,9 +33,9 @@ class RetrieveOptions:
     method: str | Method | None = None
     _: KW_ONLY
     filter: Filter | None = None
-    rerank: Annotated[
-        bool, Parameter("Let the reranker of the settings choose among more passages.", for_agents=False)
-    ] = False
+    rerank: Annotated[bool, Parameter("Rerank more passages with the reranker of the settings.", for_agents=False)] = (
+        False
+    )
     listener: Listener = ignore
 
 
@@ -47,19 +47,15 @@ class AskOptions(RetrieveOptions):
 
     history: Sequence[Message] = ()
     use_cot: Annotated[
-        bool, Parameter("Let the model think first; its reasoning is shown apart.", for_agents=False)
+        bool, Parameter("Let the model reason first; its reasoning is shown separately.", for_agents=False)
     ] = False
-    numerical_answer: Annotated[bool, Parameter("Have a number with its unit, and nothing else.", for_agents=False)] = (
-        False
-    )
-    extractive: Annotated[
-        bool, Parameter("Answer with sentences of the documents, and no words of the model.", for_agents=False)
-    ] = False
+    numerical_answer: Annotated[bool, Parameter("Answer with a number and its unit only.", for_agents=False)] = False
+    extractive: Annotated[bool, Parameter("Answer only with sentences from the documents.", for_agents=False)] = False
     repair: Annotated[
-        bool | None, Parameter("Give the model the sentences that are not confirmed once more.", for_agents=False)
+        bool | None, Parameter("Send unconfirmed sentences to the model once more.", for_agents=False)
     ] = None
     verifiers: Sequence[str | Verifier] | None = None
     options: AnswerOptions | None = None
-    context_only: Annotated[
-        bool, Parameter("Show what the model would be shown, and do not ask it.", for_agents=False)
-    ] = False
+    context_only: Annotated[bool, Parameter("Show the context for the model without calling it.", for_agents=False)] = (
+        False
+    )

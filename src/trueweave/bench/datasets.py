@@ -49,14 +49,14 @@ def limited(dataset: Dataset, questions: int | None) -> Dataset:
 def _named(name: str, bench_data: Path | None) -> Path:
     if bench_data is None:
         raise ConfigError(
-            f"{name} is not there. Give a file or folder of questions, or set bench_data in trueweave.toml to the "
+            f"{name} does not exist. Give a file or folder of questions, or set bench_data in trueweave.toml to the "
             "folder that holds your sets."
         )
     path = bench_data / name
     if path.resolve().is_relative_to(bench_data.resolve()) and path.is_dir():
         return path
     has = f"There are {', '.join(found)}" if (found := names(bench_data)) else "There are none"
-    raise ConfigError(f"there is no set {name} in {bench_data}. {has}. A file or folder of your own works as well.")
+    raise ConfigError(f"there is no set {name} in {bench_data}. {has}. You can also give a file or folder.")
 
 
 def _from_folder(folder: Path, split: str) -> Dataset:
@@ -66,7 +66,7 @@ def _from_folder(folder: Path, split: str) -> Dataset:
         return read_beir(folder, split)
     raise ConfigError(
         f"{folder} is not a set of questions. It needs corpus.jsonl and questions.jsonl, or corpus.jsonl, "
-        "queries.jsonl and qrels/ as BEIR has them; .gz works as well."
+        "queries.jsonl and qrels/ as in BEIR; .gz is also accepted."
     )
 
 
@@ -75,11 +75,11 @@ def _from_file(path: Path) -> Dataset:
         return read_popqa(path)
     first = next(rows(path), None)
     if first is None:
-        raise UnreadableFile(f"{path} is empty. Each line is like {_OWN}.")
+        raise UnreadableFile(f"{path} is empty. Each line looks like {_OWN}.")
     if has_marked(first) or has_named(first):
         return read(path, first)
     if "question" not in first or not ("supporting" in first or "evidence" in first):
-        raise first.broken(f"it is of no form that Trueweave knows. Of your own, each line is like {_OWN}")
+        raise first.broken(f"its format is unknown. In your own files, each line looks like {_OWN}")
     return Dataset(path.name.partition(".")[0], tuple(map(_own, rows(path))))
 
 

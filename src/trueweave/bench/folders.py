@@ -55,7 +55,7 @@ def read_folder(folder: Path, split: str = "") -> Dataset:
 def _both(folder: Path, questions: str) -> tuple[Path, Path]:
     corpus, asked = first_of(folder, *_CORPUS), first_of(folder, questions)
     if corpus is None or asked is None:
-        raise ConfigError(f"{folder} needs {_CORPUS[0]} and {questions}; .gz works as well.")
+        raise ConfigError(f"{folder} needs {_CORPUS[0]} and {questions}; .gz is also accepted.")
     return corpus, asked
 
 
@@ -105,7 +105,9 @@ def _qrels(folder: Path, split: str) -> Path:
     wanted = split or next((name for name in ("test", "dev") if name in found), next(iter(found), "test"))
     if wanted not in found:
         has = f"there are {', '.join(found)}" if found else "there are none"
-        raise ConfigError(f"{folder / 'qrels'} has no judgements of the split {wanted}; {has}. Choose one by --split.")
+        raise ConfigError(
+            f"{folder / 'qrels'} has no judgements of the split {wanted}; {has}. Choose one with --split."
+        )
     return found[wanted]
 
 
@@ -122,7 +124,7 @@ def _judgements(path: Path) -> dict[str, dict[str, int]]:
                     judged[asked][passage] = int(grade)
             except ValueError:
                 raise UnreadableFile(
-                    f"{path}, line {number}: it must have a question's id, a passage's id and a whole number, with "
-                    "tabs between them. Mend that line, and run the command again."
+                    f"{path}, line {number}: it must have a question's id, a passage's id and an integer, separated "
+                    "by tabs. Fix that line, and run the command again."
                 ) from None
     return judged

@@ -54,8 +54,8 @@ async def load(trueweave: AsyncTrueweave, dataset: Dataset, *, as_said: bool, pr
     there = (await trueweave.status()).documents
     if there > len(wanted):
         raise ConfigError(
-            f"this workspace has {there - len(wanted):,} documents that are not of {dataset.name}, and they would be "
-            "found too. Name another by --workspace; it is made."
+            f"this workspace has {there - len(wanted):,} documents that do not belong to {dataset.name} and would "
+            "be found, too. Name another workspace with --workspace; it is created."
         )
     missing = len(wanted) - there
     return (
@@ -97,7 +97,7 @@ def _not_there(question: Question, known: Mapping[str, str]) -> ConfigError:
     example = f"One that is there is called {next(iter(known))!r}" if known else "There are none at all"
     return ConfigError(
         f"question {question.id} is supported by {_unknown(question, known)[0]!r}, and no document of the workspace "
-        f"has that uri or title. {example}. Mend the question, add the document, or name another --workspace."
+        f"has that uri or title. {example}. Fix the question, add the document, or name another --workspace."
     )
 
 

@@ -94,7 +94,7 @@ def measure(name: str) -> Measure:
     """The measure of that name."""
     what, _, k = name.partition("@")
     if what not in _RANKINGS or not k.isdigit() or int(k) < 1:
-        raise ConfigError(f"there is no measure {name}. There are {', '.join(f'{one}@5' for one in _RANKINGS)}.")
+        raise ConfigError(f"there is no measure {name}. Available: {', '.join(f'{one}@5' for one in _RANKINGS)}.")
     return Measure(what, int(k))
 
 

@@ -74,7 +74,7 @@ class OutcomeFile:
         except OSError as error:
             raise ConfigError(f"cannot write {self._part}: {error.strerror}. Give --out another folder.") from error
         except (ValueError, KeyError, TypeError) as error:
-            raise ConfigError(f"{self._part} is not what a run left there. Remove it, and run again.") from error
+            raise ConfigError(f"{self._part} was not written by a run. Remove it, and run again.") from error
         return self
 
     def __exit__(

@@ -123,7 +123,7 @@ def read_popqa(path: Path) -> Dataset:
                 Question(row.text("id"), row.text("question"), {article: 1}, tuple(answers), str(row.get("prop", "")))
             )
     if not questions:
-        raise UnreadableFile(f"{path} has no questions. PopQA's file has a heading and a line for each question.")
+        raise UnreadableFile(f"{path} has no questions. PopQA's file has a header and a line per question.")
     return Dataset(_name(path), tuple(questions), partial=True)
 
 

@@ -61,7 +61,7 @@ class Row:
         if not isinstance(found, str | int):
             raise self.broken(f'"{key}" is not a text')
         if _UNSTORABLE.search(str(found)):
-            raise self.broken(f'"{key}" holds a NUL or half a character')
+            raise self.broken(f'"{key}" contains a NUL or an unpaired surrogate')
         return str(found)
 
     def broken(self, problem: str) -> UnreadableFile:
@@ -131,4 +131,4 @@ def _opened(path: Path) -> IO[str]:
 
 
 def _broken(path: Path, unit: str, number: int, problem: str) -> UnreadableFile:
-    return UnreadableFile(f"{path}, {unit} {number}: {problem}. Mend that {unit}, and run the command again.")
+    return UnreadableFile(f"{path}, {unit} {number}: {problem}. Fix that {unit}, and run the command again.")

@@ -63,7 +63,7 @@ async def kept(embedder: Embedder, path: Path) -> AsyncIterator[KeptEmbedder]:
     try:
         file = await asyncio.to_thread(_open, path)
     except sqlite3.Error as error:
-        raise ConfigError(f"{path} is not a file of vectors: {error}. Remove it; it is made again.") from error
+        raise ConfigError(f"{path} is not a file of vectors: {error}. Remove it; it will be created again.") from error
     with closing(file):
         yield KeptEmbedder(embedder, file, asyncio.Lock())
 

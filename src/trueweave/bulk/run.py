@@ -142,8 +142,8 @@ class _BulkLoad:
             pickle.dumps(self.given)
         except (pickle.PicklingError, TypeError, AttributeError) as error:
             raise ConfigError(
-                f"an embedder, extractor or chunker that the program was given cannot be sent to other processes: "
-                f"{error}. Define its class in a module, and open files and connections when they are first needed."
+                f"a custom embedder, extractor or chunker cannot be sent to other processes: {error}. Define its "
+                "class in a module, and open files and connections on first use."
             ) from error
 
     async def _check(self) -> None:
@@ -152,8 +152,8 @@ class _BulkLoad:
             raise UnknownWorkspace("this workspace was dropped, or a bulk load replaced it. Open it again.")
         if place.server != HOME:
             raise ConfigError(
-                f"this workspace is on the server {place.server}, and only those on the home server are loaded in "
-                "bulk. Move it there (`trueweave workspace move NAME --to home`), load, and move it back."
+                f"this workspace is on the server {place.server}, and only workspaces on the home server can be "
+                "loaded in bulk. Move it there (`trueweave workspace move NAME --to home`), load, and move it back."
             )
         if place.is_reembedded:
             raise WorkspaceLoading(

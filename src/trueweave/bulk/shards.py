@@ -149,7 +149,7 @@ def _remote_files(address: str) -> Iterator[InputFile]:
     named = _USER.sub("//", start)  # a uri is shown, and must not tell a secret
     found = system.get_file_info(path)
     if found.type == fs.FileType.NotFound:
-        raise ConfigError(f"{named}{path} is not there. Check the address, and the variables with its credentials.")
+        raise ConfigError(f"{named}{path} does not exist. Check the address, and the variables with its credentials.")
     inside = system.get_file_info(fs.FileSelector(path, recursive=True)) if not found.is_file else [found]
     for one in sorted(inside, key=lambda info: info.path):
         if one.is_file and not PurePosixPath(one.path).name.startswith((".", "_")):
@@ -244,7 +244,7 @@ def _read_rows(shard: Shard, file: InputFile) -> Iterator[Read]:
             try:
                 yield _document(row, file.uri, origin)
             except InvalidDocument as error:
-                yield Refused(origin, f"{origin}: {error}. Mend that row and load the file again.")
+                yield Refused(origin, f"{origin}: {error}. Fix that row and load the file again.")
 
 
 def _rows(parquet: pq.ParquetFile, first: int) -> Iterator[Mapping[str, Any]]:

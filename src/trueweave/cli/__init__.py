@@ -55,13 +55,13 @@ from trueweave.cli import (
 )
 from trueweave.cli.render.console import make_stderr_safe
 
-logging.getLogger("psycopg").addHandler(logging.NullHandler())  # commands print themselves why they wait
+logging.getLogger("psycopg").addHandler(logging.NullHandler())  # commands print the reason for a wait themselves
 
 app = typer.Typer(
     help="A knowledge graph over your documents, kept exactly up to date, in PostgreSQL.",
     no_args_is_help=True,
     rich_markup_mode=None,
-    pretty_exceptions_enable=False,  # a bug shows the plain traceback, without the values of variables
+    pretty_exceptions_enable=False,  # a bug prints a plain traceback, without the values of variables
 )
 
 

@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from trueweave.core.settings import Settings
 
 Prune = Annotated[
-    bool, typer.Option("--prune", help="Remove documents whose files are gone from the folders that are added.")
+    bool, typer.Option("--prune", help="Remove documents whose files no longer exist in the folders that are added.")
 ]
 Said = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", exists=True, dir_okay=False, help="JSON lines with entities and triples, by the same ids."
+        metavar="FILE", exists=True, dir_okay=False, help="JSON lines with entities and triples for the same ids."
     ),
 ]
 
@@ -65,23 +65,23 @@ def add(
 ) -> None:
     """Add documents: files, folders, patterns, or text on stdin.
 
-    Each file is a document, each line of a .jsonl file and each row of a .csv file is one. A file is known by its path
-    from the folder of trueweave.toml, and a row by that and its id: adding it again replaces it, and what has not
-    changed costs nothing. A run that was stopped can simply be run again.
+    Each file is a document; so is each line of a .jsonl file and each row of a .csv file. A file is identified by its
+    path from the folder of trueweave.toml, a row by that path and its id. Adding a document again replaces it;
+    unchanged documents cost nothing. You can resume an interrupted run by running it again.
 
     If a model costs money, an estimate is shown first, and on a terminal you are asked to confirm it.
 
-    JSON lines may have entities and triples of their own. These are taken, and no model is called:
+    JSON lines may include entities and triples. They are used, and no model is called:
 
     \b
     {"id": "1", "text": "Ada Lovelace lived in London.",
      "entities": ["Ada Lovelace", {"name": "London", "type": "place"}],
      "triples": [["Ada Lovelace", "lived in", "London"]]}
 
-    In folders, files that .gitignore or .trueweaveignore names are skipped, and so are keys and secrets.
+    In folders, files that .gitignore or .trueweaveignore excludes are skipped, and so are keys and secrets.
 
     Exits with 0 when everything was added, with 1 when a file could not be read, documents were refused or failed, or
-    the run was stopped; the rest is added then. Files that are skipped do not count.
+    the run was stopped; all other documents are added. Skipped files do not count.
     """
     with replying(json) as reply:
         settings = in_force(

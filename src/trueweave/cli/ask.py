@@ -1,4 +1,4 @@
-"""`trueweave ask`: answer a question while the answer is written, and check every sentence of it."""
+"""`trueweave ask`: stream the answer to a question, and check every sentence."""
 
 from __future__ import annotations
 
@@ -46,16 +46,18 @@ if TYPE_CHECKING:
 
 MethodName = Annotated[
     str | None,
-    typer.Option("--method", "-m", metavar="NAME", help="How to look: `trueweave methods` lists them."),
+    typer.Option("--method", "-m", metavar="NAME", help="The retrieval method: `trueweave methods` lists them."),
 ]
 Parameters = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method, as in --set top_k=10."),
+    typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method, such as --set top_k=10."),
 ]
 History = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", dir_okay=False, help="A conversation: what was said before is in it, and this is added to it."
+        metavar="FILE",
+        dir_okay=False,
+        help="The file of a conversation: earlier turns are read from it, and this one is appended.",
     ),
 ]
 Verifiers = Annotated[
@@ -63,7 +65,7 @@ Verifiers = Annotated[
     typer.Option(
         "--verifier",
         metavar="NAME",
-        help="What checks the answer: rules, llm, or onnx/ and a folder. Several are asked in their order.",
+        help="A verifier of the answer: rules, llm, or onnx/ and a folder. May be repeated; verifiers run in order.",
     ),
 ]
 
@@ -86,8 +88,8 @@ def ask(
 ) -> None:
     """Answer a question from your documents, with citations.
 
-    The answer is shown while it is written. The passages that it cites follow, and each sentence that the check does
-    not confirm. Without a language model, the passages that were found are shown.
+    The answer is streamed, followed by the passages that it cites and by unconfirmed sentences. Without a language
+    model, the passages that were found are shown.
     """
     with replying(json) as reply:
         settings = in_force(load_settings(database_url, workspace, model=model))
@@ -133,7 +135,7 @@ def _chosen(name: str | None, parameters: Sequence[str] | None) -> Method | None
 
 
 def _asked(inquiry: Inquiry, settings: Settings, *, is_shown: bool) -> tuple[Answer, float]:
-    """The answer, shown as it comes if that is wanted, and how many seconds it took."""
+    """The answer, streamed to the terminal if requested, and the seconds it took."""
     writer = Writer(out)
     with ExitStack() as until_it_writes:
         until_it_writes.enter_context(spinner("Looking …"))
@@ -162,7 +164,7 @@ async def _stream(trueweave: AsyncTrueweave, inquiry: Inquiry, write: Callable[[
     asked = replace(inquiry.asked, method=method, context_only=not inquiry.is_answered)
     answer: Answer | None = None
     stream = trueweave.stream(**values(asked))
-    async with aclosing(stream):  # writing fails when the reader is gone
+    async with aclosing(stream):  # writing fails if the reader has closed the pipe
         async for piece in stream:
             if isinstance(piece, Answer):
                 answer = piece

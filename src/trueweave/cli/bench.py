@@ -1,4 +1,4 @@
-"""`trueweave bench`: measure methods on questions whose passages are known."""
+"""`trueweave bench`: measure methods on questions with known passages."""
 
 from __future__ import annotations
 
@@ -36,19 +36,21 @@ DatasetOption = Annotated[
     str,
     typer.Argument(metavar="DATASET_OR_FILE", help="A set in the folder bench_data, a folder, or a file of questions."),
 ]
-Methods = Annotated[str | None, typer.Option(metavar="A,B", help="The methods; without it, all that can be used.")]
+Methods = Annotated[str | None, typer.Option(metavar="A,B", help="The methods. Default: all that can be used.")]
 Set = Annotated[
     list[str] | None,
     typer.Option(
         "--set", metavar="METHOD.PARAMETER=VALUE", help="A parameter of a method. May be given several times."
     ),
 ]
-Questions = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="The first N questions alone.")]
-Split = Annotated[str, typer.Option(metavar="NAME", help="The split, of a set that has several: dev, test.")]
-Answers = Annotated[bool, typer.Option("--answers", help="Have the model answer each question, and measure that too.")]
-Depths = Annotated[str, typer.Option("--k", metavar="2,5,10", help="How many of the first passages count.")]
+Questions = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="Use only the first N questions.")]
+Split = Annotated[str, typer.Option(metavar="NAME", help="The split, if the set has several: dev, test.")]
+Answers = Annotated[
+    bool, typer.Option("--answers", help="Also have the model answer each question, and measure the answers.")
+]
+Depths = Annotated[str, typer.Option("--k", metavar="2,5,10", help="The depths at which to measure.")]
 Out = Annotated[
-    Path | None, typer.Option(metavar="FOLDER", help="Where the report goes; trueweave-bench/NAME without it.")
+    Path | None, typer.Option(metavar="FOLDER", help="The folder of the report. Default: trueweave-bench/NAME.")
 ]
 
 
@@ -66,17 +68,17 @@ def bench(
     database_url: DatabaseUrl = None,
     json: Json = False,
 ) -> None:
-    """Measure methods on questions whose supporting passages are known.
+    """Measure methods on questions with known supporting passages.
 
-    Your own questions are JSON lines, about documents that are in the workspace:
+    Write your own questions as JSON lines, about documents in the workspace:
 
     \b
     {"question": "Who founded Acme?", "supporting": ["notes/acme.md"], "answers": ["Ada"]}
 
-    Public sets are read as their publishers give them: MuSiQue, HotpotQA, 2WikiMultihopQA, PopQA, and folders in BEIR's
-    form. Their passages go into a workspace of their own, bench-NAME.
+    Public sets are read in their published format: MuSiQue, HotpotQA, 2WikiMultihopQA, PopQA, and folders in BEIR's
+    format. Their passages are added to a separate workspace, bench-NAME.
 
-    The report is one HTML page and one JSON file. A run that was stopped goes on when the same command is run again.
+    The report is one HTML page and one JSON file. Run the same command again to resume an interrupted run.
     """
     with replying(json) as reply:
         from trueweave.bench import datasets, report
@@ -118,7 +120,7 @@ class _Run:
 
     @property
     def is_said(self) -> bool:
-        """Whether what is in the passages is taken from the set: where it has them and no extractor was chosen."""
+        """Whether entities are taken from the set: if it has them and no extractor was chosen."""
         return self.dataset.said is not None and self.settings.extractor == "auto"
 
     @property
@@ -156,8 +158,8 @@ class _Run:
         return results(experiment, ran, passages=there, under=self.under, notes=notes, currency=self.settings.currency)
 
     async def _load(self, trueweave: AsyncTrueweave) -> list[str]:
-        """Add the passages. Vectors of a model on this machine are cached beside the report, as embedding is most of
-        the work."""
+        """Add the passages. Vectors of a local model are cached beside the report, because embedding takes most of the
+        time."""
         from trueweave.bench import loading, vectors
         from trueweave.cli.render.progress_bar import progress
         from trueweave.engine import model_settings
@@ -179,20 +181,20 @@ class _Run:
 
 
 def _agreed(run: _Run, yes: bool) -> bool:
-    """Show the calls to models that cost something; whether to continue."""
+    """Show the model calls that cost money; returns whether to continue."""
     from trueweave.bench import loading
     from trueweave.engine import model_settings
 
     model = run.settings.model_for("answer")
     if run.answers and not model:
         raise ConfigError(
-            '--answers needs a language model. Set one in trueweave.toml, as in model = "ollama/llama3.1:8b", or leave '
-            "it out, and what is found is measured alone."
+            '--answers needs a language model. Set one in trueweave.toml, as in model = "ollama/llama3.1:8b", or '
+            "omit --answers to measure retrieval only."
         )
     asks = 0
     if run.answers and model and model_settings.price(run.settings, model) != model_settings.FREE:
         asks = len(run.dataset.questions) * len(run.methods)
-        say(f"{count(asks, 'answer')} will be asked of {model}, those that are kept excepted.")
+        say(f"{count(asks, 'answer')} will be requested from {model}, except cached ones.")
     if run.dataset.passages is not None and not run.is_said and is_paid(run.settings, of_documents(run.settings)):
         with spinner("Counting …"):
             wanted = list(loading.sources(run.dataset))
@@ -204,7 +206,7 @@ def _agreed(run: _Run, yes: bool) -> bool:
 
 
 def _chosen(names: str | None, given: Sequence[str] | None, deepest: int) -> dict[str, Method]:
-    """The methods by their names, with the parameters that were given for them."""
+    """The methods by name, with their given parameters."""
     from trueweave.bench.experiment import HOW_MANY, deep_enough
     from trueweave.retrieval.methods import registry
 
@@ -216,12 +218,12 @@ def _chosen(names: str | None, given: Sequence[str] | None, deepest: int) -> dic
         target, equals, value = set_.partition("=")
         name, dot, parameter = target.strip().partition(".")
         if not (equals and dot and parameter):
-            raise ConfigError(f"{set_!r} sets nothing. Write METHOD.PARAMETER=VALUE, as in --set fuse.k=20.")
+            raise ConfigError(f"{set_!r} is not a parameter. Write METHOD.PARAMETER=VALUE, as in --set fuse.k=20.")
         if name not in parameters:
-            raise ConfigError(f"--set {set_} is for {name}, which is not measured. Those are {', '.join(wanted)}.")
+            raise ConfigError(f"--set {set_} is for {name}, which is not measured. Measured are {', '.join(wanted)}.")
         parameters[name][parameter] = value.strip()
     made = {name: registry.make(name, values) for name, values in parameters.items()}
-    # A number of passages that is given is kept.
+    # An explicit number of passages is kept.
     return {
         name: method if parameters[name].keys() & set(HOW_MANY) else deep_enough(method, deepest)
         for name, method in made.items()
@@ -242,7 +244,7 @@ def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ConfigError(f"cannot make {folder}: {error.strerror}. Give --out another folder.") from error
+        raise ConfigError(f"cannot create {folder}: {error.strerror}. Give --out another folder.") from error
 
 
 def _workspace(name: str) -> str:

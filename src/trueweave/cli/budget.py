@@ -1,4 +1,4 @@
-"""`trueweave budget`: show or set what may be spent on models."""
+"""`trueweave budget`: show or set the budget for models."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 def budget(
     session: CommandSession,
     amount: Annotated[
-        str | None, typer.Argument(metavar="AMOUNT", help='2.00 is money, "500k tokens" are tokens, none is no limit.')
+        str | None,
+        typer.Argument(metavar="AMOUNT", help='2.00 is money, "500k tokens" is tokens, none removes the limit.'),
     ] = None,
 ) -> None:
-    """Show or set what may be spent on models from now on.
+    """Show or set the budget for models from now on.
 
-    The budget is shared by all workers of a workspace, and is never exceeded: the most that a call may cost is reserved
-    before it is made.
+    The budget is shared by all workers of a workspace, and is never exceeded: the maximum cost of a call is reserved
+    before the call.
     """
 
     async def show_or_set(trueweave: AsyncTrueweave) -> Budget:
@@ -40,5 +41,5 @@ def budget(
     found = session(show_or_set)
     said = [f"From now on: {allowance_words(parse_allowance(amount), session.settings.currency)}."] if amount else []
     capped = found.price_cap is not None or found.token_cap is not None
-    advice = [] if amount or capped else [next_step("trueweave budget AMOUNT", "sets what may be spent from now on")]
+    advice = [] if amount or capped else [next_step("trueweave budget AMOUNT", "sets the budget from now on")]
     session.reply(asdict(found), *said, pairs(budget_rows(found, session.settings.currency)), *advice)

@@ -28,15 +28,19 @@ if TYPE_CHECKING:
 
 Sources = Annotated[
     list[str],
-    typer.Argument(metavar="SOURCE", help="Folders, files, Parquet, JSON lines; or addresses such as s3://bucket/key."),
+    typer.Argument(metavar="SOURCE", help="Folders, files, Parquet, JSON lines, or addresses such as s3://bucket/key."),
 ]
 Spool = Annotated[
     Path,
-    typer.Option(metavar="FOLDER", help="Where what was made is kept; all nodes must see this folder by this path."),
+    typer.Option(
+        metavar="FOLDER", help="The folder for intermediate results; all nodes must share it under this path."
+    ),
 ]
 RayAddress = Annotated[
     str | None,
-    typer.Option(metavar="ADDRESS", help="Of the Ray cluster, or auto; without it, one is started on this machine."),
+    typer.Option(
+        metavar="ADDRESS", help="The address of the Ray cluster, or auto. Default: start one on this machine."
+    ),
 ]
 Gpus = Annotated[float, typer.Option(metavar="N", help="GPUs for each process that extracts and embeds.")]
 
@@ -58,11 +62,11 @@ def bulk(
 ) -> None:
     """Load a large corpus on a Ray cluster, beside the workspace, and switch to it at the end.
 
-    The index is built from these sources and all documents that the workspace has, and takes its place at once. Until
-    then nothing is seen of it, and questions are answered as before. A load that was stopped goes on where it was when
-    it is run again with the same spool folder, and nothing is paid for twice.
+    The new index is built from these sources and all documents of the workspace, and then replaces the old one
+    atomically. Until then it is not visible, and questions are answered as before. To resume an interrupted load, run
+    it again with the same spool folder; nothing is paid for twice.
 
-    Exits with 0 when everything was loaded, and with 1 when some documents could not be; the others are loaded then.
+    Exits with 0 when everything was loaded, and with 1 when some documents could not be loaded; the others are loaded.
     """
     with replying(json) as reply:
         settings = in_force(
@@ -106,7 +110,7 @@ def _loaded(
                 )
 
     try:
-        with redirect_stdout(sys.stderr):  # on which Ray tells of nodes that died
+        with redirect_stdout(sys.stderr):  # on which Ray reports nodes that died
             return in_workspace(load, settings)
     except ModuleNotFoundError as error:
         raise ConfigError(

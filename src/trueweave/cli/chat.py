@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from trueweave.core.events import Event
 
 _HELP = {
-    "/method NAME": "look by another method from now on; without a name, shows which there are",
-    "/sources": "show all passages that the last answer was made from",
-    "/clear": "forget what was said",
+    "/method NAME": "switch to another method; without a name, list the methods",
+    "/sources": "show all passages that the last answer is based on",
+    "/clear": "clear the conversation",
     "/help": "show this",
-    "/quit": "end, as exit and Ctrl-D do",
+    "/quit": "quit, like exit and Ctrl-D",
 }
 _LEAVING = frozenset({"/quit", "/exit", "exit", "quit", ":q"})
 
@@ -62,12 +62,11 @@ def chat(
     database_url: DatabaseUrl = None,
     json: Json = False,
 ) -> None:
-    """Talk with your documents: each question is understood from what was said before.
+    """Chat with your documents: each question is understood in the context of the conversation.
 
-    Answers are shown while they are written, with the passages that they cite and the sentences that the check does not
-    confirm. Ctrl-C stops an answer, exit or Ctrl-D ends the conversation, and /help lists what else can be typed. From
-    a pipe, each line is a question; with --json each answer is a line. Without a language model, the passages that are
-    found are shown.
+    Answers are streamed, with the passages that they cite and with unconfirmed sentences. Ctrl-C stops an answer, exit
+    or Ctrl-D ends the conversation, and /help lists the commands. From a pipe, each line is a question; with --json
+    each answer is a line. Without a language model, the passages that were found are shown.
     """
     with replying(json) as reply:
         from trueweave.engine.sync import Trueweave
@@ -95,7 +94,7 @@ def chat(
 
 
 class _ChatNotes(QuestionNotes):
-    """A listener that also prints how a question is understood."""
+    """A listener that also prints the rewritten question."""
 
     def __call__(self, event: Event) -> None:
         from trueweave.core.events import Rewritten
@@ -143,13 +142,13 @@ class _Talk:
 
     def _welcome(self) -> None:
         if not self.has_model:
-            say(warning("No language model is set: the passages that fit are shown, and nothing is written."))
-        say(Text("Ask something. /help lists what else can be typed; exit or Ctrl-D ends.", style="dim"))
+            say(warning("No language model is set: relevant passages are shown instead of answers."))
+        say(Text("Ask a question. /help lists the commands; exit or Ctrl-D quits.", style="dim"))
 
     # --- questions ----------------------------------------------------------------------------------------
 
     def _answer(self, question: str, *, goes_on: bool) -> None:
-        """Answer a question. On a terminal, Ctrl-C stops the answer alone."""
+        """Answer a question. On a terminal, Ctrl-C stops only the answer."""
         from trueweave.core.model_calls import Message
 
         begun = time.perf_counter()
@@ -214,7 +213,7 @@ class _Talk:
         if name in commands:
             commands[name](argument.strip())
         else:
-            say(warning(f"There is no {name}. /help lists what can be typed; a question does not begin with /."))
+            say(warning(f"There is no command {name}. /help lists the commands; a question does not begin with /."))
 
     def _choose(self, name: str) -> None:
         from trueweave.retrieval.methods import registry
@@ -222,14 +221,14 @@ class _Talk:
         if not name:
             now = self.conversation.method
             shown = registry.name_of(now) if now and not isinstance(now, str) else now or self.default
-            say(Text(f"The method is {shown}. There are: {', '.join(registry.names())}."))
+            say(Text(f"The method is {shown}. Available: {', '.join(registry.names())}."))
             return
         try:
             self.conversation.method = registry.make(name)
         except TrueweaveError as error:
             say(warning(str(error)))
         else:
-            say(Text(f"Looking by {name} from now on."))
+            say(Text(f"The method is {name} from now on."))
 
     def _sources(self, _: str) -> None:
         if self.last is None or not self.last.evidence:
@@ -240,7 +239,7 @@ class _Talk:
 
     def _clear(self, _: str) -> None:
         self.conversation.clear()
-        say(Text("What was said is forgotten."))
+        say(Text("The conversation is cleared."))
 
     def _help(self, _: str) -> None:
         made = table("type", "~to")
@@ -250,7 +249,7 @@ class _Talk:
 
 
 def _typed() -> Iterator[str]:
-    """The lines that are typed, until Ctrl-D. Ctrl-C gives up a line."""
+    """The lines typed, until Ctrl-D. Ctrl-C discards a line."""
     import readline  # noqa: F401 - lines can be edited, and earlier ones brought back
 
     while True:

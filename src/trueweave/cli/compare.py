@@ -27,10 +27,8 @@ from trueweave.core.money import money
 if TYPE_CHECKING:
     from trueweave.core.answers import Answer, Compared, Comparison
 
-Methods = Annotated[
-    str | None, typer.Option(metavar="A,B,…", help="Which methods, with commas between; all of them without it.")
-]
-Answers = Annotated[bool, typer.Option("--answers", help="Have each method's evidence answered, too.")]
+Methods = Annotated[str | None, typer.Option(metavar="A,B,…", help="The methods, separated by commas. Default: all.")]
+Answers = Annotated[bool, typer.Option("--answers", help="Also generate an answer with each method.")]
 
 
 def compare(
@@ -47,16 +45,16 @@ def compare(
 ) -> None:
     """Show what each method finds for a question, side by side.
 
-    Methods run one after the other, so that none slows another. A method that cannot be used here is listed with the
-    reason.
+    Methods run one after the other, so that they do not slow each other down. A method that cannot be used here is
+    listed with the reason.
     """
     with replying(json) as reply:
         settings = in_force(load_settings(database_url, workspace, model=model))
         fetch_model_for_questions(settings)
         if answers and not settings.model_for("answer"):
             raise ConfigError(
-                "no language model is set, so there are no answers to compare. Set one in trueweave.toml, as in model "
-                '= "ollama/llama3.1:8b", or leave --answers out.'
+                "no language model is set, so there are no answers to compare. Set one in trueweave.toml, as in "
+                'model = "ollama/llama3.1:8b", or omit --answers.'
             )
         asked, which = read_question(question), read_filter(document, where, settings.project_folder)
         names = [name.strip() for name in (methods or "").split(",") if name.strip()]

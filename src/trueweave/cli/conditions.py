@@ -1,4 +1,4 @@
-"""Conditions on metadata as commands take them: `year=1843`, `year>=2020`, `date:2024-01..2024-06`."""
+"""Conditions on metadata on the command line: `year=1843`, `year>=2020`, `date:2024-01..2024-06`."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ class _End(NamedTuple):
 
 
 def read_conditions(given: Sequence[str]) -> dict[str, list[Scalar | Range]]:
-    """For each key the values and ranges of which a document may have any. A lower and an upper bound of the same key
-    are one range."""
+    """For each key, the accepted values and ranges. A lower and an upper bound of the same key form one range."""
     wanted: dict[str, list[Scalar | Range]] = {}
     ends: dict[str, dict[str, _End]] = {}
     for one in given:
@@ -42,7 +41,7 @@ def read_conditions(given: Sequence[str]) -> dict[str, list[Scalar | Range]]:
             if found["key"] not in ends:
                 raise ConfigError(f"{one!r} has neither a lower nor an upper bound. Write it like year:2020..2024.")
         else:
-            raise ConfigError(f"{one!r} is no condition. Write it like name=value, year>=2020 or year:2020..2024.")
+            raise ConfigError(f"{one!r} is not a condition. Write it like name=value, year>=2020 or year:2020..2024.")
     for key, limits in ends.items():
         wanted.setdefault(key, []).extend(_ranges(key, limits))
     return wanted
@@ -56,7 +55,7 @@ def _limit(ends: dict[str, dict[str, _End]], key: str, side: str, end: _End) -> 
 
 
 def _ranges(key: str, limits: dict[str, _End]) -> list[Range]:
-    """The ranges that are meant, of numbers and of moments: 2024 may be either."""
+    """The possible ranges, of numbers and of dates: 2024 may be either."""
     from trueweave.core.ranges import Range
 
     low, high = limits.get("low"), limits.get("high")
@@ -86,7 +85,7 @@ def _text(written: str) -> Bound:
 
 
 def _readings(value: str) -> list[Scalar | Range]:
-    """The values that a text may mean in metadata: itself, and the number or truth value that it looks like."""
+    """The values that a text may stand for in metadata: itself, and the number or boolean that it looks like."""
     try:
         meant = json.loads(value)
     except ValueError:

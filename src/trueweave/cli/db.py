@@ -18,7 +18,7 @@ app.add_typer(db_servers.app, name="servers")
 
 @app.command("start")
 def start_server(json: Json = False) -> None:
-    """Start the server, and create it first if necessary."""
+    """Start the server; create it first if necessary."""
     from trueweave.store.postgres.connections import location
 
     with replying(json) as reply:
@@ -26,7 +26,7 @@ def start_server(json: Json = False) -> None:
         url = start(chosen, make=True)
         reply(
             {"running": True, "address": location(url), "directory": chosen.directory},
-            f"PostgreSQL runs at {location(url)}, in {chosen.directory}.",
+            f"PostgreSQL is running at {location(url)}, in {chosen.directory}.",
             next_step("trueweave db url", "prints its address with the password"),
         )
 
@@ -38,19 +38,27 @@ def stop_server(json: Json = False) -> None:
         chosen = bundled(load_settings())
         ran = chosen.running()
         chosen.stop()
-        said = "Stopped. It starts again when a command needs it." if ran else f"No server ran in {chosen.directory}."
+        said = (
+            "Stopped. It starts again when a command needs it."
+            if ran
+            else f"No server was running in {chosen.directory}."
+        )
         reply({"running": False, "stopped": ran}, said)
 
 
 @app.command("status")
 def server_status(json: Json = False) -> None:
-    """Show whether the server runs, and where."""
+    """Show whether the server is running, and where."""
     from trueweave.store.postgres.connections import location
 
     with replying(json) as reply:
         chosen = bundled(load_settings())
         address = location(chosen.url) if chosen.running() else None
-        said = f"Runs at {address}, in {chosen.directory}." if address else f"No server runs in {chosen.directory}."
+        said = (
+            f"Running at {address}, in {chosen.directory}."
+            if address
+            else f"No server is running in {chosen.directory}."
+        )
         reply(
             {"running": address is not None, "address": address, "directory": chosen.directory},
             said,

@@ -16,7 +16,7 @@ from trueweave.cli.session import load_settings, owners
 if TYPE_CHECKING:
     from trueweave.store.postgres.cluster.joining import ServerInfo
 
-app = typer.Typer(no_args_is_help=True, help="List the PostgreSQL servers that workspaces are on, and weigh them.")
+app = typer.Typer(no_args_is_help=True, help="List the PostgreSQL servers of the workspaces, and set their weights.")
 
 
 @app.command("list")
@@ -36,13 +36,14 @@ def list_(database_url: DatabaseUrl = None, json: Json = False) -> None:
 @app.command("weigh")
 def weigh(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The server.")],
-    weight: Annotated[float, typer.Argument(metavar="WEIGHT", min=0, help="How much it is to hold; 0 takes no more.")],
+    weight: Annotated[float, typer.Argument(metavar="WEIGHT", min=0, help="Its share of new workspaces; 0 for none.")],
     database_url: DatabaseUrl = None,
     json: Json = False,
 ) -> None:
-    """Have a server hold more or less in proportion to others; with 0 it takes no new workspaces.
+    """Set the weight of a server:
 
-    What is there stays there: `trueweave workspace move` moves it.
+    its share of the data relative to other servers. With 0 it takes no new workspaces. Existing workspaces stay where
+    they are: `trueweave workspace move` moves them.
     """
     from trueweave.store.postgres.cluster.joining import weigh_server
 

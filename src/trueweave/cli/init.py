@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 def init(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
-    """Make or migrate the schema, make the workspace, and write trueweave.toml.
+    """Create or migrate the schema, create the workspace, and write trueweave.toml.
 
-    Without a URL, the bundled PostgreSQL is started. Without --workspace, the folder gets one of its own, named after
-    it. Where the extra `local` is installed and no embedding model is set, one is, which is downloaded when it is first
-    used. A trueweave.toml that is there already is left as it is.
+    Without a URL, the bundled PostgreSQL is started. Without --workspace, the folder gets its own workspace, named
+    after it. If the extra `local` is installed and no embedding model is set, a default is set, which is downloaded on
+    first use. An existing trueweave.toml is not changed.
     """
     from trueweave.core.settings import FILE, find_file, workspace_name, write_file
 
@@ -53,8 +53,8 @@ def init(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Js
                 **{name.replace(" ", "_"): value for name, value in models.items()},
             },
             f"Workspace {settings.workspace} is ready in {place(settings)}.",
-            f"Wrote {path_from_here(file)}" if written else f"Left {path_from_here(file)} as it was.",
-            *([] if lasting else ["It has other settings: pass these options to every command, or change it."]),
+            f"Wrote {path_from_here(file)}" if written else f"{path_from_here(file)} exists and was not changed.",
+            *([] if lasting else ["Its settings differ: pass these options to every command, or change the file."]),
             pairs(models),
             *_model_advice(settings),
             next_step(
@@ -64,7 +64,7 @@ def init(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Js
 
 
 def _default_model(settings: Settings) -> str | None:
-    """The embedding model to set where none is: one that can be had here, or none."""
+    """The embedding model to set if there is none: one that can be used here, or None."""
     if settings.embedding_model:
         return None
     from trueweave.models import catalogue, hub

@@ -1,4 +1,4 @@
-"""What the paths on the command line are: documents with their entities, documents to be worked, or stdin."""
+"""Sorts the paths on the command line: documents with their entities, documents to be processed, or stdin."""
 
 from __future__ import annotations
 
@@ -22,41 +22,41 @@ _SAID = ("entities", "triples", "relations", "chunks")
 
 @dataclass(frozen=True)
 class Inputs:
-    """Files whose entities are `given`, and files, folders, patterns and texts that are to be worked."""
+    """Files whose entities are `given`, and files, folders, patterns and texts to be processed."""
 
     given: tuple[Path, ...]
     files: tuple[str | Source, ...]
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The files, folders and patterns that are to be worked."""
+        """The files, folders and patterns to be processed."""
         return tuple(one for one in self.files if isinstance(one, str))
 
 
 def sort_out(paths: Sequence[str], uri: str | None = None, said: Path | None = None) -> Inputs:
-    """Which paths are which. With `said`, all are files of JSON lines whose entities are in that other file.
+    """The paths by kind. With `said`, all are JSON lines files whose entities are in that other file.
 
-    What is not there is an error before anything is done.
+    A missing path is an error before anything is done.
     """
     if uri and "-" not in paths:
-        raise ConfigError("--uri names the document that comes on stdin; give - as the path, or leave --uri out.")
+        raise ConfigError("--uri names the document on stdin; give - as the path, or omit --uri.")
     for path in paths:
         if path != "-" and not os.path.lexists(path) and not glob.has_magic(path):
-            raise ConfigError(f"{path} is not there. Check the path.")
+            raise ConfigError(f"{path} does not exist. Check the path.")
     given = [path for path in paths if path != "-" and (said or _has_entities(Path(path)))]
     if said and (others := [path for path in paths if not path.endswith(_LINES)]):
-        raise ConfigError(f"--said goes with JSON lines files, and {others[0]} is none.")
+        raise ConfigError(f"--said needs JSON lines files, and {others[0]} is not one.")
     files = [_stdin(uri) if path == "-" else path for path in paths if path not in given]
     return Inputs(tuple(map(Path, given)), tuple(files))
 
 
 def _has_entities(path: Path) -> bool:
-    """Whether the first row of a file that can be read says what is in its text, so that no model has to be asked."""
+    """Whether the first row of a readable file includes entities, so that no model is needed."""
     from trueweave.ingest.json_lines import lines, parsed
 
     if not path.name.endswith(_LINES) or not path.is_file():
         return False
-    with suppress(UnreadableFile):  # the reader reports what is wrong
+    with suppress(UnreadableFile):  # the reader reports the error
         for _, line in lines(path):
             with suppress(UnreadableFile):
                 return any(key in parsed(line) for key in _SAID)
@@ -67,5 +67,5 @@ def _stdin(uri: str | None) -> Source:
     from trueweave.ingest.loading import from_stream
 
     if not uri:
-        raise ConfigError("a document on stdin needs a name. Give it one: trueweave add - --uri notes/today")
+        raise ConfigError("a document on stdin needs a name. For example: trueweave add - --uri notes/today")
     return from_stream(sys.stdin.buffer, uri)

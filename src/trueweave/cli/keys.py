@@ -1,4 +1,4 @@
-"""`trueweave keys`: make, list and revoke keys of the server."""
+"""`trueweave keys`: create, list and revoke keys of the server."""
 
 from __future__ import annotations
 
@@ -35,26 +35,26 @@ _PAGE = 1000
 
 @app.command()
 def create(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Whose key it is, or what for.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The owner or the purpose of the key.")],
     scope: Annotated[
         KeyScopeName,
-        typer.Option(help="read; write: documents and rules, too; admin: keys, budgets and workspaces, too."),
+        typer.Option(help="read; write adds documents and rules; admin adds keys, budgets and workspaces."),
     ] = "read",
     workspace: Annotated[
         list[str] | None,
-        typer.Option("--workspace", "-w", help="A workspace that it is for; may be repeated. Without it, all."),
+        typer.Option("--workspace", "-w", help="A workspace that the key is valid for; may be repeated. Default: all."),
     ] = None,
-    days: Annotated[int | None, typer.Option(min=1, max=3650, help="Days after which it expires.")] = None,
+    days: Annotated[int | None, typer.Option(min=1, max=3650, help="Days until the key expires.")] = None,
     max_tokens_per_day: Annotated[
-        int | None, typer.Option(min=0, help="Tokens that models may take in a day (UTC) for requests with it.")
+        int | None, typer.Option(min=0, help="Maximum tokens per day (UTC) for requests with this key.")
     ] = None,
     max_spend_per_day: Annotated[
-        str | None, typer.Option(metavar="PRICE", help="Money that models may take in a day, as in 2.50.")
+        str | None, typer.Option(metavar="PRICE", help="Maximum spend per day (UTC), such as 2.50.")
     ] = None,
     database_url: DatabaseUrl = None,
     json: Json = False,
 ) -> None:
-    """Make a key, and print it. It is shown only now: nothing is kept of it but a hash."""
+    """Create a key, and print it. It is shown only once: only a hash is stored."""
     from trueweave.engine.core import found_workspace
     from trueweave.store.postgres.access import api_keys
 
@@ -68,9 +68,9 @@ def create(
         made = in_database(make, load_settings(database_url))
         reply(
             {"prefix": made.prefix, "key": made.token, "name": name, "scope": scope, "workspaces": workspace},
-            f"A key for {name}, shown only now:",
+            f"The key for {name}, shown only once:",
             made.token,
-            next_step(f"trueweave keys revoke {made.prefix}", "lets it be valid no longer"),
+            next_step(f"trueweave keys revoke {made.prefix}", "revokes it"),
         )
 
 
@@ -82,7 +82,7 @@ def _price(given: str | None) -> Decimal | None:
     except InvalidOperation:
         price = Decimal(-1)
     if price is not None and not (price.is_finite() and price >= 0):
-        raise ConfigError(f"{given} is no amount of money. Write --max-spend-per-day as a number, as in 2.50.")
+        raise ConfigError(f"{given} is not an amount of money. Write --max-spend-per-day as a number, as in 2.50.")
     return price
 
 
@@ -107,7 +107,7 @@ def list_(database_url: DatabaseUrl = None, json: Json = False) -> None:
 
 @app.command()
 def revoke(
-    prefix: Annotated[str, typer.Argument(metavar="PREFIX", help="The key by its prefix, as it is listed.")],
+    prefix: Annotated[str, typer.Argument(metavar="PREFIX", help="The prefix of the key, as listed.")],
     database_url: DatabaseUrl = None,
     json: Json = False,
 ) -> None:
@@ -119,7 +119,7 @@ def revoke(
     with replying(json) as reply:
         if not in_database(lambda opened: api_keys.revoke(opened, given), load_settings(database_url)):
             raise ConfigError(f"there is no key {given}. `trueweave keys list` shows all.")
-        reply({"revoked": given}, f"The key {given} is valid no longer.")
+        reply({"revoked": given}, f"The key {given} is revoked.")
 
 
 def _key_table(found: Sequence[ApiKeyInfo]) -> TextTable:

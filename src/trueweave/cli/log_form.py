@@ -1,4 +1,4 @@
-"""How a command that runs for long logs: lines for people, or JSON alone."""
+"""The log format of long-running commands: text for people, or only JSON."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _log = logging.getLogger("trueweave.server.command")
 
 
 def with_operations(settings: Settings, metrics_port: int | None, log_format: str | None) -> Settings:
-    """The settings with what the user gave in their place."""
+    """The settings, overridden by the options of the command."""
     given = {"metrics_port": metrics_port, "log_format": log_format}
     return settings.given({name: value for name, value in given.items() if value is not None})
 
 
 @contextmanager
 def logged(settings: Settings) -> Iterator[None]:
-    """With log_format = "json", what goes to stderr inside is one JSON object a line and nothing else: what is said to
-    people is left out, and what ends the command is logged."""
+    """With log_format = "json", stderr is one JSON object per line inside this context: messages for people are
+    omitted, and the error that ends the command is logged."""
     if settings.log_format == "text":
         yield
         return

@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from trueweave.core.jobs import DocumentInfo
     from trueweave.engine.trueweave import AsyncTrueweave
 
-Fitting = Annotated[str | None, typer.Argument(metavar="[TEXT]", help="Only those that fit this text.")]
+Fitting = Annotated[str | None, typer.Argument(metavar="[TEXT]", help="Show only relations that match this text.")]
 
 
 @workspace_command
 def documents(
     session: CommandSession,
-    notes: Annotated[bool, typer.Option("--notes", help="Only those with a note, with what was noted.")] = False,
+    notes: Annotated[bool, typer.Option("--notes", help="List only documents with notes, and show the notes.")] = False,
     where: Where = None,
     after: Annotated[str, typer.Option(metavar="URI", help="Begin behind this one.")] = "",
     limit: Limit = 50,
 ) -> None:
-    """List the documents that are there, by name."""
+    """List the documents by name."""
     passing = read_filter(None, where)
 
     async def look(trueweave: AsyncTrueweave) -> tuple[list[DocumentInfo], int]:
@@ -48,9 +48,9 @@ def document(
     uri: Annotated[str, typer.Argument(metavar="URI", help="The document, by uri or path.")],
     first: Annotated[int, typer.Option(min=0, help="The number of the first chunk to show.")] = 0,
     chunks: Annotated[int, typer.Option(min=0, help="How many chunks to show.")] = 5,
-    entities: Annotated[int, typer.Option(min=0, help="How many of the entities that it mentions to show.")] = 10,
+    entities: Annotated[int, typer.Option(min=0, help="How many of its entities to show.")] = 10,
 ) -> None:
-    """Show a document: its title and metadata, what it mentions, and its chunks."""
+    """Show a document: its title, metadata, entities and chunks."""
     from trueweave.text.uris import Naming
 
     wanted = Naming(session.settings.project_folder).uri(uri) if os.path.lexists(uri) else uri
@@ -60,16 +60,16 @@ def document(
 
 @workspace_command
 def entities(session: CommandSession, text: Fitting = None, type_: EntityType = "", limit: Limit = 20) -> None:
-    """Show the entities that documents mention most, or those that fit a text.
+    """Show the entities that documents mention most, or those that match a text.
 
-    A text is looked for by its meaning and by the words of names; by words alone where nothing is embedded.
+    A text is matched by meaning and by the words of names; only by words if there are no vectors.
     """
     if text is not None:
         hits = session(lambda trueweave: trueweave.graph.search_entities(text, limit, type=type_))
         session.reply(*render.entity_hits(hits))
         return
     found = session(lambda trueweave: trueweave.graph.entities(limit, type=type_))
-    none = f"No entity is of the type {type_}." if type_ else render.NOTHING_YET
+    none = f"No entity has the type {type_}." if type_ else render.NOTHING_YET
     session.reply({"entities": found}, render.entity_table(found) if found else none)
 
 
@@ -80,7 +80,7 @@ def entity(
     relations: Annotated[int, typer.Option(min=0, help="How many relations to show.")] = 10,
     passages: Annotated[int, typer.Option(min=0, help="How many passages to show.")] = 3,
 ) -> None:
-    """Show an entity: what is said of it, its heaviest relations, and passages that mention it."""
+    """Show an entity: its description, its strongest relations, and passages that mention it."""
     found = session(
         lambda trueweave: trueweave.graph.entity(NameKey.from_typed(name), relations=relations, passages=passages)
     )
@@ -90,7 +90,7 @@ def entity(
 
 @workspace_command
 def relations(session: CommandSession, text: Fitting = None, limit: Limit = 20) -> None:
-    """Show the heaviest relations, or those that fit a text.
+    """Show the strongest relations, or those that match a text.
 
     A text is looked for by its meaning and by the words of names and descriptions; by words alone where nothing is
     embedded. `trueweave entity NAME` shows the relations of one entity.
@@ -107,10 +107,10 @@ def relations(session: CommandSession, text: Fitting = None, limit: Limit = 20) 
 def neighbours(
     session: CommandSession,
     name: EntityName,
-    hops: Annotated[int, typer.Option(min=1, max=3, help="Over how many relations to go.")] = 1,
+    hops: Annotated[int, typer.Option(min=1, max=3, help="How many relations to follow.")] = 1,
     limit: Limit = 20,
 ) -> None:
-    """Show the entities around one: nearer ones first, then those more heavily related."""
+    """Show the neighbours of an entity: nearer ones first, then the more strongly related."""
     found = session(lambda trueweave: trueweave.graph.neighbours(NameKey.from_typed(name), hops=hops, limit=limit))
     text = described_entities(found) if found else f"Nothing is related to {name}."
     session.reply({"entities": found}, text)
@@ -121,12 +121,12 @@ def path(
     session: CommandSession,
     start: EntityName,
     end: EntityName,
-    longest: Annotated[int, typer.Option(min=1, max=12, help="How many relations it may have.")] = 6,
+    longest: Annotated[int, typer.Option(min=1, max=12, help="Maximum number of relations in the path.")] = 6,
     passages: Annotated[int, typer.Option(min=0, help="How many passages to show for each relation.")] = 1,
 ) -> None:
     """Show how two entities are connected: a shortest path between them, and the passages that state each relation.
 
-    Of paths of the same length it is the one whose weakest relation is heaviest.
+    Among paths of the same length, the one whose weakest relation is strongest is shown.
     """
     ends = NameKey.from_typed(start), NameKey.from_typed(end)
     found = session(lambda trueweave: trueweave.graph.path(*ends, longest=longest, passages=passages))

@@ -1,4 +1,4 @@
-"""`trueweave mcp`: tools for agents over stdin and stdout, and the settings by which clients start it."""
+"""`trueweave mcp`: tools for agents over stdin and stdout, and the client configuration."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ app = typer.Typer(invoke_without_command=True)
 
 @app.callback()
 def mcp(context: typer.Context, workspace: Workspace = None, database_url: DatabaseUrl = None) -> None:
-    """Serve the workspace to an agent by the Model Context Protocol, over stdin and stdout, until stdin is closed.
+    """Serve the workspace to an agent with the Model Context Protocol, over stdin and stdout, until stdin is closed.
 
     The agent can search, read, look up entities and paths, and ask, if a language model is set. It cannot change
-    anything. Clients start this command themselves: `trueweave mcp config` prints what to put into their settings.
+    anything. Clients start this command themselves: `trueweave mcp config` prints their configuration.
     """
     if command := context.invoked_subcommand:
         if (workspace, database_url) != (None, None):
@@ -48,20 +48,20 @@ def mcp(context: typer.Context, workspace: Workspace = None, database_url: Datab
 async def _serve(trueweave: AsyncTrueweave) -> None:
     from trueweave.mcp import serve_stdio
 
-    # The thread that reads stdin cannot be interrupted, and there is nothing to bring to an end.
+    # The thread that reads stdin cannot be interrupted, and there is nothing to finish.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     await serve_stdio(trueweave)
 
 
 @app.command()
 def config(
-    client: Annotated[ClientName, typer.Option(help="The client to be told.")] = "generic",
+    client: Annotated[ClientName, typer.Option(help="The client.")] = "generic",
     workspace: Workspace = None,
     json: Json = False,
 ) -> None:
-    """Print what a client is to be told to start `trueweave mcp`, and where that goes.
+    """Print the configuration with which a client starts `trueweave mcp`, and where to put it.
 
-    It names the trueweave.toml that is in force here. No key and no password is in it.
+    It names the trueweave.toml that applies here, and contains no key and no password.
     """
     from trueweave.core.settings import find_file
     from trueweave.mcp.clients import ServerLaunch, snippet
@@ -72,6 +72,6 @@ def config(
         if not json:
             say(Text(f"Add this to {made.where}", style="dim"))
             if file is None:
-                say(warning("There is no trueweave.toml here: add what TRUEWEAVE_… variables you need under env."))
+                say(warning("There is no trueweave.toml here: add the TRUEWEAVE_… variables that you need under env."))
         answer = {"client": made.client, "where": made.where, "settings": made.settings}
         reply(answer, Text(made.text))

@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 
 
 def methods(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Only this one, with its parameters.")] = None,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show the parameters of all.")] = False,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Show only this method, with its parameters.")
+    ] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show the parameters of all methods.")] = False,
     json: Json = False,
 ) -> None:
-    """List the methods that find what answers a question.
+    """List the retrieval methods.
 
-    No database is needed. A method of your own is one more entry point, in the group trueweave.methods.
+    No database is needed. To add your own method, declare an entry point in the group trueweave.methods.
     """
     from trueweave.retrieval.methods import registry
 

@@ -1,4 +1,4 @@
-"""`trueweave migrate`: makes the schema of a database, or brings it up to date."""
+"""`trueweave migrate`: create the schema of a database, or bring it up to date."""
 
 from __future__ import annotations
 
@@ -26,16 +26,17 @@ Check = Annotated[bool, typer.Option("--check", help="Change nothing; exit with 
 
 
 def migrate(owner_url: OwnerUrl = None, check: Check = False, json: Json = False) -> None:
-    """Make Trueweave's schema in the database, or bring it up to date.
+    """Create Trueweave's schema in the database, or bring it up to date.
 
-    To be run after an upgrade of Trueweave, by the owner of the schema: the user of --database-url, or of
-    owner_database_url, direct_database_url or database_url in the settings. No other command but `init` changes the
-    schema of a database that has an address; they refuse to work in one that is outdated.
+    Run this after an upgrade of Trueweave, as the owner of the schema: the user of --database-url, or of
+    owner_database_url, direct_database_url or database_url in the settings. Apart from `init`, no other command changes
+    the schema of a database given by its address; all refuse an outdated schema.
 
-    Where the settings name more servers, all of them are migrated, and new ones are joined to this database as their
-    home; with --database-url, that database alone.
+    If the settings name more servers, all of them are migrated, and new ones are joined to this database as their home;
+    with --database-url, only that database is migrated.
 
-    Stop workers of the older version first where a migration is marked as breaking. Beside all others they go on.
+    Before a migration that is marked as breaking, stop workers of the older version. They can keep running during all
+    others.
     """
     from trueweave.store.postgres.schema.migrate import missing
 
@@ -57,7 +58,7 @@ def migrate(owner_url: OwnerUrl = None, check: Check = False, json: Json = False
 
 
 def apply_migrations(settings: Settings, owner_url: str | None = None) -> dict[str, list[str]]:
-    """Apply the migrations that are missing, on all servers; their names, for each server."""
+    """Apply the missing migrations on all servers; returns their names by server."""
     from trueweave.store.postgres.cluster.joining import migrate_servers
 
     servers = _databases(settings, owner_url)
@@ -66,7 +67,7 @@ def apply_migrations(settings: Settings, owner_url: str | None = None) -> dict[s
 
 
 def _databases(settings: Settings, owner_url: str | None) -> dict[str, OwnerAddress]:
-    """The databases to be migrated: all, unless one is given."""
+    """The databases to migrate: all, unless one is given."""
     found = owners(settings, owner_url)
     return {"home": found["home"]} if owner_url else found
 
@@ -77,7 +78,7 @@ def _answer(what: str, found: dict[str, list[str]]) -> dict[str, object]:
 
 
 def _told(heading: str, found: dict[str, list[str]], servers: dict[str, OwnerAddress]) -> list[RenderableType]:
-    """What each database lacks, or has got."""
+    """The missing or applied migrations of each database."""
     from trueweave.store.postgres.connections import location
 
     parts: list[RenderableType] = []

@@ -1,4 +1,4 @@
-"""The files of an embedding model known by name: downloaded with a progress bar, before a command begins its work."""
+"""Downloads the files of a known embedding model with a progress bar, before a command starts."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def fetch_model(settings: Settings) -> None:
-    """Download the embedding model that the settings name, if it is one of local/ and not here yet.
+    """Download the embedding model of the settings, if it is a local/ model and not on this machine yet.
 
-    Raises ModelFilesMissing where that cannot be done. With a folder for models, nothing is downloaded: whoever opens
-    the model says what is missing there.
+    Raises ModelFilesMissing if that is impossible. If model_folder is set, nothing is downloaded: opening the model
+    reports missing files.
     """
     name = settings.embedding_model
     if not name or not name.startswith("local/") or settings.model_folder:
@@ -36,13 +36,13 @@ def fetch_model(settings: Settings) -> None:
 
 
 def fetch_model_for_questions(settings: Settings) -> None:
-    """The same, where methods may do without a model: one that cannot is told by whoever needs it."""
+    """The same for commands whose methods may not need a model: a missing model is reported when it is needed."""
     with suppress(ModelFilesMissing):
         fetch_model(settings)
 
 
 def download(model: HubModel, folder: Path) -> ModelFiles:
-    """A model's files in a folder of its own inside this one. What is there already is not downloaded again."""
+    """A model's files, in a subfolder of this folder. Existing files are not downloaded again."""
     from trueweave.cli.render.progress_bar import downloading
     from trueweave.models import hub
 

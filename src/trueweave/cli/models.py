@@ -1,4 +1,4 @@
-"""`trueweave models`: embedding models known by name, and what models cost."""
+"""`trueweave models`: known embedding models, and the prices of models."""
 
 from __future__ import annotations
 
@@ -31,11 +31,14 @@ app = typer.Typer(
     or the mirror that HF_ENDPOINT names, and checked.
     """,
 )
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A name of `trueweave models list`.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A name from `trueweave models list`.")]
 To = Annotated[
     Path | None,
     typer.Option(
-        "--to", metavar="FOLDER", file_okay=False, help="Download to this folder, to be copied to a machine offline."
+        "--to",
+        metavar="FOLDER",
+        file_okay=False,
+        help="Download to this folder, for example to copy it to an offline machine.",
     ),
 ]
 
@@ -71,7 +74,7 @@ def list_(json: Json = False) -> None:
 
 @app.command()
 def fetch(name: Name, to: To = None, json: Json = False) -> None:
-    """Download a model ahead, and check it. What is here already is not downloaded again."""
+    """Download and check a model in advance. Existing files are not downloaded again."""
     with replying(json) as reply:
         settings = load_settings()
         from trueweave.models import catalogue, hub
@@ -96,7 +99,7 @@ def fetch(name: Name, to: To = None, json: Json = False) -> None:
 
 @app.command()
 def prices(json: Json = False) -> None:
-    """List what models cost for a million tokens, by your settings or by the list that comes with Trueweave."""
+    """List the prices of models per million tokens, from your settings or from the built-in list."""
     with replying(json) as reply:
         settings = load_settings()
         from trueweave.models.prices import CURRENCY, price_list

@@ -1,4 +1,4 @@
-"""Which models the settings name, what they cost, and how entities are found."""
+"""The models of the settings, their prices, and the extractor."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def of_documents(settings: Settings) -> list[str]:
 
 
 def of_reports(settings: Settings) -> list[str]:
-    """The models that are called when reports about communities are written."""
+    """The models that are called to write community reports."""
     return [name for name in (settings.model_for("report"), settings.embedding_model) if name]
 
 
@@ -50,7 +50,7 @@ def check_priced(settings: Settings, models: Sequence[str]) -> None:
         model_settings.check_name(settings, name)
         if model_settings.price(settings, name) is None:
             raise PriceUnknown(
-                f"a budget in money needs a price, and that of {name} is not known. Set it under [prices] in "
-                f'trueweave.toml, for a million tokens to it and from it, as in "{name}" = [0.50, 2.00]; or give the '
-                'budget in tokens, as in --budget "500k tokens".'
+                f"a budget in money needs prices, and the price of {name} is not known. Set it under [prices] in "
+                f'trueweave.toml, per million tokens of input and output, as in "{name}" = [0.50, 2.00]; or give '
+                'the budget in tokens, as in --budget "500k tokens".'
             )

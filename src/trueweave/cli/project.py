@@ -42,15 +42,15 @@ Store = Annotated[StoreName, typer.Argument(help="neo4j or chroma.")]
 @app.command()
 def start(
     store: Store,
-    once: Annotated[bool, typer.Option("--once", help="End when the copy is up to date.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Exit when the copy is up to date.")] = False,
     workspace: Workspace = None,
     database_url: DatabaseUrl = None,
     json: Json = False,
 ) -> None:
-    """Make a copy of this workspace, and keep it up to date until Ctrl-C or SIGTERM.
+    """Copy this workspace, and keep the copy up to date until Ctrl-C or SIGTERM.
 
-    It works for all workspaces that have a copy in this store; with --workspace, for that one. Any number of projectors
-    may run, on any number of machines: each workspace is worked on by one at a time.
+    This also updates all other workspaces that have a copy in this store; with --workspace, only that one. Any number
+    of projectors may run, on any number of machines: each workspace is handled by one at a time.
     """
     with replying(json) as reply:
         settings = in_force(load_settings(database_url, workspace))
@@ -64,7 +64,7 @@ def start(
             what = f"workspace {settings.workspace}" if workspace else "all workspaces that have a copy"
             say(
                 f"Keeping {store} up to date for {what}.",
-                next_step("Ctrl-C", "ends what is begun; twice: at once", heading="To stop"),
+                next_step("Ctrl-C", "finishes what it has started; twice: stops immediately", heading="To stop"),
             )
             if _run(settings, store, log, only=workspace is not None):
                 raise SystemExit(INTERRUPTED)
@@ -74,7 +74,7 @@ def start(
 @app.command()
 @workspace_command
 def status(session: CommandSession) -> None:
-    """Show how far the copies of this workspace are."""
+    """Show the progress of the copies of this workspace."""
     found = session(lambda trueweave: trueweave.projections.status())
     session.reply({"projections": found}, *_projection_lines(found))
 
@@ -82,11 +82,11 @@ def status(session: CommandSession) -> None:
 @app.command()
 @workspace_command
 def rebuild(session: CommandSession, store: Store) -> None:
-    """Build the copy anew beside the one that answers questions, then switch to it."""
+    """Rebuild the copy beside the one in use, then switch to it."""
     session = session.with_workspace_settings()
     with _counting(f"Copying to {store}") as counted:
         session(lambda trueweave: trueweave.projections.rebuild(store, counted))
-    session.reply({"store": store, "things": counted.things}, f"The copy in {store} is built anew.", *_then(store))
+    session.reply({"store": store, "things": counted.things}, f"The copy in {store} is rebuilt.", *_then(store))
 
 
 @app.command()
@@ -96,7 +96,7 @@ def verify(
     store: Store,
     limit: Annotated[int, typer.Option(min=1, help="How many differences to show.")] = 20,
 ) -> None:
-    """Compare the whole copy with the record. Exits with 1 where they differ."""
+    """Compare the whole copy with the record. Exits with 1 if they differ."""
     session = session.with_workspace_settings()
     with err.status(f"Comparing {store} with the record …"):
         found = session(lambda trueweave: trueweave.projections.verify(store, limit))
@@ -122,7 +122,7 @@ def remove(
 
 
 class _Count:
-    """A listener that counts what is copied, and shows it."""
+    """A listener that counts and shows what is copied."""
 
     def __init__(self, show: Callable[[str], None]) -> None:
         self.things = 0
@@ -146,11 +146,11 @@ def _counting(what: str) -> Iterator[_Count]:
 
 def _then(store: StoreName) -> list[Any]:
     setting = 'graph = "neo4j"' if store == "neo4j" else 'vectors = "chroma"'
-    return [next_step(setting, "in trueweave.toml has questions answered from it")]
+    return [next_step(setting, "in trueweave.toml answers questions from it")]
 
 
 def _run(settings: Settings, store: StoreName, log: WorkerLog, *, only: bool) -> bool:
-    """Run a projector until a signal comes; whether a second one came, too."""
+    """Run a projector until a signal; returns whether there was a second signal."""
 
     async def for_one(trueweave: AsyncTrueweave) -> bool:
         return await until_stopped(lambda stop: trueweave.projections.start(store, stop, log), log.line)

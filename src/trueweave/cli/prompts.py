@@ -1,4 +1,4 @@
-"""`trueweave prompts`: list prompts, show one, or write a built-in one to a folder to be changed there."""
+"""`trueweave prompts`: list or show prompts, or copy a built-in prompt to a folder to edit it."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from trueweave.core.errors import ConfigError
 if TYPE_CHECKING:
     from trueweave.models.prompts import Template
 
-app = typer.Typer(no_args_is_help=True, help="List prompts, show one, or write one to a folder to change it.")
+app = typer.Typer(no_args_is_help=True, help="List or show prompts, or copy one to a folder to edit it.")
 
-_Name = Annotated[str, typer.Argument(metavar="NAME", help="The prompt, as in extract.")]
+_Name = Annotated[str, typer.Argument(metavar="NAME", help="The prompt, such as extract.")]
 
 
 @app.command("list")
 def list_(json: Json = False) -> None:
     """List all prompts, their placeholders, and which are your own.
 
-    No database is needed. Exits with 1 when a prompt of your own cannot be used.
+    No database is needed. Exits with 1 when one of your prompts cannot be used.
     """
     from trueweave.models import prompts
 
@@ -47,7 +47,7 @@ def list_(json: Json = False) -> None:
             _prompt_table(all_, own),
             "",
             *map(warning, broken.values()),
-            next_step("trueweave prompts eject NAME", "writes one to a folder, to change it there"),
+            next_step("trueweave prompts eject NAME", "copies one to a folder, to edit it"),
         )
         if broken:
             raise typer.Exit(1)
@@ -57,11 +57,11 @@ def list_(json: Json = False) -> None:
 def show(
     name: _Name,
     built_in: Annotated[
-        bool, typer.Option("--built-in", help="The built-in one, also where you have your own.")
+        bool, typer.Option("--built-in", help="Show the built-in prompt, even if you have your own.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """Show the text of a prompt, as it is used. No database is needed."""
+    """Show the text of a prompt. No database is needed."""
     from trueweave.models.prompts import BUILT_IN, PromptSet
 
     with replying(json) as reply:
@@ -76,14 +76,14 @@ def show(
 def eject(
     name: _Name,
     folder: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Where to, if not to the folder of the settings.")
+        Path | None, typer.Option(metavar="FOLDER", help="The folder. Default: the one in the settings.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Write a built-in prompt to a folder, to change it there.
+    """Copy a built-in prompt to a folder, to edit it.
 
-    Without --folder it is prompt_folder of the settings, or else "prompts" beside trueweave.toml. A file that is there
-    already is left alone.
+    Without --folder, the folder is prompt_folder of the settings, or "prompts" beside trueweave.toml. An existing file
+    is not overwritten.
     """
     from trueweave.models.prompts import ENDING, load
 
@@ -96,7 +96,7 @@ def eject(
             with file.open("x", encoding="utf-8") as opened:
                 opened.write(load(name).text + "\n")
         except FileExistsError as error:
-            raise ConfigError(f"{file} is there already. Change it, or remove it first.") from error
+            raise ConfigError(f"{file} already exists. Edit it, or remove it first.") from error
         except OSError as error:
             raise ConfigError(f"cannot write {file}: {error.strerror}. Name another folder with --folder.") from error
         in_force = load_settings().prompt_folder
@@ -104,12 +104,8 @@ def eject(
         reply(
             {"name": name, "file": str(file), "in_force": is_set},
             f"Wrote {path_from_here(file)}",
-            *(
-                []
-                if is_set
-                else [f'Set prompt_folder = "{path_from_here(chosen)}" in trueweave.toml, so that it is used.']
-            ),
-            next_step("trueweave prompts list", "tells whether it can be used, once it is changed"),
+            *([] if is_set else [f'Set prompt_folder = "{path_from_here(chosen)}" in trueweave.toml to use it.']),
+            next_step("trueweave prompts list", "checks it after your changes"),
         )
 
 

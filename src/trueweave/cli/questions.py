@@ -1,4 +1,4 @@
-"""What a question may come with on the command line: documents, conditions, parameters, and what was said before."""
+"""Options of a question on the command line: documents, conditions, parameters, and the conversation."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
-Question = Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know; - reads it from stdin.")]
+Question = Annotated[str, typer.Argument(metavar="QUESTION", help="The question; - reads it from stdin.")]
 Documents = Annotated[
     list[str] | None,
     typer.Option(
         "--document",
         "-d",
         metavar="PATH",
-        help="Search only this document, by path or uri. May be given several times.",
+        help="Search only this document, by path or uri. May be repeated.",
     ),
 ]
 Where = Annotated[
     list[str] | None,
     typer.Option(
         metavar="KEY=VALUE",
-        help="Only documents with this in their metadata; the same key twice: either value. Numbers and dates also as "
-        "in year>=2020, date<2024-06 or date:2024-01-01..2024-06-30.",
+        help="Search only documents with this metadata; repeating a key means either value. Numbers and dates can "
+        "be compared, as in year>=2020, date<2024-06 or date:2024-01-01..2024-06-30.",
     ),
 ]
 ShowEvidence = Annotated[
@@ -80,7 +80,7 @@ def _parameter(one: PlainField) -> inspect.Parameter:
 
 
 class QuestionNotes:
-    """A listener that prints on stderr what questions wait for, and each note once."""
+    """A listener that prints to stderr what a question waits for, and each note once."""
 
     def __init__(self) -> None:
         self._noted: set[str] = set()
@@ -97,17 +97,17 @@ class QuestionNotes:
 
 
 def read_question(given: str) -> str:
-    """The question as it was given, or from stdin where that is `-`."""
+    """The question as given, or from stdin if it is `-`."""
     question = (sys.stdin.read() if given == "-" else given).strip()
     if not question:
-        raise ConfigError('the question is empty. Ask one, as in: trueweave ask "Who wrote the first program?"')
+        raise ConfigError('the question is empty. For example: trueweave ask "Who wrote the first program?"')
     return question
 
 
 def read_filter(documents: Sequence[str] | None, where: Sequence[str] | None, folder: Path | None = None) -> Filter:
-    """Which documents are searched, by uri or by the path of a file, relative to the project's folder.
+    """The documents to search, by uri or by the path of a file, relative to the project's folder.
 
-    `year=1843` fits the number and the text, and `year>=1843` numbers and dates: users need not know what it is.
+    `year=1843` matches the number and the text, and `year>=1843` numbers and dates: users need not know the type.
     """
     from trueweave.cli.conditions import read_conditions
     from trueweave.core.evidence import Filter
@@ -124,7 +124,8 @@ def read_parameters(given: Sequence[str] | None) -> dict[str, str]:
 
 
 def read_history(file: Path | None) -> list[Message]:
-    """What was said before: JSON lines with role and content. A file that does not exist is an empty conversation."""
+    """The conversation so far: JSON lines with role and content. A file that does not exist is an empty
+    conversation."""
     if file is None or not file.exists():
         return []
     try:
@@ -135,7 +136,7 @@ def read_history(file: Path | None) -> list[Message]:
 
 
 def write_history(file: Path, said: Sequence[Message]) -> None:
-    """Add to a conversation."""
+    """Append to a conversation."""
     try:
         with file.open("a", encoding="utf-8") as conversation:
             conversation.writelines(json.dumps(asdict(message), ensure_ascii=False) + "\n" for message in said)
@@ -162,5 +163,5 @@ def _message(file: Path, number: int, line: str) -> Message:
 def _pair(given: str) -> tuple[str, str]:
     name, equals, value = given.partition("=")
     if not equals or not name.strip():
-        raise ConfigError(f"{given!r} has no name and value. Write name=value.")
+        raise ConfigError(f"{given!r} is not a parameter. Write name=value.")
     return name.strip(), value.strip()

@@ -1,4 +1,4 @@
-"""`trueweave receipt`: what was spent on models."""
+"""`trueweave receipt`: the spending on models."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from trueweave.cli.session import CommandSession, workspace_command
 @workspace_command
 def receipt(
     session: CommandSession,
-    by_document: Annotated[bool, typer.Option("--by-document", help="The costliest documents, by model.")] = False,
+    by_document: Annotated[
+        bool, typer.Option("--by-document", help="Show the most expensive documents, by model.")
+    ] = False,
     limit: Limit = 20,
 ) -> None:
-    """Show what was spent on models, by stage and model."""
+    """Show the spending on models, by stage and model."""
     session = session.with_workspace_settings()
     if by_document:
         costly = session(lambda trueweave: trueweave.budget.receipt_by_document(limit=limit))

@@ -31,13 +31,17 @@ if TYPE_CHECKING:
 
 NewModel = Annotated[
     str,
-    typer.Argument(metavar="MODEL", help="local/ and a name, provider/model, or onnx/ and a folder."),
+    typer.Argument(
+        metavar="MODEL", help="The embedding model: local/ and a name, provider/model, or onnx/ and a folder."
+    ),
 ]
 EmbeddingUrl = Annotated[
     str | None,
-    typer.Option("--embedding-url", metavar="URL", help="The address of its server, if not the one in the settings."),
+    typer.Option("--embedding-url", metavar="URL", help="The address of its server. Default: the one in the settings."),
 ]
-EstimateOnly = Annotated[bool, typer.Option("--estimate", help="Show what it would take, and embed nothing.")]
+EstimateOnly = Annotated[
+    bool, typer.Option("--estimate", help="Show the tokens and the cost without embedding anything.")
+]
 
 
 def reembed(
@@ -52,8 +56,8 @@ def reembed(
 ) -> None:
     """Embed everything with another model, and switch to it.
 
-    Questions are answered by the old vectors until all is embedded; these are dropped afterwards. A run that was
-    stopped can simply be run again, and what is embedded is not paid for twice. The settings file gets the new model.
+    Questions use the old vectors until everything is embedded; then the old vectors are dropped. You can resume an
+    interrupted run by running it again; nothing is paid for twice. The new model is written to the settings file.
 
     If the model costs money, an estimate is shown first, and on a terminal you are asked to confirm it.
     """
@@ -98,7 +102,7 @@ class _Run:
         self._since: datetime | None = None
 
     def embed(self) -> None:
-        """Embed everything. What stops it is kept for the reply."""
+        """Embed everything. An error that stops the run is kept for the reply."""
         try:
             in_workspace(self._embed, self.settings)
         except KeyboardInterrupt:
@@ -127,7 +131,7 @@ class _Run:
 
 
 def _agreed(wanted: EmbeddingEstimate, settings: Settings, yes: bool) -> bool:
-    """Show what it will cost; whether to continue."""
+    """Show the cost; returns whether to continue."""
     if not wanted.texts or not is_paid(settings, [str(settings.embedding_model)]):
         return True
     say(*embedding_estimate(wanted, settings.currency))
@@ -135,20 +139,20 @@ def _agreed(wanted: EmbeddingEstimate, settings: Settings, yes: bool) -> bool:
 
 
 def _kept_in_settings(changes: dict[str, str]) -> list[RenderableType]:
-    """Have the settings file name the new model, or say what to change where that cannot be done."""
+    """Write the new model to the settings file, or say what to change if that is impossible."""
     from trueweave.core.settings import FILE, change_file, find_file, line, overriding_variable
 
     said: list[RenderableType] = []
     file = find_file()
     for name, value in changes.items():
         if variable := overriding_variable(name):
-            said.append(warning(f"{variable} in the environment outweighs the settings file: set it to {value}."))
+            said.append(warning(f"The environment variable {variable} overrides the settings file: set it to {value}."))
         elif file is None:
-            how = f"Make one with `trueweave init`, and this line: {line(name, value)}"
+            how = f"Create one with `trueweave init`, and add this line: {line(name, value)}"
             said.append(warning(f"There is no {FILE} here. {how}"))
         else:
             change_file(file, name, value)
-            said.append(f"{file.name} says {line(name, value)} now.")
+            said.append(f"{file.name} now has {line(name, value)}.")
     return said
 
 

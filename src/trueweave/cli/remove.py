@@ -27,9 +27,9 @@ def remove(
 ) -> None:
     """Remove documents, and everything that only they state.
 
-    A folder or pattern means all documents whose files are or were there, a .jsonl or .csv file means its rows, and
-    graphrag:ragtest what was imported from there.
-    Documents that wait or failed are removed, too. Exits with 1 when something is not found; the rest is removed.
+    A folder or pattern selects all documents whose files are or were there, a .jsonl or .csv file its rows, and
+    graphrag:ragtest what was imported from there. Queued and failed documents are removed, too. Exits with 1 when
+    something is not found; everything else is removed.
     """
     found = session(lambda trueweave: trueweave.matching(*paths))
     uris = sorted({uri for each in found.values() for uri in each})

@@ -1,4 +1,4 @@
-"""What commands answer: text for people or JSON for programs on stdout, errors on stderr, and exit codes."""
+"""The output of commands: text for people or JSON for programs on stdout, errors on stderr, and exit codes."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ INTERRUPTED = 130
 
 
 class CommandReply:
-    """What a command answers, in the form that the user asked for."""
+    """The output of a command, in the format that the user asked for."""
 
     def __init__(self, as_json: bool) -> None:
         self._as_json = as_json
 
     def __call__(self, answer: Mapping[str, object], *text: RenderableType) -> None:
-        """Give the answer as JSON, or as this text."""
+        """Print the answer as JSON, or as this text."""
         if self._as_json:
             try:
                 print(escaped(json.dumps(answer, default=_plain, ensure_ascii=False)), flush=True)
@@ -42,8 +42,7 @@ class CommandReply:
         *text: RenderableType,
         then: RenderableType | None = None,
     ) -> None:
-        """Say what went wrong, on stderr, and as JSON for programs; what was done comes first, and what to do `then`
-        last."""
+        """Report an error on stderr, and as JSON for programs: first what was done, and last what to do `then`."""
         self({"error": problem, **(answer or {})}, *text)
         print_to(err, Text.assemble(("error: ", "bold red"), (problem, "red")))
         if then is not None:
@@ -52,7 +51,8 @@ class CommandReply:
 
 @contextmanager
 def replying(as_json: bool) -> Iterator[CommandReply]:
-    """A reply to be given. An error of Trueweave becomes one line; anything else is a bug and keeps its traceback."""
+    """A reply to fill in. An error of Trueweave becomes one line; any other exception is a bug and keeps its
+    traceback."""
     reply = CommandReply(as_json)
     try:
         yield reply

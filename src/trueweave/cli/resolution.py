@@ -1,4 +1,4 @@
-"""`trueweave resolution`: show or change what makes two names one entity."""
+"""`trueweave resolution`: show or change when two names are one entity."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def resolution(
     mode: Annotated[
         Resolution | None,
         typer.Argument(
-            help="exact: names are one that are equal but for case, accents, punctuation, spacing and legal forms "
-            "(Inc, GmbH); fuzzy: alike ones are; off: none are."
+            help="exact merges names that differ only in case, accents, punctuation, spacing and legal forms (Inc, "
+            "GmbH); fuzzy also merges similar names; off merges none."
         ),
     ] = None,
     threshold: Annotated[
@@ -31,14 +31,15 @@ def resolution(
             min=70,
             max=100,
             metavar="PERCENT",
-            help="How alike names must be if fuzzy, or to be suggested: 70 (loose) to 100.",
+            help="How similar names must be if fuzzy, or to be suggested: 70 (loose) to 100.",
         ),
     ] = None,
     same: Annotated[
-        Sameness | None, typer.Option(help="What must agree for two names to be one: name and type, or the name alone.")
+        Sameness | None,
+        typer.Option(help="What must match for two names to be one entity: name and type, or only the name."),
     ] = None,
 ) -> None:
-    """Show or change what makes two names one entity.
+    """Show or change when two names are one entity.
 
     A change resolves all names of the workspace again.
     """

@@ -1,4 +1,4 @@
-"""`trueweave retry`: try failed documents and jobs again."""
+"""`trueweave retry`: retry failed documents and jobs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @workspace_command
 def retry(session: CommandSession) -> None:
-    """Try failed documents and jobs again.
+    """Retry failed documents and jobs.
 
     Exits with 0 when none is left, and with 1 when some failed again.
     """

@@ -1,4 +1,4 @@
-"""`trueweave rules`: which names are one entity, what it is called, and corrections of facts."""
+"""`trueweave rules`: merge, split and rename entities, and correct facts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Names = Annotated[list[NameKey], typer.Argument(parser=NameKey.from_typed, metav
 @app.command("list")
 @workspace_command
 def list_(session: CommandSession) -> None:
-    """Show all rules, the oldest first."""
+    """List all rules, the oldest first."""
     rules = session(lambda trueweave: trueweave.rules.all())
     session.reply({"rules": rules}, rule_table(rules) if rules else "There are no rules.")
 
@@ -50,7 +50,7 @@ def list_(session: CommandSession) -> None:
 @app.command()
 @workspace_command
 def merge(session: CommandSession, names: Names) -> None:
-    """Make these names one entity."""
+    """Merge these names into one entity."""
     _make(session, lambda rules: rules.merge(*names), lambda rule: f"{fact_text(rule)} are one entity now.")
 
 
@@ -59,9 +59,9 @@ def merge(session: CommandSession, names: Names) -> None:
 def split(session: CommandSession, names: Names) -> None:
     """Make these names an entity of their own.
 
-    They are one entity from now on, apart from all other names, however similar.
+    From now on they are one entity, apart from all other names, however similar.
     """
-    _make(session, lambda rules: rules.split(*names), lambda rule: f"{fact_text(rule)}: an entity apart from now on.")
+    _make(session, lambda rules: rules.split(*names), lambda rule: f"{fact_text(rule)}: a separate entity from now on.")
 
 
 @app.command()
@@ -71,7 +71,7 @@ def rename(
     name: Name,
     label: Annotated[str, typer.Argument(help="What to call it.")],
 ) -> None:
-    """Call the entity of this name LABEL."""
+    """Rename the entity of this name to LABEL."""
     _make(
         session, lambda rules: rules.rename(name, label), lambda rule: f"{fact_text(rule)} is called {rule.label} now."
     )
@@ -80,10 +80,10 @@ def rename(
 Target = Annotated[
     NameKey | None,
     typer.Option(
-        "--to", parser=NameKey.from_typed, metavar=NAME, help="Speak of the relation from NAME to this one instead."
+        "--to", parser=NameKey.from_typed, metavar=NAME, help="Apply to the relation from NAME to this entity instead."
     ),
 ]
-By = Annotated[str, typer.Option("--by", help="Who says so. Without it, the user of this machine.")]
+By = Annotated[str, typer.Option("--by", help="The author of the rule. Default: the user of this machine.")]
 
 
 @app.command()
@@ -95,7 +95,7 @@ def retype(
     to: Target = None,
     by: By = "",
 ) -> None:
-    """Give the entity of this name, or a relation of it, another type."""
+    """Change the type of the entity of this name, or of one of its relations."""
     _make(
         session,
         lambda rules: rules.retype(name, type_, target=to, by=by or _user()),
@@ -112,11 +112,11 @@ def describe(
     to: Target = None,
     by: By = "",
 ) -> None:
-    """Describe the entity of this name, or a relation of it, in place of what documents say."""
+    """Replace the description of the entity of this name, or of one of its relations."""
     _make(
         session,
         lambda rules: rules.describe(name, text, target=to, by=by or _user()),
-        lambda rule: f"{fact_text(rule)} is described by you now.",
+        lambda rule: f"{fact_text(rule)} now has your description.",
     )
 
 
@@ -128,9 +128,9 @@ def suppress(
     to: Target = None,
     by: By = "",
 ) -> None:
-    """Take the entity of this name, or a relation of it, out of the graph.
+    """Hide the entity of this name, or one of its relations, from the graph.
 
-    No fact about it reaches an answer or a report. The texts that mention it stay as they are.
+    No fact about it is used in an answer or a report. The texts that mention it are not changed.
     """
     _make(
         session,
@@ -149,12 +149,12 @@ def add(
     type_: Annotated[str, typer.Option("--type", help="The type of the relation.")] = "",
     by: By = "",
 ) -> None:
-    """Add an entity, or a relation with --to, that no document tells of.
+    """Add an entity, or a relation with --to, that no document states.
 
-    It is stated in a document of its own, which answers can cite.
+    It is stated in a separate document, which answers can cite.
     """
     if type_ and to is None:
-        raise typer.BadParameter("a relation has one: name its other end with --to.", param_hint="--type")
+        raise typer.BadParameter("only a relation has one: name the target with --to.", param_hint="--type")
     words = (type_,) if type_ else ()
     fact: Link | Mention = Mention(name.name, name.type, text)
     if to:
@@ -167,7 +167,7 @@ def add(
 @workspace_command
 def undo(
     session: CommandSession,
-    rule: Annotated[str, typer.Argument(metavar="ID", help="The rule's id, or how it begins.")],
+    rule: Annotated[str, typer.Argument(metavar="ID", help="The rule's id, or a prefix of it.")],
 ) -> None:
     """Undo a rule, as if it had never been made."""
 
@@ -184,10 +184,10 @@ def undo(
 
 
 def _user() -> str:
-    """The user of this machine, who makes a rule unless another is named."""
+    """The user of this machine: the author of a rule unless another is named."""
     try:
         return getuser()
-    except (KeyError, OSError):  # one without a name, as in some containers
+    except (KeyError, OSError):  # a user without a name, as in some containers
         return ""
 
 
@@ -206,9 +206,7 @@ def _make(
 
 Which = Annotated[
     list[str],
-    typer.Argument(
-        metavar="ID|N", help="Suggestions by their ids, or how these begin, or by their numbers in the last list."
-    ),
+    typer.Argument(metavar="ID|N", help="Suggestions by id, by a prefix of it, or by their number in the last list."),
 ]
 
 
@@ -218,16 +216,18 @@ def suggest(
     session: CommandSession,
     threshold: Annotated[
         int | None,
-        typer.Option(min=70, max=100, metavar="PERCENT", help="How alike. Without it, as the resolution says."),
+        typer.Option(
+            min=70, max=100, metavar="PERCENT", help="The minimum similarity. Default: that of the resolution."
+        ),
     ] = None,
     limit: Annotated[int, typer.Option(min=1, max=9999, help="How many pairs to show.")] = 20,
     auto: Annotated[
         int | None,
-        typer.Option(min=70, max=100, metavar="PERCENT", help="Accept all pairs that are more alike than this."),
+        typer.Option(min=70, max=100, metavar="PERCENT", help="Accept all pairs with a higher similarity than this."),
     ] = None,
     rejected: Annotated[bool, typer.Option("--rejected", help="Show the pairs that were rejected.")] = False,
 ) -> None:
-    """List names that are alike and may be one thing, with passages of both.
+    """List similar names that may be one entity, with passages of both.
 
     Nothing is merged until you accept it. Rejected suggestions are not listed again.
     """
@@ -252,7 +252,7 @@ def accept(session: CommandSession, which: Which) -> None:
 @app.command()
 @workspace_command
 def reject(session: CommandSession, which: Which) -> None:
-    """Reject suggestions: their names stay apart, and are not suggested again."""
+    """Reject suggestions: their names stay separate, and are not suggested again."""
     pairs = session(lambda trueweave: trueweave.rules.reject(*which))
     session.reply({"rejected": pairs}, *(f"{names_text(pair)}: not suggested again." for pair in pairs))
 

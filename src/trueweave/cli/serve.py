@@ -24,19 +24,17 @@ def serve(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8000,
     no_auth: Annotated[
-        bool, typer.Option("--no-auth", help="Full access without a key from this machine, until a key is made.")
+        bool, typer.Option("--no-auth", help="Run without authentication for this machine, until a key is created.")
     ] = False,
-    worker: Annotated[
-        bool, typer.Option("--worker/--no-worker", help="Whether it works documents that wait, too.")
-    ] = True,
+    worker: Annotated[bool, typer.Option("--worker/--no-worker", help="Whether to also run a worker.")] = True,
     metrics_port: MetricsPort = None,
     log_format: LogFormat = None,
     database_url: DatabaseUrl = None,
 ) -> None:
     """Serve all workspaces of the database over HTTP, until Ctrl-C or SIGTERM.
 
-    Callers authenticate with a key, which `trueweave keys create` makes, or with a token of the provider that
-    oidc_issuer names. Without either, every request is answered with 401.
+    Callers authenticate with a key from `trueweave keys create`, or with a token of the provider that oidc_issuer
+    names. Requests without either get 401.
     """
     from trueweave.server.run import check_installed
 
@@ -63,24 +61,25 @@ def _serve(settings: Settings, host: str, port: int, *, no_auth: bool, works: bo
         _warn(
             settings,
             "server.no_auth",
-            "Every program on this machine has full access without a key (--no-auth). Put no proxy in front.",
-            "makes a key and ends this",
+            "Every program on this machine has full access without a key (--no-auth). Do not put a proxy in front "
+            "of it.",
+            "creates a key and turns authentication on",
         )
     elif not has_keys and settings.oidc_issuer is None:
         _warn(
             settings,
             "server.no_keys",
-            "There is no valid key: every request is answered with 401.",
-            "makes a key, which works at once",
+            "There is no valid key: every request gets 401.",
+            "creates a key, which works immediately",
         )
     if not works:
-        say(next_step("trueweave worker", "works documents that are added; this server does not"))
+        say(next_step("trueweave worker", "processes added documents; this server does not"))
     with sent_traces("trueweave-server"):
         run(settings, sockets, authenticated=not no_auth, works=works)
 
 
 def _warn(settings: Settings, event: str, message: str, effect: str) -> None:
-    """Print a warning about access and how to make a key."""
+    """Print a warning about access and how to create a key."""
     if settings.log_format == "json":
         _log.warning(message, extra={"event": event})
     say(warning(message), next_step("trueweave keys create NAME --scope admin", effect))

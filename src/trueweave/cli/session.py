@@ -1,4 +1,4 @@
-"""Where commands work: the effective settings, and the database and workspace that they name."""
+"""The context of commands: the effective settings, and the database and workspace that they name."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def load_settings(
     follow_links: bool = False,
     no_ignore: bool = False,
 ) -> Settings:
-    """The effective settings; what is None or not asked for is left to the environment and trueweave.toml."""
+    """The effective settings. None leaves a setting to the environment and trueweave.toml."""
     from trueweave.core.settings import Settings
 
     return Settings.load(
@@ -86,7 +86,8 @@ def load_settings(
 
 
 def in_workspace(act: Callable[[AsyncTrueweave], Awaitable[T]], settings: Settings, *, make: bool = False) -> T:
-    """What `act` gives in the workspace of these settings. One that is not there is an error, or made with `make`."""
+    """The result of `act` in the workspace of these settings. A missing workspace is an error, or is created with
+    `make`."""
     from contextlib import aclosing
 
     from trueweave.engine.trueweave import AsyncTrueweave
@@ -100,7 +101,7 @@ def in_workspace(act: Callable[[AsyncTrueweave], Awaitable[T]], settings: Settin
 
 
 def in_database(act: Callable[[Database], Awaitable[T]], settings: Settings) -> T:
-    """What `act` gives in the database of these settings."""
+    """The result of `act` in the database of these settings."""
     from psycopg import OperationalError
 
     from trueweave.engine.database import opened_database
@@ -110,7 +111,7 @@ def in_database(act: Callable[[Database], Awaitable[T]], settings: Settings) -> 
 
     async def open_and_act() -> T:
         async with opened_database(settings) as opened:
-            gc.freeze()  # the program itself is no garbage: collections need not look through it again and again
+            gc.freeze()  # keeps the garbage collector from scanning the loaded modules again and again
             return await act(opened)
 
     try:
@@ -140,24 +141,24 @@ def has_vectors(settings: Settings) -> bool:
 
 
 def make_workspace(settings: Settings, name: str) -> str:
-    """Make a workspace that was not there before, of this name or one that begins like it; its name."""
+    """Create a new workspace with this name, or with a suffix if it is taken; returns its name."""
     return in_database(lambda opened: opened.make_workspace(name), settings)
 
 
 def database(settings: Settings) -> str:
-    """The address of the database, once it runs if it is the bundled one. That must have been made."""
+    """The address of the database. The bundled one is started, and must exist."""
     return settings.database_url or start(bundled(settings))
 
 
 def owner(settings: Settings, url: str | None = None) -> tuple[str, bool]:
-    """The address of PostgreSQL itself with the user who owns the schema, once it runs if it is the bundled one; and
-    whether the settings say that no pooler is there."""
+    """The address of PostgreSQL itself with the user who owns the schema, and whether the settings rule out a pooler.
+    The bundled server is started."""
     url = url or settings.owner_address or database(settings)
     return url, url == settings.direct_database_url
 
 
 def owners(settings: Settings, url: str | None = None) -> dict[str, OwnerAddress]:
-    """The same for all servers of these settings, by their names."""
+    """The same for all servers of these settings, by name."""
     from trueweave.engine.database import owner_addresses
     from trueweave.store.postgres.cluster.moving import OwnerAddress
     from trueweave.store.postgres.cluster.servers import HOME
@@ -173,7 +174,7 @@ def bundled(settings: Settings) -> EmbeddedServer:
 
 
 def start(server: EmbeddedServer, *, make: bool = False) -> str:
-    """The address of the server once it runs. It is made with `make` alone."""
+    """The address of the server, which is started. It is created only with `make`."""
     if server.running():
         return server.url
     with err.status("Starting the bundled PostgreSQL …"):
@@ -181,7 +182,7 @@ def start(server: EmbeddedServer, *, make: bool = False) -> str:
 
 
 def place(settings: Settings) -> str:
-    """Where the database of these settings is, in words."""
+    """A description of the location of the database."""
     from trueweave.store.postgres.connections import location
 
     if settings.database_url:

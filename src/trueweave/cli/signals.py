@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: the first lets what is begun come to its end, the second stops it at once."""
+"""Ctrl-C and SIGTERM: the first finishes what has been started, the second stops it immediately."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Work = Callable[[asyncio.Event], Coroutine[Any, Any, None]]
 
 
 async def until_stopped(work: Work, line: Callable[[str], None]) -> bool:
-    """Work until a signal comes; whether a second one came, too."""
+    """Run until a signal; returns whether there was a second signal."""
     stop = asyncio.Event()
     working = asyncio.create_task(work(stop))
 
@@ -19,7 +19,7 @@ async def until_stopped(work: Work, line: Callable[[str], None]) -> bool:
         if stop.is_set():
             working.cancel()
         else:
-            line("stopping: what is begun is brought to its end")
+            line("stopping: finishing what has been started")
         stop.set()
 
     loop = asyncio.get_running_loop()

@@ -1,4 +1,4 @@
-"""`trueweave status`: the size of the index, what waits, what failed and what was spent."""
+"""`trueweave status`: the size of the index, the queue, failures and spending."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 def status(
     session: CommandSession,
     failed: Annotated[bool, typer.Option("--failed", help="List failed documents and jobs.")] = False,
-    limit: Annotated[int, typer.Option(min=1, help="How many of those to list.")] = 1000,
+    limit: Annotated[int, typer.Option(min=1, help="How many of them to list.")] = 1000,
 ) -> None:
-    """Show the size of the index, what waits, failed and was spent."""
+    """Show the size of the index, the queue, failures and spending."""
     session = session.with_workspace_settings()
     found = session(lambda trueweave: look(trueweave, limit))
     where = {"workspace": session.settings.workspace, "database": place(session.settings)}
@@ -53,7 +53,7 @@ def status(
 
 
 async def look(trueweave: AsyncTrueweave, limit: int) -> WorkspaceState:
-    """The state of a workspace, with so many failed documents and jobs at most."""
+    """The state of a workspace, with up to `limit` failed documents and jobs."""
     work = await trueweave.maintenance.ingest_progress()
     aside = await trueweave.maintenance.failed_documents(limit) if work.failed else []
     failed, outdated = await trueweave.maintenance.failed_work(limit), await trueweave.maintenance.out_of_date()

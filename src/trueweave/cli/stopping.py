@@ -1,4 +1,4 @@
-"""How a run that was stopped ends: what stopped it, what is kept, and how to continue."""
+"""The end of an interrupted run: what stopped it, what is kept, and how to continue."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Run(Protocol):
-    """A run of a command that may be stopped and run again."""
+    """A run of a command that can be interrupted and resumed."""
 
     allowance: Allowance | None
     error: TrueweaveError | None
@@ -30,7 +30,7 @@ class Run(Protocol):
 def end_if_stopped(
     reply: CommandReply, run: Run, answer: dict[str, object], text: Sequence[RenderableType], again: str
 ) -> None:
-    """Where a run was stopped, say what was done and how to continue, and exit. `again` is the command that continues
+    """If a run was stopped, report what was done and how to continue, and exit. `again` is the command that continues
     it."""
     if run.is_interrupted:
         reply.fail("stopped. What is done is kept.", answer, *text, then=next_step(again, heading="To continue"))
@@ -45,7 +45,7 @@ def _way_on(error: TrueweaveError, again: str, *, has_budget: bool) -> Text:
     if not isinstance(error, BudgetReached):
         return next_step("trueweave doctor", f"then continue with {again}")
     if error.of_run and has_budget:
-        return next_step(again, "as much again; what is done is not paid for twice", heading="To continue")
+        return next_step(again, "the same amount again; nothing is paid for twice", heading="To continue")
     return next_step("trueweave budget AMOUNT", f"allows more; then continue with {again}", heading="To continue")
 
 

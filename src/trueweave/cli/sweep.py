@@ -12,9 +12,9 @@ from trueweave.cli.session import CommandSession, workspace_command
 def sweep(session: CommandSession) -> None:
     """Delete what is no longer needed.
 
-    Deleted are names that no document mentions, replies and lists that have been kept as long as the settings say, and
-    what removed documents and killed processes left behind. `trueweave worker` does this by itself, except for the
-    names: deleting those blocks writers, so it is best done when little else runs.
+    This deletes names that no document mentions, replies and lists that are older than the settings allow, and
+    leftovers of removed documents and killed processes. `trueweave worker` does this automatically, except for the
+    names: deleting those blocks writers, so do it when the system is quiet.
     """
     swept = session(lambda trueweave: trueweave.maintenance.sweep())
     kinds = (
@@ -24,7 +24,7 @@ def sweep(session: CommandSession) -> None:
         (swept.calls, "call", "summed up by day"),
         (swept.documents, "removed document", "erased"),
         (swept.spaces, "former embedding space", "cleared"),
-        (swept.workspaces, "workspace", "dropped that a killed process left"),
+        (swept.workspaces, "workspace", "left by killed processes dropped"),
     )
     said = [f"{count(number, what)} {how}." for number, what, how in kinds if number]
     session.reply(asdict(swept), *(said or ["There was nothing to delete."]))

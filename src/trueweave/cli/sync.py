@@ -32,7 +32,7 @@ from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
 from trueweave.core.errors import ConfigError
 
-Folders = Annotated[list[str], typer.Argument(metavar="FOLDER", help="Folders whose files the index follows.")]
+Folders = Annotated[list[str], typer.Argument(metavar="FOLDER", help="The folders to synchronise.")]
 
 
 def sync(
@@ -50,13 +50,13 @@ def sync(
 ) -> None:
     """Bring the index up to date with folders: add, update, remove.
 
-    New and changed files are added as by `trueweave add`. Documents whose files are gone from these folders are
-    removed, and so are rows that have left their .jsonl or .csv file. The changes are shown first, and on a terminal
-    you are asked to confirm them; elsewhere, --yes is needed if anything is to be removed. A file that is there and
-    cannot be read keeps its documents.
+    New and changed files are added as by `trueweave add`. Documents whose files no longer exist in these folders are
+    removed, and so are rows that were deleted from their .jsonl or .csv file. The changes are shown first, and on a
+    terminal you are asked to confirm them; without a terminal, --yes is required for removals. The documents of an
+    unreadable file are kept.
 
     Exits with 0 when the index is up to date, with 1 when a file could not be read, documents were refused or failed,
-    or the run was stopped; the rest is up to date then.
+    or the run was stopped; everything else is up to date.
     """
     with replying(json) as reply:
         settings = in_force(
@@ -96,7 +96,7 @@ def sync(
 def _may_remove(documents: int) -> bool:
     if not sys.stdin.isatty():
         raise ConfigError(
-            f"{count(documents, 'document')} would be removed. Give --yes to have that done, or use `trueweave add`, "
-            "which removes nothing."
+            f"{count(documents, 'document')} would be removed. Confirm with --yes, or use `trueweave add`, which "
+            "removes nothing."
         )
     return typer.confirm(f"Remove {count(documents, 'document')}?", err=True)

@@ -1,4 +1,4 @@
-"""`trueweave try-extract`: what an extractor makes of one chunk."""
+"""`trueweave try-extract`: try an extractor on one chunk."""
 
 from __future__ import annotations
 
@@ -23,18 +23,20 @@ if TYPE_CHECKING:
 
 
 def try_extract(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="The file. Of several documents in it, the first.")],
-    chunk: Annotated[int, typer.Option(min=1, metavar="N", help="Which of its chunks.")] = 1,
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="The file. If it has several documents, the first is used.")
+    ],
+    chunk: Annotated[int, typer.Option(min=1, metavar="N", help="The number of the chunk.")] = 1,
     extractor: Extractor = None,
     model: Model = None,
     workspace: Workspace = None,
     database_url: DatabaseUrl = None,
     json: Json = False,
 ) -> None:
-    """Try extraction on one chunk, and show what happens.
+    """Try extraction on one chunk.
 
-    It shows the prompt, the reply, what is kept of it, what is left out and why, and what it cost. Nothing is added to
-    the index. Replies are cached as always, so that adding the document afterwards costs nothing for this chunk.
+    Shows the prompt, the reply, what is kept, what is dropped and why, and the cost. Nothing is added to the index.
+    Replies are cached as usual, so adding the document afterwards costs nothing for this chunk.
 
     Exits with 1 when the model's reply cannot be used.
     """

@@ -1,4 +1,4 @@
-"""`trueweave verify`: compare the index with one that is built from scratch."""
+"""`trueweave verify`: compare the index with one built from scratch."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 def verify(session: CommandSession) -> None:
     """Rebuild the index beside this one, and compare the two.
 
-    Nothing is changed, and no model is asked. Documents that wait to be settled are counted.
+    Nothing is changed, and no model is called. Documents that are not indexed yet are counted.
 
-    Exits with 0 when they are equal to the last byte, and with 1 when they differ, or when documents changed meanwhile.
+    Exits with 0 when the two are identical to the last byte, and with 1 when they differ, or when documents changed
+    during the comparison.
     """
     from trueweave.cli.render.progress_bar import progress
 
@@ -37,20 +38,22 @@ def verify(session: CommandSession) -> None:
     verdict, documents = session(rebuild)
     answer = {"exact": verdict.exact, **asdict(verdict)}
     if verdict.exact:
-        said = f"Exact: the index is what its {count(documents, 'document')} say."
+        said = f"Exact: the index matches its {count(documents, 'document')}."
         session.reply(answer, said, *_not_compared_lines(verdict), f"Digest {verdict.digest}")
         return
     if verdict.changed:
         session.reply(
-            answer, "The index changed meanwhile, so the two cannot be compared.", next_step("trueweave verify")
+            answer,
+            "The index changed during the comparison, so the two cannot be compared.",
+            next_step("trueweave verify"),
         )
         raise typer.Exit(1)
     session.reply(
         answer,
         _difference_table(verdict.differences),
         *_not_compared_lines(verdict),
-        "The index is not what its documents say, as these first differences show.",
-        "Its tables were changed by hand, or this is a bug in Trueweave: please report it.",
+        "The index does not match its documents: these are the first differences.",
+        "Its tables were edited by hand, or this is a bug in Trueweave: please report it.",
         next_step("trueweave init --workspace NEW", "then add the documents there"),
     )
     raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""`trueweave worker`: work documents that wait, until it is stopped."""
+"""`trueweave worker`: process queued documents until it is stopped."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def worker(
     log_format: LogFormat = None,
     json: Json = False,
 ) -> None:
-    """Work documents that wait in all workspaces, until Ctrl-C or SIGTERM; with --workspace, in that one.
+    """Process queued documents of all workspaces, until Ctrl-C or SIGTERM; with --workspace, of that one.
 
-    Workspaces take turns, so that none waits for all the jobs of another. Any number of workers may run, on any number
-    of machines. A worker finishes what it has begun before it stops; a second signal stops it at once, and only model
-    calls in progress are lost.
+    Workspaces take turns, so none waits for all the jobs of another. Any number of workers may run, on any number of
+    machines. A worker finishes the jobs that it has started before it stops; a second signal stops it immediately, and
+    only model calls in progress are lost.
     """
     from trueweave.server.tracing import sent_traces
 
@@ -41,8 +41,8 @@ def worker(
         settings = with_operations(load_settings(database_url, workspace), metrics_port, log_format)
         with logged(settings):
             say(
-                f"Working in {settings.workspace}." if workspace else "Working in all workspaces.",
-                next_step("Ctrl-C", "ends what is begun; twice: at once", heading="To stop"),
+                f"Processing {settings.workspace}." if workspace else "Processing all workspaces.",
+                next_step("Ctrl-C", "finishes running jobs; twice: stops immediately", heading="To stop"),
             )
             with live_line() as live, sent_traces("trueweave-worker"):
                 log = WorkerLog(live)
@@ -50,14 +50,14 @@ def worker(
                     stopped_at_once = in_workspace(lambda trueweave: _work(trueweave, settings, log), settings)
                 else:
                     stopped_at_once = in_database(lambda opened: _work_for_all(opened, settings, log), settings)
-        said = f"{count(log.added.extracted, 'document')} worked, {log.added.failed:,} failed."
+        said = f"{count(log.added.extracted, 'document')} processed, {log.added.failed:,} failed."
         reply({"documents": log.added.extracted, **asdict(log.added)}, said)
         if stopped_at_once:
             raise SystemExit(INTERRUPTED)
 
 
 async def _work(trueweave: AsyncTrueweave, settings: Settings, log: WorkerLog) -> bool:
-    """Work in one workspace until a signal comes; whether a second one came, too."""
+    """Process one workspace until a signal; returns whether there was a second signal."""
     from trueweave.server.metrics_port import measured_worker
 
     watching = asyncio.create_task(log.watch(trueweave))

@@ -1,4 +1,4 @@
-"""`trueweave workspace`: list workspaces and their settings, drop one, move it, or make a role for one."""
+"""`trueweave workspace`: list workspaces and their settings, drop or move one, or create a role for one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from trueweave.store.postgres.db import Database
     from trueweave.store.postgres.schema.health import WorkspaceInfo as Found
 
-app = typer.Typer(no_args_is_help=True, help="List workspaces, their settings, drop or move one, or make a role.")
+app = typer.Typer(no_args_is_help=True, help="List workspaces and their settings, drop or move one, or create a role.")
 
 
 @app.command("list")
@@ -60,7 +60,9 @@ def drop(
             asked = f"Drop {name} and its {count(documents, 'document')} for good?"
             typer.confirm(printable(asked), abort=True, err=True)
         documents = in_workspace(lambda trueweave: trueweave.maintenance.drop(), settings)
-        reply({"dropped": name, "documents": documents}, f"{name} is gone, with its {count(documents, 'document')}.")
+        reply(
+            {"dropped": name, "documents": documents}, f"{name} was dropped, with its {count(documents, 'document')}."
+        )
 
 
 @app.command("move")
@@ -72,12 +74,12 @@ def move(
 ) -> None:
     """Move a workspace to another PostgreSQL server.
 
-    It is read all the time. While it is copied, nothing is written to it: who tries is asked to come again, and jobs
-    wait. It is switched to when both have the same digest. What was there before is kept for five minutes, for who
-    has not heard of the switch yet, and then dropped by a worker. If this is interrupted, nothing has happened, or it
-    can be run again.
+    It can be read all the time. While it is copied, writes are refused with a request to retry, and jobs wait. The
+    switch happens when both copies have the same digest. The old copy is kept for five minutes, for processes that have
+    not noticed the switch yet, and then dropped by a worker. If the command is interrupted, nothing has changed, or you
+    can run it again.
 
-    To be run by the owner of the schemas, with the addresses of owner_database_url and owner_server_urls.
+    Run this as the owner of the schemas, with the addresses of owner_database_url and owner_server_urls.
     """
     from trueweave.store.postgres.cluster.moving import MoveProgress, move_workspace
 
@@ -101,10 +103,9 @@ def role(
     database_url: DatabaseUrl = None,
     json: Json = False,
 ) -> None:
-    """Make a PostgreSQL role that reads this workspace by SQL, and no other.
+    """Create a PostgreSQL role that can read this workspace with SQL, and no other.
 
-    Its password is shown once. It can be given to others: whatever it sets, it sees no other workspace, and it cannot
-    write.
+    Its password is shown once. You can give it to others: it can neither see another workspace nor write.
     """
     from trueweave.core.errors import ConfigError
     from trueweave.store.postgres.access.sql_roles import make_reader
@@ -116,9 +117,9 @@ def role(
         servers = owners(settings)
         if drop:
             if role is None:
-                raise ConfigError("say which role to drop: --role ROLE --drop.")
+                raise ConfigError("name the role to drop: --role ROLE --drop.")
             asyncio.run(drop_reader_anywhere(servers, role))
-            reply({"dropped": role}, f"Role {role} is gone.")
+            reply({"dropped": role}, f"Role {role} was dropped.")
             return
         server = asyncio.run(server_of(servers["home"], name))
         url, is_direct = servers.get(server, servers["home"])
@@ -128,26 +129,27 @@ def role(
         address = f"postgresql://{made.role}:{made.password}@{where}"
         reply(
             {"role": made.role, "workspace": name, "url": address},
-            f"Role {made.role} reads workspace {name}, and nothing else. Its address, with a password shown only now:",
+            f"Role {made.role} can read workspace {name}, and nothing else. Its address, with a password that is "
+            "shown only once:",
             address,
         )
 
 
 Changes = Annotated[
     list[str] | None,
-    typer.Argument(metavar="NAME=VALUE", help="Settings to give the workspace, as in model=openai/some-model."),
+    typer.Argument(metavar="NAME=VALUE", help="Settings of the workspace, such as model=openai/some-model."),
 ]
 
 
 @app.command()
 def settings(
     changes: Changes = None,
-    unset: Annotated[list[str] | None, typer.Option(help="A setting to remove; may be given several times.")] = None,
+    unset: Annotated[list[str] | None, typer.Option(help="A setting to remove; may be repeated.")] = None,
     workspace: Workspace = None,
     database_url: DatabaseUrl = None,
     json: Json = False,
 ) -> None:
-    """Show or change the settings that a workspace has of its own.
+    """Show or change the settings of a workspace.
 
     They are stored in the database and override trueweave.toml and the environment for every process in the workspace.
     Values are written as in trueweave.toml, and texts need no quotes. Keys are never stored: model_key_variable,
@@ -169,11 +171,11 @@ def settings(
 
 
 def _none(workspace: str) -> Any:
-    return next_step("trueweave workspace settings NAME=VALUE", f"{workspace} has none of its own")
+    return next_step("trueweave workspace settings NAME=VALUE", f"{workspace} has no settings")
 
 
 def _parsed(given: str) -> tuple[str, Any]:
-    """The name and the value of `NAME=VALUE`. What is no value of TOML is a text."""
+    """The name and the value of `NAME=VALUE`. A value that is not TOML is a text."""
     from trueweave.core.errors import ConfigError
 
     name, equals, value = (part.strip() for part in given.partition("="))

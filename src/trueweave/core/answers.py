@@ -18,23 +18,23 @@ SHORTEST_ANSWER = 16  # tokens
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """A sentence of a passage that a claim rests on, and the sentence before it in the passage."""
+    """A sentence of a passage that supports a claim, and the sentence before it."""
 
     text: str
     before: str = ""
 
     @property
     def in_context(self) -> str:
-        """The sentence after the one before it, which tells what a pronoun in it means."""
+        """The sentence with the one before it, which resolves its pronouns."""
         return f"{self.before} {self.text}".strip()
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a sentence of an answer says, without its marks; what it rests on; and what was asked.
+    """The text of a sentence without its citations, its support, and the question.
 
-    `quoted`: the answer gave words of the passage itself, and they are there. `passages` are the cited passages whole,
-    with their titles.
+    `quoted`: the answer quotes words of the passage, and the passage contains them. `passages` are the complete cited
+    passages, with their titles.
     """
 
     text: str
@@ -45,7 +45,7 @@ class Claim:
 
     @property
     def shown(self) -> str:
-        """The sentences that it rests on, as one text."""
+        """The supporting sentences, as one text."""
         return " ".join(one.text for one in self.basis)
 
     @property
@@ -56,7 +56,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a verifier finds about a claim, and why."""
+    """A verifier's judgement of a claim, with the reason."""
 
     status: CheckStatus
     reason: str = ""
@@ -64,10 +64,10 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A passage that an answer names by its mark, and the words in it that the answer rests on.
+    """A passage that an answer cites, and the words that support the answer.
 
-    `start` and `end` are where these words are in the document. `verbatim`: the model gave them itself, and they are
-    there; otherwise they are the sentence of the passage that comes nearest to what is said.
+    `start` and `end` are the position of these words in the document. `verbatim`: the model quoted them, and the
+    passage contains them; if False, they are the most similar sentence of the passage.
     """
 
     mark: int
@@ -79,7 +79,7 @@ class Citation:
 
     @property
     def page(self) -> str:
-        """The page on which the words begin; empty where the document has none."""
+        """The page on which the words begin; empty if the document has no pages."""
         return self.passage.at(self.start)[0]
 
     @property
@@ -89,25 +89,25 @@ class Citation:
 
     @property
     def source(self) -> str:
-        """Where the words are from, fit for a reader: the document, and the page or section in it."""
+        """The source of the words, for display: the document, and the page or section."""
         return self.passage.source_of(self.start, self.end)
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of an answer: where it is in the text, which marks it has, and the result of checking it.
+    """A sentence of an answer: its position in the text, its citations, and the result of its check.
 
     `status` is one of
 
-    - *quoted*: words of the cited passage are there, and no rule found that they say something else;
-    - *entailed*: a model found that the cited sentences of the passage imply it;
-    - *computed*: a number in it follows from numbers there by the calculation in `reason`;
-    - *contradicted*: the cited sentences say otherwise;
-    - *not checked*: none of these could be shown.
+    - *quoted*: its words are in the cited passage, and no rule found a contradiction;
+    - *entailed*: according to a model, the cited sentences of the passage imply it;
+    - *computed*: a number in it follows from numbers in the passage by the calculation in `reason`;
+    - *contradicted*: the cited sentences contradict it;
+    - *not checked*: nothing could be shown.
 
-    `reason` says why, `basis` is what the passage says, and `verifier` names the verifier that judged. It is empty
-    where there was nothing to judge, as the citation itself is wrong or missing, and where the verifier failed. A
-    sentence that claims nothing ("Here is a list:") has `claims` False.
+    `reason` explains the status, `basis` is the text of the passage, and `verifier` names the verifier. It is empty if
+    there was nothing to judge because the citation itself is wrong or missing, and if the verifier failed. A sentence
+    that claims nothing ("Here is a list:") has `claims` False.
     """
 
     text: str
@@ -122,30 +122,30 @@ class Sentence:
 
     @property
     def vouched(self) -> bool:
-        """Whether the check vouches for it."""
+        """Whether the check confirms it."""
         return self.status in VOUCHED
 
     @property
     def doubtful(self) -> bool:
-        """Whether it claims something that the check does not vouch for."""
+        """Whether it claims something that the check does not confirm."""
         return self.claims and not self.vouched
 
     @property
     def verdict(self) -> str:
-        """The status for a reader: *not supported* where a verifier judged the sentence and could not confirm it."""
+        """The status for display: *not supported* if a verifier judged the sentence and could not confirm it."""
         return "not supported" if self.status == "not checked" and self.verifier else self.status
 
     @property
     def finding(self) -> str:
-        """The verdict with its reason, for a reader."""
+        """The status with its reason, for display."""
         return f"{self.verdict}: {self.reason}" if self.reason else self.verdict
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One verifier's part in checking an answer: how many sentences it judged, how long it took and what it cost.
+    """One verifier's part in checking an answer: the number of sentences it judged, the time and the cost.
 
-    `problem` says why it failed, where it did; its sentences are *not checked* then.
+    `problem` is the reason if it failed; its sentences are then *not checked*.
     """
 
     verifier: str
@@ -157,7 +157,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A sentence that the check did not vouch for, and the one that took its place; empty where it was removed."""
+    """A sentence that the check did not confirm, and its replacement; empty if it was removed."""
 
     before: Sentence
     after: str
@@ -165,41 +165,40 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class AnswerOptions:
-    """How one question is to be answered: what the model is told besides, the language of the answer (that of the
-    question where it is empty), how many tokens it may have (as the settings say where it is None), and the model's
-    temperature."""
+    """Options for one answer: additional instructions for the model, the language of the answer (empty for that of the
+    question), its maximum tokens (None for that of the settings), and the model's temperature."""
 
     instructions: Annotated[
         str,
         Parameter(
-            "What the model is told besides, as in --instructions 'Use a table.'", metavar="TEXT", longest=200_000
+            "Additional instructions for the model, such as --instructions 'Use a table.'",
+            metavar="TEXT",
+            longest=200_000,
         ),
     ] = ""
     language: Annotated[
-        str, Parameter("The language of the answer, if not that of the question.", metavar="NAME", longest=2000)
+        str, Parameter("The language of the answer. Default: that of the question.", metavar="NAME", longest=2000)
     ] = ""
     length: Annotated[
         int | None,
-        Parameter("How many tokens the answer may have.", metavar="TOKENS", least=SHORTEST_ANSWER, most=100_000),
+        Parameter("Maximum tokens of the answer.", metavar="TOKENS", least=SHORTEST_ANSWER, most=100_000),
     ] = None
-    temperature: Annotated[
-        float, Parameter("The model's temperature: 0 is the most likely words.", least=0, most=2)
-    ] = 0.0
+    temperature: Annotated[float, Parameter("The model's temperature: 0 is deterministic.", least=0, most=2)] = 0.0
 
     def __post_init__(self) -> None:
         if self.length is not None and self.length < SHORTEST_ANSWER:
             raise InvalidArgument(f"the length of an answer is {self.length} tokens; make it {SHORTEST_ANSWER} or more")
         if not 0 <= self.temperature <= 2:
-            raise InvalidArgument(f"the temperature is {self.temperature}; make it 0 to 2")
+            raise InvalidArgument(f"the temperature is {self.temperature}; it must be between 0 and 2")
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer, sentence by sentence, with what it cites and what it rests on.
+    """An answer, sentence by sentence, with its citations and its evidence.
 
-    `known` is False when the evidence does not say. `number` is set when a number was asked for and given, `reasoning`
-    when the model was to think first. `context` is what the model was shown. `checks` are the verifiers that were
-    asked, in their order, and `repairs` the sentences that were replaced.
+    `known` is False if the evidence does not contain the answer. `number` is set if a number was requested and given,
+    `reasoning` if the model reasoned first. `context` is what the model was shown. `checks` are the verifiers that ran,
+    in order, and `repairs` the sentences that were replaced.
     """
 
     question: str
@@ -218,13 +217,13 @@ class Answer:
 
     @property
     def doubtful(self) -> tuple[Sentence, ...]:
-        """The sentences that claim something and that the check does not vouch for."""
+        """The sentences that claim something and that the check does not confirm."""
         return tuple(sentence for sentence in self.sentences if sentence.doubtful)
 
     @property
     def note(self) -> str:
-        """What goes under the answer where only text can be shown: its sources, and the sentences that the check does
-        not confirm with the reasons. Empty where there are neither."""
+        """Text to append to the answer where only text can be shown: its sources, and the unconfirmed sentences with
+        reasons. Empty if there are neither."""
         cited = {one.mark: f"[{one.mark}] {one.source} ({one.passage.uri})" for one in self.citations}
         doubted = [f"- {' '.join(one.text.split())} ({one.finding})" for one in self.doubtful]
         parts = {"Sources": [cited[mark] for mark in sorted(cited)], "Not confirmed": doubted}
@@ -233,9 +232,9 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What one method found for a question, and what was answered from that if an answer was wanted.
+    """What one method found for a question, and the answer if one was requested.
 
-    `problem` says why there is nothing, where the method cannot be used.
+    `problem` is the reason if the method cannot be used.
     """
 
     method: str
@@ -245,7 +244,7 @@ class Compared:
 
     @property
     def usage(self) -> Usage:
-        """What models took for it."""
+        """The model usage."""
         return self.answer.usage if self.answer else self.evidence.trace.usage
 
 
@@ -257,6 +256,6 @@ class Comparison:
     rows: tuple[Compared, ...]
 
     def overlap(self, a: Compared, b: Compared) -> float:
-        """Which share of the passages that either of two methods found was found by both."""
+        """The share of passages that both methods found, of all that either found."""
         mine, other = ({passage.id for passage in row.evidence.passages} for row in (a, b))
         return len(mine & other) / len(mine | other) if mine | other else 0.0

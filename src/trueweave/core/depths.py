@@ -1,4 +1,4 @@
-"""How far a search goes on when many of the chunks that it finds have the same text."""
+"""How far a search continues when many of the chunks that it finds have the same text."""
 
 _FACTOR, _DEEPEST = 4, 1000
 

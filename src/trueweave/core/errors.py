@@ -1,55 +1,55 @@
 """Everything Trueweave raises on purpose, as one tree.
 
 TrueweaveError
-├── ConfigError              a setting is missing or makes no sense
-│   ├── InvalidArgument      an argument of a call makes no sense
-│   ├── PriceUnknown         there is a budget in money for a model whose price nobody has told
-│   ├── NoVectors            the workspace has no vectors to be searched
-│   ├── NoReports            nothing is written about communities of the workspace
-│   └── UnknownMethod        there is no method of that name, or none with such a parameter
-├── InvalidDocument          a document cannot be stored as it is
-│   └── UnreadableFile       a file cannot be read as what it is said to be
-│       └── NotText          it holds something other than text
-├── PluginFailed             an extractor or chunker of a user's own raised an error
-├── ModelError               a model cannot do what was asked
-│   ├── ModelUnavailable     it did not answer, for as long as was worth trying
+├── ConfigError              a setting is missing or invalid
+│   ├── InvalidArgument      an argument of a call is invalid
+│   ├── PriceUnknown         there is a budget in money for a model whose price is not known
+│   ├── NoVectors            the workspace has no vectors to search
+│   ├── NoReports            the workspace has no community reports
+│   └── UnknownMethod        there is no method of that name, or it has no such parameter
+├── InvalidDocument          a document cannot be stored
+│   └── UnreadableFile       a file cannot be read in its format
+│       └── NotText          it does not contain text
+├── PluginFailed             a custom extractor or chunker raised an error
+├── ModelError               a model call failed
+│   ├── ModelUnavailable     it did not answer in time
 │   ├── ModelFilesMissing    its files are not on this machine, and cannot be downloaded
 │   ├── ModelRefused         key, name or settings are wrong: no call will succeed
-│   └── BadReply             it answered, and the answer is unusable, twice
-├── QuestionTooLong          a model would be given more tokens for a question than are allowed
+│   └── BadReply             its reply was unusable, twice
+├── QuestionTooLong          the prompt for a question exceeds the maximum number of tokens
 ├── BudgetReached            the next call could cost more than is left
-├── KeyLimitReached          a caller of the server has used what it may in a day
-├── StorageFull              the workspace may hold no more text
-├── DatabaseError            the database cannot do what was asked
-│   ├── DatabaseUnavailable  it did not answer, for as long as was worth trying
+├── KeyLimitReached          a caller of the server has used up its daily limit
+├── StorageFull              the workspace has reached its maximum size
+├── DatabaseError            a database operation failed
+│   ├── DatabaseUnavailable  it did not answer in time
 │   │   └── WorkspaceMoving  the workspace is being moved to another server, and takes no writes for now
-│   ├── WorkspaceLoading     a bulk load of the workspace runs, and this is not possible meanwhile
+│   ├── WorkspaceLoading     a bulk load is running, and this is not possible during the load
 │   ├── EmbeddedServerError  the bundled PostgreSQL did not start, stop or answer
 │   │   └── EmbeddedServerMissing
-│   ├── DiskFull             the disk of the bundled PostgreSQL is full, so that it stopped
-│   ├── SchemaMismatch       the schema is not one that this version of Trueweave works with
+│   ├── DiskFull             the disk of the bundled PostgreSQL is full, so it stopped
+│   ├── SchemaMismatch       this version of Trueweave does not support the schema
 │   │   ├── SchemaOutdated   it is missing or older: `trueweave migrate`
 │   │   └── SchemaNewer      a newer Trueweave changed it: upgrade this one
 │   └── NotIsolated          the connection would see more than one workspace
 ├── UnknownWorkspace
-│   └── WorkspaceReplaced    a bulk load has put another index in its place: try again
+│   └── WorkspaceReplaced    a bulk load has replaced its index: try again
 ├── UnknownCommunity
 ├── UnknownDocument
 ├── UnknownJob
 ├── UnknownEntity
 │   └── AmbiguousName        several entities have the name
 ├── SpaceMismatch            vectors of one model were about to meet those of another
-├── ChangesGone              changes that a projection asks for are kept no longer
-├── StoreError               Neo4j or Chroma cannot do what was asked
+├── ChangesGone              changes that a projection needs are no longer kept
+├── StoreError               an operation of Neo4j or Chroma failed
 │   ├── StoreUnavailable     it did not answer
 │   ├── ProjectionMissing    it has no complete copy of the workspace
-│   └── ProjectionBehind     its copy did not catch up in the time that a question may wait
-├── ServerError              a server of Trueweave cannot do what a client asked
-│   ├── ServerUnavailable    it did not answer, for as long as was worth trying
-│   ├── AccessDenied         the key is missing, unknown or not for this
-│   └── RequestRefused       it does not take such a request
-├── RuleError                a merge, split or rename that cannot be carried out
-└── Defect                   work failed by a bug of Trueweave, and is marked so
+│   └── ProjectionBehind     its copy did not catch up while a question waited
+├── ServerError              a request to a Trueweave server failed
+│   ├── ServerUnavailable    it did not answer in time
+│   ├── AccessDenied         the key is missing, unknown or lacks permission
+│   └── RequestRefused       it refused the request
+├── RuleError                a rule cannot be applied
+└── Defect                   work failed because of a bug in Trueweave, and is marked as failed
 
 A message says what happened, to what, and what to do next.
 """
@@ -60,23 +60,23 @@ class TrueweaveError(Exception):
 
 
 class ConfigError(TrueweaveError):
-    """A setting is missing or makes no sense."""
+    """A setting is missing or invalid."""
 
 
 class InvalidArgument(ConfigError):
-    """An argument of a call makes no sense. The message is about that argument alone: callers of a server see it."""
+    """An argument of a call is invalid. The message is only about that argument: callers of a server see it."""
 
 
 class PriceUnknown(ConfigError):
-    """There is a budget in money for a model whose price nobody has told."""
+    """There is a budget in money for a model whose price is not known."""
 
 
 class NoVectors(ConfigError):
-    """The workspace has no vectors to be searched."""
+    """The workspace has no vectors to search."""
 
 
 class NoReports(ConfigError):
-    """Nothing is written about communities of the workspace."""
+    """The workspace has no community reports."""
 
 
 class UnknownMethod(ConfigError):
@@ -84,29 +84,29 @@ class UnknownMethod(ConfigError):
 
 
 class InvalidDocument(TrueweaveError):
-    """A document cannot be stored as it is."""
+    """A document cannot be stored."""
 
 
 class PluginFailed(TrueweaveError):
-    """An extractor or chunker of a user's own raised an error, or gave what cannot be used."""
+    """A custom extractor or chunker raised an error, or returned something unusable."""
 
 
 class UnreadableFile(InvalidDocument):
-    """A file cannot be read as what it is said to be."""
+    """A file cannot be read in its format."""
 
 
 class NotText(UnreadableFile):
-    """A file that should be text holds something else, or is in an encoding that nothing tells."""
+    """A file that should be text is not, or its encoding is unknown."""
 
 
 class ModelError(TrueweaveError):
-    """A model cannot do what was asked. `charged`: it may have cost something all the same."""
+    """A model call failed. `charged`: it may have cost something anyway."""
 
     charged: bool = False
 
 
 class ModelUnavailable(ModelError):
-    """The model did not answer, for as long as was worth trying. Later it may.
+    """The model did not answer in time. A later call may succeed.
 
     `retry_after` is how many seconds the server asked to wait. It may have done the work all the same (`charged`) when
     a connection broke before the reply was whole. One that is `unreachable` took no connection at all.
@@ -140,7 +140,7 @@ class QuestionTooLong(TrueweaveError):
 
 
 class BudgetReached(TrueweaveError):
-    """The next call could cost more than is left of the budget: that `of_run`, or that of the workspace."""
+    """The next call could cost more than is left of the budget of the run (`of_run`) or of the workspace."""
 
     def __init__(self, message: str, *, of_run: bool = False) -> None:
         super().__init__(message)
@@ -148,7 +148,7 @@ class BudgetReached(TrueweaveError):
 
 
 class KeyLimitReached(TrueweaveError):
-    """A caller of the server has used what it may in a day. `retry_after` is in how many seconds the day ends."""
+    """A caller of the server has used up its daily limit. `retry_after` is the number of seconds until the day ends."""
 
     def __init__(self, message: str, retry_after: float) -> None:
         super().__init__(message)
@@ -156,24 +156,23 @@ class KeyLimitReached(TrueweaveError):
 
 
 class StorageFull(TrueweaveError):
-    """The workspace may hold no more text."""
+    """The workspace has reached its maximum size."""
 
 
 class DatabaseError(TrueweaveError):
-    """The database cannot do what was asked."""
+    """A database operation failed."""
 
 
 class DatabaseUnavailable(DatabaseError):
-    """The database did not answer, for as long as was worth trying. Later it may."""
+    """The database did not answer in time. A later call may succeed."""
 
 
 class WorkspaceMoving(DatabaseUnavailable):
-    """The workspace is being moved to another PostgreSQL server. It is read meanwhile, and takes writes again after
-    it."""
+    """The workspace is being moved to another PostgreSQL server. Until that is done it can be read but not written."""
 
 
 class WorkspaceLoading(DatabaseError):
-    """A bulk load of the workspace runs, and this is not possible meanwhile. Adding and removing documents is."""
+    """A bulk load of the workspace is running, and this is not possible during it. Adding and removing documents is."""
 
 
 class EmbeddedServerError(DatabaseError):
@@ -185,11 +184,11 @@ class EmbeddedServerMissing(EmbeddedServerError):
 
 
 class DiskFull(EmbeddedServerError):
-    """The disk of the bundled PostgreSQL is full, so that it stopped."""
+    """The disk of the bundled PostgreSQL is full, so it stopped."""
 
 
 class SchemaMismatch(DatabaseError):
-    """The schema is not one that this version of Trueweave works with."""
+    """This version of Trueweave does not support the schema."""
 
 
 class SchemaOutdated(SchemaMismatch):
@@ -218,7 +217,7 @@ class UnknownCommunity(TrueweaveError):
 
 
 class UnknownDocument(TrueweaveError):
-    """There is no document of that uri. `near` are uris like it."""
+    """There is no document of that uri. `near` are similar uris."""
 
     def __init__(self, message: str, near: tuple[str, ...] = ()) -> None:
         super().__init__(message)
@@ -230,7 +229,7 @@ class UnknownJob(TrueweaveError):
 
 
 class UnknownEntity(TrueweaveError):
-    """There is no entity of that name or id. `near` are names like it, as NAME::TYPE where they have a type."""
+    """There is no entity of that name or id. `near` are similar names, as NAME::TYPE if they have a type."""
 
     def __init__(self, message: str, near: tuple[str, ...] = ()) -> None:
         super().__init__(message)
@@ -238,7 +237,7 @@ class UnknownEntity(TrueweaveError):
 
 
 class AmbiguousName(UnknownEntity):
-    """Several entities have the name: `near` are these."""
+    """Several entities have the name: they are listed in `near`."""
 
 
 class SpaceMismatch(TrueweaveError):
@@ -246,47 +245,46 @@ class SpaceMismatch(TrueweaveError):
 
 
 class ChangesGone(TrueweaveError):
-    """Changes that a projection asks for are kept no longer."""
+    """Changes that a projection needs are no longer kept."""
 
 
 class StoreError(TrueweaveError):
-    """Neo4j or Chroma cannot do what was asked."""
+    """An operation of Neo4j or Chroma failed."""
 
 
 class StoreUnavailable(StoreError):
-    """Neo4j or Chroma did not answer. Later it may."""
+    """Neo4j or Chroma did not answer. A later call may succeed."""
 
 
 class ProjectionMissing(StoreError):
-    """The store that questions are to be answered from has no complete copy of this workspace."""
+    """The store that answers questions has no complete copy of this workspace."""
 
 
 class ProjectionBehind(StoreError):
-    """The copy in another store did not catch up with the record in the time that a question may wait for it."""
+    """The copy in another store did not catch up with the record while a question waited for it."""
 
 
 class ServerError(TrueweaveError):
-    """A server of Trueweave cannot do what a client asked."""
+    """A request to a Trueweave server failed."""
 
 
 class ServerUnavailable(ServerError):
-    """The server did not answer, for as long as was worth trying. Later it may. What a write asked for may have been
-    done all the same."""
+    """The server did not answer in time. A later call may succeed. A write may have been carried out anyway."""
 
 
 class AccessDenied(ServerError):
-    """The server does not know the key, or it is not for what was asked."""
+    """The key is unknown to the server, or does not allow this request."""
 
 
 class RequestRefused(ServerError):
-    """The server does not take such a request: it is not valid, of another version, or `too_large`."""
+    """The server refused the request: it is invalid, of another version, or `too_large`."""
 
     too_large: bool = False
 
 
 class RuleError(TrueweaveError):
-    """A merge, split or rename that cannot be carried out."""
+    """A merge, split or rename cannot be applied."""
 
 
 class Defect(TrueweaveError):
-    """Work failed by a bug of Trueweave. It is marked so, shown by `status`, and left out until it is tried again."""
+    """Work failed because of a bug in Trueweave. It is marked as failed, and skipped until it is retried."""

@@ -1,4 +1,4 @@
-"""What happens during ingest and questions, as typed events. Progress bars, logs and metrics are listeners."""
+"""Typed events of ingestion and questions. Progress bars, logs and metrics are listeners."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trueweave.core.evidence import Evidence
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Documents were read from files: new ones were submitted, unchanged ones were left alone."""
+    """Documents were read from files: new ones were submitted, unchanged ones were skipped."""
 
     new: int
     unchanged: int = 0
@@ -30,7 +30,7 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A document cannot be used as it is, such as one row of a file; the others can."""
+    """A document was refused, such as one row of a file; the others are used."""
 
     place: str
     reason: str
@@ -46,7 +46,8 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Working:
-    """A long document is being worked, and so many of its chunks are done. Of none: it is being cut into chunks."""
+    """A long document is being processed: the number of chunks done, and of all chunks. 0 of 0 while it is being
+    chunked."""
 
     uri: str
     done: int = 0
@@ -55,7 +56,7 @@ class Working:
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """A document is in the record, with so many chunks; the notes say what was odd about it."""
+    """A document is in the record, with its number of chunks; the notes report anything unusual."""
 
     uri: str
     chunks: int
@@ -64,7 +65,7 @@ class Extracted:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A document failed. It is tried again, or failed."""
+    """Processing a document failed. It is retried, or marked as failed."""
 
     uri: str
     error: str
@@ -73,34 +74,34 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """So many versions of documents became part of the index."""
+    """This many versions of documents were indexed."""
 
     documents: int
 
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """Documents were removed, as their files are gone."""
+    """Documents were removed because their files no longer exist."""
 
     uris: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Summarised:
-    """So many long descriptions were summed up."""
+    """This many long descriptions were summarised."""
 
     descriptions: int
 
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """So many reports about communities were written; so many of them without the model that was to write them."""
+    """The number of community reports written, and how many of them without the model because it failed."""
 
     reports: int = 0
     without_model: int = 0
 
     def after(self, event: Event) -> Reported:
-        """These and the reports of an event."""
+        """The sum of both."""
         if not isinstance(event, Reported):
             return self
         return Reported(self.reports + event.reports, self.without_model + event.without_model)
@@ -108,7 +109,7 @@ class Reported:
 
 @dataclass(frozen=True, slots=True)
 class Projected:
-    """So many more things were written to the copy of a workspace in another store."""
+    """This many more items were written to the copy of a workspace in another store."""
 
     store: str
     workspace: int
@@ -117,7 +118,7 @@ class Projected:
 
 @dataclass(frozen=True, slots=True)
 class ModelDownload:
-    """A file of a model is being downloaded, and so many of its bytes are here."""
+    """A file of a model is being downloaded: the number of bytes so far."""
 
     model: str
     file: str
@@ -127,7 +128,7 @@ class ModelDownload:
 
 @dataclass(frozen=True, slots=True)
 class Windowed:
-    """So many texts were longer than what the embedding model reads at once, and were embedded in parts."""
+    """This many texts were longer than the input of the embedding model, and were embedded in parts."""
 
     model: str
     most_tokens: int
@@ -136,8 +137,8 @@ class Windowed:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Work waits for something that time or a person must bring: a budget, a model, a database. It has waited for so
-    many seconds, and tries again after `pause` seconds where that is known."""
+    """Work is waiting for a budget, a model or a database. It has waited for `seconds`, and retries after `pause`
+    seconds if that is known."""
 
     reason: str
     waited: float = 0.0
@@ -146,28 +147,29 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """Something odd that is nobody's document: a server that counts wrongly."""
+    """Something unusual that concerns no document, such as a server that counts tokens wrongly."""
 
     what: str
 
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """A question is looked for as this, as it is to be understood from what was said before."""
+    """The question that is searched for, rewritten from the conversation."""
 
     question: str
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """This was found for a question, before anything is answered from it."""
+    """The evidence for a question, before the answer."""
 
     evidence: Evidence
 
 
 @dataclass(frozen=True, slots=True)
 class WorkFailed:
-    """Work other than that on a document failed by a bug of Trueweave. It is marked so, and all else goes on."""
+    """Background work other than on a document failed because of a bug in Trueweave. It is marked as failed, and
+    everything else continues."""
 
     kind: str
     about: str
@@ -176,7 +178,7 @@ class WorkFailed:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What a run has come to so far."""
+    """The progress of a run."""
 
     new: int = 0
     unchanged: int = 0
@@ -236,11 +238,11 @@ Total = TypeVar("Total", Added, Reported)
 
 
 def ignore(_: Event) -> None:
-    """A listener that does not listen."""
+    """A listener that ignores all events."""
 
 
 def unseen(_: int) -> None:
-    """Progress that nobody looks at."""
+    """A progress callback that does nothing."""
 
 
 # --- runs -----------------------------------------------------------------------------------------------
@@ -264,21 +266,20 @@ class _Run(NamedTuple):
     is_watched: bool
 
 
-_MANY = 10  # chunks: a document of fewer is done soon
+_MANY = 10  # chunks: a smaller document is done soon
 _STEPS = 100
 
 _NO_RUN = _Run(ignore, is_question=False, is_watched=False)
-# Models are shared by all that goes on in a process. Whoever they are asked for is known from the context of the task.
+# Models are shared by everything in a process. The context of the task tells which run a call belongs to.
 _run: ContextVar[_Run] = ContextVar("run", default=_NO_RUN)
 
 
 @contextmanager
 def in_run(listener: Listener, *, is_question: bool = False, is_watched: bool = False) -> Iterator[None]:
-    """What happens inside, and in tasks that are begun inside, is told to this listener.
+    """Send the events of this context, and of tasks started in it, to this listener.
 
-    With `is_question` somebody waits for the answer, and a model that cannot be reached is not waited for. With
-    `is_watched` somebody waits for the end of the run: a model that cannot be reached is waited for only if it has
-    answered before.
+    With `is_question` a caller waits for the answer, so calls do not wait for an unreachable model. With `is_watched` a
+    caller waits for the end of the run, so calls wait for an unreachable model only if it has answered before.
     """
     before = _run.set(_Run(listener, is_question, is_watched))
     try:
@@ -288,14 +289,14 @@ def in_run(listener: Listener, *, is_question: bool = False, is_watched: bool = 
 
 
 def tell(event: Event) -> None:
-    """Tell the listener of the run that goes on here."""
+    """Send an event to the listener of the current run."""
     _run.get().listener(event)
 
 
 def chunks_done(uri: str, total: int) -> Callable[[int], None]:
-    """A function that tells the run which goes on here how many chunks of a document are done, where there are many.
+    """A function that reports to the current run how many chunks of a large document are done.
 
-    It may be called in any thread; listeners are called in that of the event loop.
+    It may be called in any thread; listeners are called in the thread of the event loop.
     """
     loop, context, step = asyncio.get_running_loop(), copy_context(), max(total // _STEPS, 1)
 
@@ -307,6 +308,6 @@ def chunks_done(uri: str, total: int) -> Callable[[int], None]:
 
 
 def is_given_up(*, has_answered: bool) -> bool:
-    """Whether a model that cannot be reached is not waited for in the run that goes on here."""
+    """Whether the current run does not wait for an unreachable model."""
     run = _run.get()
     return run.is_question or (run.is_watched and not has_answered)

@@ -21,8 +21,9 @@ SearchedBy = Literal["vectors", "words"]
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which documents may speak: those of these uris, if any are given, with one of these values, or one in one of
-    these ranges, under each of these keys of their metadata. A list in a document's metadata has every value in it."""
+    """Restricts a search to documents with these uris, if any are given, and with one of these values, or a value in
+    one of these ranges, for each of these metadata keys. A list in the metadata of a document counts as each of its
+    values."""
 
     uris: tuple[str, ...] = ()
     metadata: Mapping[str, Scalar | Range | Sequence[Scalar | Range]] = field(default_factory=dict)
@@ -33,7 +34,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question, and which documents may answer it."""
+    """A question, and the documents to search."""
 
     text: str
     filter: Filter = field(default_factory=Filter)
@@ -41,7 +42,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """Where else the text of a passage stands."""
+    """Another place where the text of a passage occurs."""
 
     uri: str
     title: str
@@ -51,13 +52,13 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A chunk as evidence: an exact span of a document, where that is, and how well it fits (more is better).
+    """A chunk as evidence: an exact span of a document, its position, and its score (higher is better).
 
-    `page` and `headings` are those over its first character. `places` has these and all that begin further in, so that
-    each stretch of the passage can be told where it is.
+    `page` and `headings` are those of its first character. `places` also has those that begin later in the passage, so
+    that every part of it can be located.
 
-    A text that stands in several places is one passage: `copies` says in how many others, `also` where the first of
-    them are.
+    A text that occurs in several places is one passage: `copies` is the number of other places, `also` lists the first
+    of them.
     """
 
     id: UUID
@@ -78,15 +79,15 @@ class Passage:
 
     @property
     def source(self) -> str:
-        """Where it is from, fit for a reader: the document, and the pages or sections in it."""
+        """The source for display: the document, and its pages or sections."""
         return self.source_of(self.start, self.end)
 
     def at(self, offset: int) -> tuple[str, tuple[str, ...]]:
-        """The page and the headings over a character of the document that is in this passage."""
+        """The page and the headings of a character of the document that is in this passage."""
         return place_at(self.places, offset) if self.places else (self.page, self.headings)
 
     def source_of(self, start: int, end: int) -> str:
-        """Where a stretch of the document that is in this passage is from, fit for a reader."""
+        """The source, for display, of a span of the document that is in this passage."""
         first, last = self.at(start), self.at(max(end - 1, start))
         place = _pages(first[0], last[0]) or _sections(self._below_title(first[1]), self._below_title(last[1]))
         return ", ".join(part for part in (self.title or self.uri, place) if part)
@@ -96,7 +97,7 @@ class Passage:
 
 
 def place_at(places: Sequence[Place], offset: int) -> tuple[str, tuple[str, ...]]:
-    """The page and the headings, outermost first, over a character of a document whose places are in order."""
+    """The page and the headings, outermost first, of a character of a document. `places` are in order."""
     page = ""
     over: list[Place] = []
     for place in places:
@@ -115,8 +116,7 @@ def _pages(first: str, last: str) -> str:
 
 
 def _sections(first: tuple[str, ...], last: tuple[str, ...]) -> str:
-    """The headings that a stretch is under; where it goes from one section to another, what both are under, and the
-    first and last of them."""
+    """The headings of a span; if it covers several sections, their common headings, and the first and last section."""
     shared = [a for a, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))]
     ends = [section[len(shared)] for section in (first, last) if len(section) > len(shared)]
     return " > ".join([*shared, *([" … ".join(ends)] if len(ends) > 1 else [])])
@@ -124,7 +124,7 @@ def _sections(first: tuple[str, ...], last: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Scored(Generic[T_co]):
-    """Something, and how well it fits. More is better."""
+    """An item with its score. Higher is better."""
 
     item: T_co
     score: float
@@ -132,7 +132,7 @@ class Scored(Generic[T_co]):
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A chain of relations, each of which begins or ends where the one before did; and the names along it."""
+    """A chain of connected relations, and the names along it."""
 
     names: tuple[str, ...]
     relations: tuple[Relation, ...]
@@ -140,7 +140,7 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Hits(Generic[T_co]):
-    """What fits a text, best first, and how it was looked for: by its meaning, by its words, or by both."""
+    """The matches for a text, best first, and how they were found: by meaning, by words, or by both."""
 
     items: tuple[Scored[T_co], ...]
     by: tuple[SearchedBy, ...]
@@ -148,7 +148,7 @@ class Hits(Generic[T_co]):
 
 @dataclass(frozen=True, slots=True)
 class EntityDetails:
-    """An entity with its heaviest relations, and passages that mention it, those that emphasise it most first."""
+    """An entity with its strongest relations, and passages that mention it, those that emphasise it most first."""
 
     entity: Entity
     relations: tuple[Relation, ...]
@@ -157,8 +157,8 @@ class EntityDetails:
 
 @dataclass(frozen=True, slots=True)
 class DocumentDetails:
-    """A document: some of its chunks in their order, of `chunks` in all, and the entities that it mentions most, each
-    with the number of its mentions there as the score."""
+    """A document: some of its `chunks` chunks, in order, and the entities that it mentions most, with the number of
+    mentions as the score."""
 
     uri: str
     title: str
@@ -172,7 +172,7 @@ class DocumentDetails:
 
 @dataclass(frozen=True, slots=True)
 class PathStep:
-    """One relation on a path, and passages that state it. `forward`: it leads the way that the path goes."""
+    """One relation on a path, and passages that state it. `forward`: it has the direction of the path."""
 
     relation: Relation
     forward: bool
@@ -189,7 +189,8 @@ class EntityPath:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What is known of one community of entities. `passages` are those of the evidence that this rests on, by id."""
+    """What is known about one community of entities. `passages` are the ids of the supporting passages of the
+    evidence."""
 
     id: UUID
     title: str
@@ -200,7 +201,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Keywords:
-    """What a question is about: low-level keywords name specific things, high-level ones themes."""
+    """The keywords of a question: low-level keywords name specific things, high-level ones themes."""
 
     low: tuple[str, ...] = ()
     high: tuple[str, ...] = ()
@@ -217,9 +218,9 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What models took: calls that were made, replies that were already kept and cost nothing, tokens, and money.
+    """Model usage: calls, replies from the cache (which cost nothing), tokens, and money.
 
-    `price` is None where a call was made whose price is not known.
+    `price` is None if the price of a call is not known.
     """
 
     calls: int = 0
@@ -241,7 +242,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing that was done for a question: what was searched, how much that found, the best of it, and how long."""
+    """One step of a search: what was searched, the number of results, the best of them, and the time."""
 
     what: str
     searched: str
@@ -253,7 +254,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """How evidence was found, step by step, and what that took."""
+    """How evidence was found, step by step, with the usage."""
 
     method: str = ""
     steps: tuple[Step, ...] = ()
@@ -262,20 +263,20 @@ class Trace:
 
     @property
     def statements(self) -> int:
-        """How many statements the database was given."""
+        """The number of database statements."""
         return sum(step.statements for step in self.steps)
 
     @property
     def nodes(self) -> int:
-        """How many chunks, names, entities and relations its searches brought up, each as often as one did."""
+        """The number of chunks, names, entities and relations that its searches returned, including repetitions."""
         return sum(step.found for step in self.steps if step.statements)
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a method found, best first, and how. Where that is nothing for a reason of the method's own, such as a
-    threshold, `reason` says what happened and what to change. Methods that look for keywords tell which, and
-    `connections` say by which entities passages were found."""
+    """What a method found, best first, and how. If it found nothing for a reason of its own, such as a threshold,
+    `reason` says what happened and what to change. Methods that use keywords list them, and `connections` are the
+    entities that led to passages."""
 
     passages: tuple[Passage, ...] = ()
     entities: tuple[Entity, ...] = ()

@@ -18,7 +18,8 @@ VECTOR_KINDS: tuple[VectorKind, ...] = ("chunk", "entity", "relation", "communit
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """One thing, as all live mentions of its names describe it; a long description in short, where a model wrote it."""
+    """An entity, as all current mentions of its names describe it; a long description is summarised, if a model did
+    so."""
 
     id: UUID
     name: str
@@ -33,10 +34,10 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """What all live links from one entity to another say together. `weight` is the sum of their strengths.
+    """The combination of all current links from one entity to another. `weight` is the sum of their strengths.
 
-    Both ends are named as those links most often write them. `type` is the keyword that most of them give first, in
-    lower case; empty where none has a keyword.
+    Both ends have the names that those links use most often. `type` is the most common first keyword, in lower case;
+    empty if none has a keyword.
     """
 
     id: UUID
@@ -54,8 +55,7 @@ class Relation:
 
     @property
     def directed(self) -> bool:
-        """Whether it leads from its source to its target. One that says nothing, such as sharing a sentence, does
-        not."""
+        """Whether it has a direction. A relation without a statement, such as sharing a sentence, has none."""
         return bool(self.type or self.keywords or self.description or self.summary)
 
 
@@ -63,8 +63,8 @@ class Relation:
 class Rule:
     """A person's decision about names and facts. Part of the settings: it survives any rebuild and can be undone.
 
-    With a `target` it is about the relation from the entity of its one name to that of the target. `by` is who made it,
-    as far as that was said.
+    With a `target` it is about the relation from the entity of its one name to that of the target. `by` is the author,
+    if given.
     """
 
     id: UUID
@@ -78,7 +78,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class NamePassage:
-    """What stands around a name in a document."""
+    """The text around a name in a document."""
 
     uri: str
     title: str
@@ -87,7 +87,7 @@ class NamePassage:
 
 @dataclass(frozen=True, slots=True)
 class SuggestedName:
-    """One of two names that may be one thing: its entity now, how often it is mentioned, and where."""
+    """One of two names that may be one entity: its current entity, the number of mentions, and where they are."""
 
     name: NameKey
     entity: UUID
@@ -97,9 +97,9 @@ class SuggestedName:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """Two names that may be one thing, for a person to decide, and how alike they are in per cent.
+    """Two names that may be one entity, for a person to decide, with their similarity in per cent.
 
-    The id stays the same; the number is the place in the last list.
+    The id is stable; the number is the position in the last list.
     """
 
     id: UUID
@@ -119,9 +119,9 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One level of communities, 0 being the outermost: how many there are, of which size, and what is written of them.
+    """One level of communities, 0 being the outermost: their number, sizes and reports.
 
-    `small` ones have too few members to be written about.
+    `small` communities have too few members for a report.
     """
 
     level: int
@@ -135,10 +135,10 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Hierarchy:
-    """The communities of a workspace as a whole: how and when they were found, and how well they part the graph.
+    """The communities of a workspace as a whole: how and when they were detected, and how well they divide the graph.
 
-    `alone` entities have no relation, and so are in no community. `modularity` is of the outermost level. `behind`: the
-    graph has changed since.
+    `alone` entities have no relation, and so are in no community. `modularity` is that of the outermost level.
+    `behind`: the graph has changed since.
     """
 
     library: str
@@ -155,10 +155,10 @@ class Hierarchy:
 
 @dataclass(frozen=True, slots=True)
 class Community:
-    """Entities that hang together, named by those that are related to most others.
+    """A group of closely related entities, named after the best connected of them.
 
-    The id follows it through changes of its members. `written` says what there is of a report, `changed` when its
-    members, their relations or what is said of them last did.
+    The id stays the same when its members change. `written` is the state of its report, `changed` the time when its
+    members, their relations or descriptions last changed.
     """
 
     id: UUID
@@ -177,7 +177,7 @@ class Community:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that a report says, and what it rests on: entities, relations, and chunks that speak of them."""
+    """One statement of a report, with its support: entities, relations, and chunks that mention them."""
 
     summary: str
     text: str
@@ -192,11 +192,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class CommunityReport:
-    """What is written about a community.
+    """The report on a community.
 
-    `rating` says from 0 to 10 how much it matters, `reason` why. `author` is the model that wrote it; without one it is
-    extractive, made of names and sentences of the documents, and `problem` says why, where a model was to write it.
-    `stale`: the community has changed since.
+    `rating` is its importance from 0 to 10, with the `reason`. `author` is the model that wrote it; without one the
+    report is extractive, made of names and sentences of the documents, and `problem` is the reason if a model should
+    have written it. `stale`: the community has changed since.
     """
 
     title: str
@@ -211,14 +211,14 @@ class CommunityReport:
 
     @property
     def text(self) -> str:
-        """All that it says, for a reader."""
+        """The whole report as text."""
         parts = (f"{one.summary}\n{one.text}".strip() for one in self.findings)
         return "\n\n".join((self.summary, *parts))
 
 
 @dataclass(frozen=True, slots=True)
 class RetiredCommunity:
-    """A community that is no more, and since when."""
+    """A community that was removed, and when."""
 
     id: UUID
     level: int
@@ -229,7 +229,7 @@ class RetiredCommunity:
 
 @dataclass(frozen=True, slots=True)
 class CommunityChanges:
-    """What finding communities anew has changed: how many came, have other contents, are as they were, and went."""
+    """The changes since communities were last detected: the number added, changed, unchanged, and removed."""
 
     came: int
     changed: int
@@ -239,7 +239,7 @@ class CommunityChanges:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One line in which the index and its rebuild disagree; None where one of them has nothing."""
+    """One line in which the index and its rebuild differ; None if it is missing from one of them."""
 
     section: str
     key: str
@@ -249,12 +249,12 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What `verify` found: the digests of what was compared, and the first differences.
+    """The result of `verify`: the digests of both sides, and the first differences.
 
-    What waits to be settled is not in the view yet, and was not compared: so many documents, names after a change of
-    rules, and texts that have to be searched for names. `left_out` are the sections that cannot be compared for that
-    reason, or because communities were found for an earlier graph. `changed`: the view changed meanwhile, so that the
-    two cannot be compared.
+    Data that is not indexed yet was not compared: the number of documents, of names after a change of rules, and of
+    texts to be searched for names. `left_out` are the sections that cannot be compared for that reason, or because
+    communities were detected for an earlier graph. `changed`: the view changed during the comparison, so the two cannot
+    be compared.
     """
 
     digest: str

@@ -1,4 +1,4 @@
-"""Documents on their way into the index, and the state of the work. All are immutable."""
+"""Documents being ingested, and the state of the work. All are immutable."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True)
 class BulkReport:
-    """What a bulk load brought: the documents, chunks, names and entities that were built; how many of the documents
-    were there before; what could not be loaded; and which files were passed over, each with the reason."""
+    """The result of a bulk load: the number of documents, chunks, names and entities; how many of the documents existed
+    before; what could not be loaded; and which files were skipped, each with the reason."""
 
     documents: int
     chunks: int
@@ -24,7 +24,7 @@ class BulkReport:
 
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """What there is of a document: its name and title, how many chunks it has, when it came in, and what was odd."""
+    """A document in a list: its uri and title, number of chunks, the time it was added, and notes."""
 
     uri: str
     title: str
@@ -35,7 +35,7 @@ class DocumentInfo:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something odd, about how many documents it was noted, and the names of the first of them."""
+    """A note, the number of documents that have it, and the first of them."""
 
     text: str
     documents: int
@@ -44,7 +44,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """A document that has the very text of another, which was there before."""
+    """A document with the same text as an earlier one."""
 
     uri: str
     equals: str
@@ -65,9 +65,8 @@ WorkState = Literal["waiting", "unsettled", "indexed", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class DocumentState:
-    """How far a document is: it waits to be worked, is worked and not settled yet, is part of the index, or failed for
-    good. `error` is that of the last try. What is there of it has so many chunks and these notes, and came in at
-    `added`."""
+    """The state of a document: queued, processed but not indexed yet, indexed, or failed for good. `error` is that of
+    the last attempt. The stored version has `chunks` chunks and these notes, and was stored at `added`."""
 
     uri: str
     state: WorkState
@@ -79,9 +78,9 @@ class DocumentState:
 
 @dataclass(frozen=True, slots=True)
 class IngestJob:
-    """Documents that were handed in together, and how many of them wait to be worked, are worked and not settled yet,
-    are part of the index, and failed for good. Those that were removed since are in none of these. `refused` says why
-    files, or rows of files, could not be used: the first hundred."""
+    """Documents that were submitted together, and how many of them are queued, processed but not indexed yet, indexed,
+    and failed for good. Documents that were removed since are in none of these. `refused` lists why files, or rows of
+    files, could not be used: the first hundred."""
 
     id: UUID
     made: datetime
@@ -94,7 +93,7 @@ class IngestJob:
 
     @property
     def state(self) -> JobState:
-        """Whether it is under way; afterwards, whether some of its documents failed."""
+        """Whether it is in progress; afterwards, whether some of its documents failed."""
         if self.waiting or self.unsettled:
             return "under way"
         return "failed" if self.failed else "done"
@@ -103,7 +102,7 @@ class IngestJob:
 @dataclass(frozen=True, slots=True)
 class SyncPlan:
     """What bringing an index up to date with some folders would do: how many documents are new, changed and unchanged,
-    how many could not be read, and the uris of those that are gone."""
+    how many could not be read, and the uris of those to be removed."""
 
     new: int
     changed: int
@@ -114,7 +113,7 @@ class SyncPlan:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How large a workspace is, and what still waits to be settled: documents, and names after a change of rules."""
+    """The size of a workspace, and what is not indexed yet: documents, and names after a change of rules."""
 
     documents: int
     chunks: int
@@ -130,9 +129,9 @@ WorkKind = Literal["settle", "names", "link", "summary", "report"]
 
 @dataclass(frozen=True, slots=True)
 class FailedWork:
-    """Work that failed by a bug of Trueweave: of which kind, about what, how often, and when last.
+    """Work that failed because of a bug in Trueweave: its kind, its subject, how often, and when last.
 
-    It is left out until it is asked for again, or until what it is about changes.
+    It is skipped until it is retried, or until its subject changes.
     """
 
     kind: WorkKind
@@ -144,8 +143,9 @@ class FailedWork:
 
 @dataclass(frozen=True, slots=True)
 class OutOfDate:
-    """Documents that would be worked otherwise now. `settings` are those that differ, which adding the documents again
-    sees to; without any, the extractor, its prompts or its schema have changed, and they are to be refreshed."""
+    """Documents that are out of date: the settings have changed since. `settings` are those that differ; adding the
+    documents again applies them. Without any, the extractor, its prompts or its schema have changed, and the documents
+    need a refresh."""
 
     documents: int
     settings: tuple[str, ...] = ()
@@ -153,8 +153,8 @@ class OutOfDate:
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What sweeping took away: names that no document mentions, replies and changes that were kept for long enough,
-    what removed documents and killed processes had left. `calls` are in the sums of their days from now on."""
+    """What a sweep deleted: names that no document mentions, expired replies and changes, leftovers of removed
+    documents and killed processes. `calls` are from now on only in the daily sums."""
 
     names: int
     replies: int
@@ -167,8 +167,8 @@ class Swept:
 
 @dataclass(frozen=True, slots=True)
 class IngestProgress:
-    """Documents that became part of the index, that wait to be worked, and that are in the record and not yet settled;
-    descriptions that wait to be summed up; and documents that are marked as failed."""
+    """The number of documents that were indexed, that are queued, and that are in the record but not indexed yet; of
+    descriptions to be summarised; and of documents marked as failed."""
 
     came_in: int
     waiting: int

@@ -1,4 +1,4 @@
-"""What was found and answered as JSON, for `--json` and for the server."""
+"""Evidence and answers as JSON, for `--json` and for the server."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 def evidence_json(evidence: Evidence) -> dict[str, object]:
-    """Evidence for programs, without its trace. What it holds is left to whoever writes the JSON: a copy of all of it
-    would be made for each question."""
+    """Evidence for programs, without its trace. Its items are left to the JSON encoder, to avoid a copy of everything
+    for each question."""
     return {one.name: getattr(evidence, one.name) for one in fields(evidence) if one.name != "trace"}
 
 
@@ -22,7 +22,7 @@ def trace_json(found: Trace) -> dict[str, object]:
 
 
 def answer_json(answer: Answer, *, is_answered: bool) -> dict[str, object]:
-    """An answer as JSON. `answer` and `known` are null where no model was asked."""
+    """An answer as JSON. `answer` and `known` are null if no model was called."""
     return {
         "question": answer.question,
         "method": answer.evidence.trace.method,

@@ -7,7 +7,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-_CGROUP = Path("/sys/fs/cgroup")  # of version 2, where a container sees its own limits
+_CGROUP = Path("/sys/fs/cgroup")  # cgroups version 2, with the limits of the container
 _UNKNOWN_MEMORY = 4 * 2**30
 
 

@@ -1,4 +1,4 @@
-"""Work that is done once, however many ask for it."""
+"""Work that is done once for all concurrent callers."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ class _Work:
 
 
 class Memo:
-    """Results by a key. Those who ask while one is being made wait for it."""
+    """Results by key. Concurrent callers wait for the same result."""
 
     def __init__(self) -> None:
         self._work: dict[str, _Work] = {}
 
     async def once(self, key: str, make: Callable[[], Awaitable[T]]) -> T:
-        """The result of `make`, which is called for the first who asks.
+        """The result of `make`, which is called for the first caller.
 
-        A caller who is cancelled leaves the work to the others. When the last one has left, the work is cancelled.
+        If a caller is cancelled, the work continues for the others; when the last one is cancelled, so is the work.
         """
         work = self._work.get(key)
         if work is None:
@@ -43,5 +43,5 @@ class Memo:
         return result
 
     def forget(self, key: str) -> None:
-        """Have it made again."""
+        """Forget the result, so that it is computed again."""
         self._work.pop(key, None)

@@ -1,4 +1,4 @@
-"""Calls of language models: what is asked, for whom, and what was replied. All are immutable."""
+"""Calls of language models: prompts, purposes and replies. All are immutable."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from uuid import UUID
 
 from trueweave.core.record import Chunk, DroppedFinding, Extraction
 
-# What a language model is asked for: entities and relations of texts; keywords and all else that a search needs; the
-# answer; reports about communities; whether an answer is right.
+# The roles of language models: extraction of entities and relations; keywords and other needs of a search; the answer;
+# community reports; judging answers.
 ModelRole = Literal["extract", "keywords", "answer", "report", "judge"]
-TextRole = Literal["query", "document"]  # what is looked for, and what is found
+TextRole = Literal["query", "document"]  # a text to search for, and a stored text
 Role = Literal["system", "user", "assistant"]
 Finish = Literal["stop", "length"]
 
@@ -25,9 +25,9 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """All that a model's reply depends on, but for the model itself. Equal prompts are asked and paid for once.
+    """Everything that a model's reply depends on, except the model itself. Equal prompts are sent and paid for once.
 
-    With a `schema` (JSON schema, written as JSON) the reply must be JSON of that form.
+    With a `schema` (JSON schema, written as JSON) the reply must be JSON that matches it.
     """
 
     messages: tuple[Message, ...]
@@ -39,7 +39,8 @@ class Prompt:
 @dataclass(frozen=True, slots=True)
 class Purpose:
     """What a model call is for, as the receipt lists it: `extract`, `glean`, `repair`, `summarise` …, and for which
-    document. `text_hash` is of the one text that it is about, if it is about one: the reply is kept as long as that."""
+    document. `text_hash` is that of the text that it is about, if there is one: the reply is kept as long as the
+    text."""
 
     stage: str
     document: str = ""
@@ -48,7 +49,7 @@ class Purpose:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A model call that is about to be made, and the most that it may cost. A price that is not known is None."""
+    """A model call that is about to be made, and its maximum cost. An unknown price is None."""
 
     model: str
     purpose: Purpose
@@ -59,10 +60,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model said, what the server counted for it, and whether it came to its end or was cut off.
+    """A model's reply, the tokens that the server counted, and whether it is complete or was cut off.
 
-    `price` is what it cost now, where that is known. A reply that was `kept` from an earlier call cost nothing.
-    `problems` are those with the server's count.
+    `price` is its cost, if known. A reply that was `kept` from an earlier call cost nothing. `problems` are those with
+    the server's count.
     """
 
     text: str
@@ -76,7 +77,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class ModelExchange:
-    """One call to a model: what it was for, what was asked, and what came back."""
+    """One call to a model: its purpose, the prompt and the reply."""
 
     stage: str
     prompt: Prompt
@@ -85,8 +86,8 @@ class ModelExchange:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionTrial:
-    """What an extractor makes of one chunk of a document, of which there are so many: the calls that it made, what is
-    kept, what is left out and why. `problem` says why a reply was unusable, if it was."""
+    """The result of an extractor for one chunk of a document with `chunks` chunks: the calls that it made, what is
+    kept, what is dropped and why. `problem` is the reason if a reply was unusable."""
 
     uri: str
     extractor: str
@@ -101,17 +102,17 @@ class ExtractionTrial:
 
     @property
     def tokens_in(self) -> int:
-        """Tokens to the model now: replies from the cache took none."""
+        """Tokens sent to the model: replies from the cache took none."""
         return sum(call.reply.tokens_in for call in self.calls if not call.reply.kept)
 
     @property
     def tokens_out(self) -> int:
-        """Tokens from the model now."""
+        """Tokens received from the model."""
         return sum(call.reply.tokens_out for call in self.calls if not call.reply.kept)
 
     @property
     def price(self) -> Decimal | None:
-        """What it cost now; None where that is not known."""
+        """The cost; None if unknown."""
         prices = [Decimal(0) if call.reply.kept else call.reply.price for call in self.calls]
         known = [price for price in prices if price is not None]
         return sum(known, start=Decimal(0)) if len(known) == len(prices) else None

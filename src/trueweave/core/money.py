@@ -1,4 +1,4 @@
-"""Money: prices, budgets, what was spent, and estimates. All are immutable."""
+"""Money: prices, budgets, spending and estimates. All are immutable."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from decimal import Decimal
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a model costs, for a million tokens."""
+    """The prices of a model, per million tokens."""
 
     tokens_in: Decimal
     tokens_out: Decimal
@@ -19,8 +19,8 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What was spent on one stage by one model. `price` is None where it is not known; `lost` calls were cut off, and
-    are booked with the most that they may have cost."""
+    """The spending on one stage by one model. `price` is None if unknown; `lost` calls were cut off, and are booked
+    with their maximum cost."""
 
     stage: str
     model: str
@@ -33,7 +33,7 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class SpentOn:
-    """What was spent on one document by one model. `price` is None where it is not known."""
+    """The spending on one document by one model. `price` is None if unknown."""
 
     document: str
     model: str
@@ -45,7 +45,8 @@ class SpentOn:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a workspace may spend in all, has spent, and holds back for calls under way. A cap of None is none."""
+    """The total budget of a workspace, its spending, and the amount reserved for calls in progress. A cap of None is no
+    limit."""
 
     price_cap: Decimal | None
     token_cap: int | None
@@ -56,7 +57,7 @@ class Budget:
 
 
 def money(price: Decimal, currency: str) -> str:
-    """A price with as many digits as tell something: `$1,234.50`, `0.0042 EUR`."""
+    """A price with its significant digits: `$1,234.50`, `0.0042 EUR`."""
     if price and abs(price) < Decimal("0.0001"):
         return f"less than {_in(currency, '0.0001')}"
     return _in(currency, f"{price:,.2f}" if price >= 1 or not price else f"{price:.4f}")
@@ -68,12 +69,11 @@ def _in(currency: str, amount: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What adding documents would take. Prices are None where they are not known.
+    """An estimate for adding documents. Prices are None if unknown.
 
-    `tokens_in` is counted, on the very prompts that would be sent. What a model replies cannot be counted before:
-    `tokens_out` is what it wrote for as much text so far in this workspace (`learnt`), or else an assumption, and
-    `most_tokens_out` is what it may write at most. `answered` chunks have a reply already and cost nothing.
-    The notes say where nothing can be counted beforehand.
+    `tokens_in` is counted on the exact prompts that would be sent. Replies cannot be counted in advance: `tokens_out`
+    is derived from earlier replies in this workspace (`learnt`), or is an assumption, and `most_tokens_out` is the
+    maximum. `answered` chunks already have a reply and cost nothing. The notes say what cannot be counted in advance.
     """
 
     documents: int
@@ -98,8 +98,8 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingEstimate:
-    """What embedding everything with another model would take: so many texts and tokens. `present` ones are embedded
-    already, by an earlier try. The price is None where it is not known."""
+    """An estimate for embedding everything with another model: the number of texts and tokens. `present` texts are
+    already embedded, by an earlier attempt. The price is None if unknown."""
 
     model: str
     texts: int
@@ -110,9 +110,9 @@ class EmbeddingEstimate:
 
 @dataclass(frozen=True, slots=True)
 class ReportEstimate:
-    """What writing all reports that are missing or stale would take. Prices are None where they are not known.
+    """An estimate for writing all missing or stale reports. Prices are None if unknown.
 
-    Communities that are written from the reports of others are counted as if these were as long as they may be.
+    For communities whose report is based on other reports, these are counted at their maximum length.
     """
 
     reports: int

@@ -1,4 +1,4 @@
-"""What packages bring along by entry point."""
+"""Plugins that packages provide as entry points."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """Something that a package brings along and that cannot be used: what it is called, and why."""
+    """A plugin that cannot be used: its name, and the reason."""
 
     name: str
     problem: str
 
 
 def load(entry: EntryPoint, kind: str, make: Callable[[Any], T]) -> T:
-    """What is made of that which an entry point names; a ConfigError where it cannot be imported or made."""
+    """The object that an entry point creates. ConfigError if it cannot be imported or created."""
     try:
         return make(entry.load())
     except Exception as error:  # a module of another package may raise anything
@@ -29,17 +29,19 @@ def load(entry: EntryPoint, kind: str, make: Callable[[Any], T]) -> T:
         reason = str(error).partition("\n")[0]
         raise ConfigError(
             f"the {kind} {entry.name}{package} cannot be loaded: {entry.value} raises {type(error).__name__}: "
-            f"{reason.removesuffix('.')}. Install it anew, or uninstall it."
+            f"{reason.removesuffix('.')}. Reinstall it, or uninstall it."
         ) from error
 
 
 def made(group: str, kind: str, name: str, built_in: Sequence[str], context: object) -> Any:
-    """What the entry point of that name in a group gives when called with the context; ConfigError where there is none,
-    or two, or it cannot be made. Trueweave's own have the names in `built_in`, which no other can have."""
+    """The object that the entry point of that name returns when called with the context. ConfigError if there is none,
+    or two, or it cannot be created. The names in `built_in` are reserved for Trueweave's own."""
     found = [entry for entry in entry_points(group=group) if entry.name == name]
     if not found:
         known = ", ".join((*built_in, *sorted({entry.name for entry in entry_points(group=group)} - {*built_in})))
-        raise ConfigError(f"there is no {kind} {name!r}. There are {known}; a package may bring more, by {group}.")
+        raise ConfigError(
+            f"there is no {kind} {name!r}. There are {known}; packages can add more with the entry point group {group}."
+        )
     if len(found) > 1:
         values = " and ".join(entry.value for entry in found)
         raise ConfigError(f"{values} are both {kind}s called {name}. Uninstall one of them.")
@@ -47,7 +49,7 @@ def made(group: str, kind: str, name: str, built_in: Sequence[str], context: obj
 
 
 def broken(group: str, kind: str, built_in: Sequence[str]) -> list[Broken]:
-    """What is installed in a group and cannot be used, and why. Nothing is made of what can be imported."""
+    """The unusable plugins of a group, with the reasons. Usable plugins are imported but not created."""
     found: list[Broken] = []
     for entry in entry_points(group=group):
         if entry.name in built_in:

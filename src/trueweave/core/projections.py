@@ -18,7 +18,7 @@ ChangeKind = Literal["document", "chunk", "entity", "relation", "community", "re
 @dataclass(frozen=True, slots=True)
 class Change:
     """One entry of the outbox: these things were written or removed by one transaction. A report has the id of its
-    community. `space` has no ids: all vectors are others now."""
+    community. `space` has no ids: all vectors have changed."""
 
     position: int
     kind: ChangeKind
@@ -28,7 +28,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Consumer:
-    """Who follows the outbox: the last position that it has applied, when that was, and how many entries are left."""
+    """A consumer of the outbox: the last position that it has applied, when that was, and how many entries are left."""
 
     name: str
     position: int
@@ -49,7 +49,7 @@ class ProjectedDocument:
 @dataclass(frozen=True, slots=True)
 class ProjectedChunk:
     """A chunk as other stores copy it: each (name, emphasis) that it mentions, and each (source, target, strength) that
-    it links. These are names, as a name may come to another entity without any chunk being changed."""
+    it links. These are names, because a name may move to another entity without a change to the chunk."""
 
     id: UUID
     document: UUID
@@ -91,10 +91,10 @@ class ProjectedCommunity:
 
 @dataclass(frozen=True, slots=True)
 class ProjectedBatch:
-    """What a projection writes at once: things as they are now, and those that are gone.
+    """What a projection writes in one batch: the current items, and those to remove.
 
-    `entity_of` has the entity of each name, and `relation_of` the relation of each pair of names, as far as they are
-    mentioned here. A name or pair that belongs to nothing is left out of them.
+    `entity_of` has the entity of each name, and `relation_of` the relation of each pair of names, for the names in this
+    batch. A name or pair that belongs to nothing is missing from them.
     """
 
     documents: Sequence[ProjectedDocument] = ()
@@ -109,7 +109,7 @@ class ProjectedBatch:
 
     @property
     def size(self) -> int:
-        """How many things are written or removed."""
+        """The number of items written or removed."""
         written = self.documents, self.chunks, self.entities, self.relations, self.communities
         return sum(map(len, (*written, *self.gone.values())))
 
@@ -126,11 +126,10 @@ class ProjectionCopy:
 
 @dataclass(frozen=True, slots=True)
 class ProjectionStatus:
-    """How far the copy of a workspace in another store is.
+    """The state of the copy of a workspace in another store.
 
-    `behind` changes are not applied yet, the oldest of which was made at `oldest`. `live`: there is a copy to answer
-    questions from; `building`: one is being built. `running`: a projector is at work on it. `problem` says why it
-    cannot go on.
+    `behind` changes are not applied yet, the oldest from `oldest`. `live`: a copy can answer questions; `building`: one
+    is being built. `running`: a projector is working on it. `problem` is the reason if it cannot continue.
     """
 
     store: StoreName
@@ -147,7 +146,7 @@ class ProjectionStatus:
 
 @dataclass(frozen=True, slots=True)
 class ProjectionDifference:
-    """One thing that a copy has otherwise than the record; None where one of them does not have it."""
+    """One difference between a copy and the record; None if the item is missing from one of them."""
 
     kind: ProjectedKind
     id: UUID

@@ -1,4 +1,4 @@
-"""The seams: what a part must do to take its place in Trueweave."""
+"""The protocols that replaceable parts of Trueweave implement."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ Vectors = NDArray[np.float32]
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors. (model, dimensions, metric) name its embedding space: all that a vector depends on, a
-    prefix too, belongs to the name of the model."""
+    """Turns texts into vectors. (model, dimensions, metric) name its embedding space: everything that a vector depends
+    on, including a prefix, is part of the model's name."""
 
     @property
     def model(self) -> str: ...
@@ -37,8 +37,8 @@ class Embedder(Protocol):
     def metric(self) -> Metric: ...
 
     async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
-        """One row per text, in order. What is stored is embedded as a document, what is looked for as a query; a model
-        that makes no difference may ignore the role."""
+        """One row per text, in order. Stored texts are embedded as documents, searched texts as queries; a model that
+        does not distinguish them may ignore the role."""
         ...
 
 
@@ -51,47 +51,46 @@ class LLM(Protocol):
         ...
 
     async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
-        """The model's whole reply."""
+        """The model's complete reply."""
         ...
 
 
 class StreamingLLM(LLM, Protocol):
-    """A chat model that can be listened to while it writes."""
+    """A chat model that streams its replies."""
 
     def stream(self, prompt: Prompt, purpose: Purpose) -> AsyncIterator[str | Reply]:
-        """The pieces of the reply as they come, and at the end the whole of it."""
+        """The pieces of the reply as they arrive, and at the end the complete reply."""
         ...
 
 
 @runtime_checkable
 class KeepsReplies(Protocol):
-    """A chat model whose replies are kept, so that it is asked the same once."""
+    """A chat model with a cache of replies, so that the same prompt is sent once."""
 
     async def forget(self, prompt: Prompt) -> None:
-        """Keep the reply to this no longer."""
+        """Remove the reply to this prompt from the cache."""
         ...
 
 
 async def forget_reply(llm: LLM, prompt: Prompt) -> None:
-    """Let whoever asks this again have another reply: the one that came is of no use."""
+    """Remove an unusable reply from the cache, so that the next caller gets another."""
     if isinstance(llm, KeepsReplies):
         await llm.forget(prompt)
 
 
 class Reranker(Protocol):
-    """Says how well texts answer a question: a cross-encoder, or a language model."""
+    """Scores how well texts answer a question: a cross-encoder, or a language model."""
 
     @property
     def model(self) -> str: ...
 
     async def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-        """One score per text, in order. More is better; only the order of scores for one question means anything."""
+        """One score per text, in order. Higher is better; scores are only comparable within one question."""
         ...
 
 
 class Entailment(NamedTuple):
-    """How sure a model is that one text implies another, that it does not say, or that it says otherwise; from 0 to 1,
-    together 1."""
+    """The probabilities that one text implies another, is neutral to it, or contradicts it; they add up to 1."""
 
     entailed: float
     neutral: float
@@ -99,7 +98,7 @@ class Entailment(NamedTuple):
 
 
 class EntailmentModel(Protocol):
-    """Says whether one text implies another: a natural language inference model."""
+    """Judges whether one text implies another: a natural language inference model."""
 
     @property
     def model(self) -> str: ...
@@ -121,12 +120,12 @@ class Verifier(Protocol):
 
     @property
     def name(self) -> str:
-        """How it is named in settings and results."""
+        """Its name in settings and results."""
         ...
 
     @property
     def statuses(self) -> frozenset[CheckStatus]:
-        """The statuses that it can vouch for besides *not checked*. Any other that it gives counts as *not checked*."""
+        """The statuses that it may return besides *not checked*. Any other counts as *not checked*."""
         ...
 
     async def verify(self, claims: Sequence[Claim]) -> Verified:
@@ -135,63 +134,64 @@ class Verifier(Protocol):
 
 
 class Replies(Protocol):
-    """Keeps what a model replied, by a key of all that it was asked."""
+    """Caches replies of models, by a key of the whole prompt."""
 
     async def ask(self, key: UUID) -> bytes | None:
-        """The reply that is kept; None when the caller is to ask the model, and then to call `keep` or `forget`."""
+        """The cached reply. None if the caller must call the model, and then `keep` or `forget`."""
         ...
 
     async def claim(self, keys: Sequence[UUID]) -> dict[UUID, bytes | None]:
-        """The same for several keys, without waiting for others: what they are asking for just now is left out."""
+        """The same for several keys, without waiting for other callers: replies that they are requesting now are
+        missing."""
         ...
 
     async def keep(self, key: UUID, payload: bytes, purpose: Purpose) -> bytes:
-        """Keep a reply that was asked for to this purpose; the one that is kept, if another came first."""
+        """Store a reply for this purpose; returns the stored one if another was first."""
         ...
 
     async def forget(self, *keys: UUID) -> None:
-        """There is no reply to these after all."""
+        """Release these keys: there is no reply."""
         ...
 
     async def drop(self, key: UUID) -> None:
-        """Keep the reply no longer."""
+        """Delete the reply."""
         ...
 
 
 class Ledger(Protocol):
-    """Holds back what a call may cost before it is made, and books what it did cost."""
+    """Reserves the maximum cost of a call, and books the actual cost afterwards."""
 
     async def reserve(self, call: Call) -> UUID:
-        """Hold back the most that this call may cost; BudgetReached when that is more than is left."""
+        """Reserve the maximum cost of this call. BudgetReached if that is more than is left."""
         ...
 
     async def book(self, id: UUID, tokens_in: int, tokens_out: int, price: Decimal | None) -> None:
-        """The call is made, and this is what it cost."""
+        """Book the actual cost of the call."""
         ...
 
     async def release(self, id: UUID, *, charged: bool) -> None:
-        """The call brought nothing. Where it may have been `charged`, the most that it may have cost stays booked."""
+        """Release the reservation of a failed call. If it may have been `charged`, its maximum cost stays booked."""
         ...
 
 
 class RateLimiter(Protocol):
-    """Lets calls to a model go ahead no faster than was agreed, over all processes."""
+    """Limits the rate of calls to a model, over all processes."""
 
     def acquire(self, tokens: int) -> AbstractAsyncContextManager[None]:
-        """Entered when a call of so many tokens may be made, left when it is over."""
+        """Entered when a call with this many tokens may start, left when it ends."""
         ...
 
 
 class Chunker(Protocol):
-    """Cuts documents into chunks.
+    """Splits documents into chunks.
 
-    One of a user's own is given as `chunker=` to a workspace, or found by entry point in the group `trueweave.chunkers`
-    under the name that the setting `chunker` has: a class or function that gives it when called with an IngestContext.
+    Pass your own as `chunker=` to a workspace, or register it as an entry point in the group `trueweave.chunkers` under
+    the name in the setting `chunker`: a class or function that returns it when called with an IngestContext.
     """
 
     @property
     def fingerprint(self) -> str:
-        """All that its chunks depend on besides text and sizes: another fingerprint, other chunks."""
+        """Identifies everything that its chunks depend on besides text and sizes. Change it when the chunks change."""
         ...
 
     async def chunk(self, source: Source, sizes: ChunkSizes) -> Sequence[Chunk]:
@@ -202,53 +202,51 @@ class Chunker(Protocol):
 class Extractor(Protocol):
     """Finds entities and relations in chunks.
 
-    One of a user's own is given as `extractor=` to a workspace, or found by entry point in the group
-    `trueweave.extractors` under the name that the setting `extractor` has: a class or function that gives it when
-    called with an IngestContext.
+    Pass your own as `extractor=` to a workspace, or register it as an entry point in the group `trueweave.extractors`
+    under the name in the setting `extractor`: a class or function that returns it when called with an IngestContext.
     """
 
     @property
     def fingerprint(self) -> str:
-        """All that its findings depend on besides the text: another fingerprint, other findings."""
+        """Identifies everything that its results depend on besides the text. Change it when the results change."""
         ...
 
     async def extract(self, source: Source, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
-        """What is in each of these chunks of the source, in order."""
+        """The entities and relations of each of these chunks of the source, in order."""
         ...
 
 
 class Loader(Protocol):
     """Reads files of some formats.
 
-    Found by entry point, in the group `trueweave.loaders`, under any name: a class or function that gives the loader
-    when called without arguments. It takes precedence over one of Trueweave's own for the same ending. `load` is called
-    in a thread, so it may block.
+    Register it as an entry point in the group `trueweave.loaders`, under any name: a class or function that returns the
+    loader when called without arguments. It takes precedence over the built-in loader for the same extension. `load` is
+    called in a thread, so it may block.
     """
 
     @property
     def suffixes(self) -> frozenset[str]:
-        """The endings of the files that it reads, in lower case and with the dot, as in `.md` or `.jsonl.gz`."""
+        """The extensions of the files that it reads, in lower case and with the dot, such as `.md` or `.jsonl.gz`."""
         ...
 
     def load(self, path: Path, uri: str) -> Iterator[Source | Refused]:
         """The documents in a file, one at a time, and those that cannot be used.
 
-        A file that is one document has the `uri` given; each of several adds `#` and what names it there, as in
-        `data/a.csv#7`. An OSError, UnicodeDecodeError or `InvalidDocument` (such as `UnreadableFile`) makes this file
-        unreadable, and the others are read all the same. Any other error ends the run.
+        A file that is one document has the given `uri`; each of several documents appends `#` and its name in the file,
+        as in `data/a.csv#7`. An OSError, UnicodeDecodeError or `InvalidDocument` (such as `UnreadableFile`) makes this
+        file unreadable; the others are still read. Any other error ends the run.
         """
         ...
 
 
-# --- reading the index --------------------------------------------------------------------------------
-#
-# A question is answered from readers, opened for it and bound to its filter: what no document that passes the filter
-# speaks of is not found. What a reader gives is bounded, however much there is: a thing that is mentioned everywhere is
-# followed to its most telling places only. A call costs one statement, however many ids go in.
+# --- reading the index -------------------------------------------------------------------------------- A question is
+# answered from readers, opened for it and bound to its filter: they only find what a document that passes the filter
+# mentions. The results of a reader are bounded: an entity that is mentioned everywhere is followed only to its most
+# relevant places. A call costs one statement, regardless of the number of ids.
 
 
 class ChunkMention(NamedTuple):
-    """A chunk that mentions an entity, and how many of the entity's neighbours it mentions as well."""
+    """A chunk that mentions an entity, and how many of the entity's neighbours it also mentions."""
 
     entity: UUID
     chunk: UUID
@@ -256,8 +254,8 @@ class ChunkMention(NamedTuple):
 
 
 class Neighbourhood(NamedTuple, Generic[T]):
-    """What is next to some entities: their relations (by id, or as they are), by the degree of both ends and by weight,
-    and the chunks that mention them."""
+    """The neighbourhood of some entities: their relations (ids or whole), by the degree of both ends and by weight, and
+    the chunks that mention them."""
 
     relations: list[T]
     mentions: list[ChunkMention]
@@ -266,25 +264,25 @@ class Neighbourhood(NamedTuple, Generic[T]):
 class VectorSearch(Protocol):
     """Finds chunks, entities and relations by meaning.
 
-    Its suite is `trueweave.testing.contracts.VectorSearchContract`.
+    Its contract tests are `trueweave.testing.contracts.VectorSearchContract`.
     """
 
     async def check_space(self, embedder: Embedder) -> None:
-        """Pass if the vectors were made by this model. NoVectors where there are none, SpaceMismatch for another."""
+        """Check that the vectors come from this model. NoVectors if there are none, SpaceMismatch for another model."""
         ...
 
     async def nearest(self, kind: VectorKind, vectors: Vectors, limit: int) -> list[list[Scored[UUID]]]:
-        """For each vector the things of a kind nearest to it, nearest first. Scores are similarities."""
+        """For each vector the nearest items of a kind, nearest first. Scores are similarities."""
         ...
 
     async def rank(self, kind: VectorKind, ids: Sequence[UUID], vector: Vectors) -> list[Scored[UUID]]:
-        """These things of a kind, each once, the nearest to a vector first; by exact similarity, and of equals by id.
-        What has no vector is left out."""
+        """These items of a kind, each once, the nearest to a vector first; by exact similarity, ties by id. Items
+        without a vector are left out."""
         ...
 
 
 class TextSearch(Protocol):
-    """Finds chunks by their words. Its suite is `trueweave.testing.contracts.TextSearchContract`."""
+    """Finds chunks by their words. Its contract tests are `trueweave.testing.contracts.TextSearchContract`."""
 
     async def matching(self, text: str, limit: int, *, k1: float, b: float) -> list[Scored[UUID]]:
         """The chunks that match the words of a text best, with their BM25 scores, best first."""
@@ -292,20 +290,19 @@ class TextSearch(Protocol):
 
 
 class GraphReader(Protocol):
-    """Follows entities, relations and chunks to one another.
+    """Follows the connections between entities, relations and chunks.
 
-    Ids that it does not know, and those that no document speaks of which passes the filter, bring nothing. Its suite is
+    Unknown ids, and those that no document passing the filter mentions, return nothing. Its contract tests are
     `trueweave.testing.contracts.GraphReaderContract`.
     """
 
     async def around(self, entities: Sequence[UUID], followed: Sequence[UUID], each: int) -> Neighbourhood[UUID]:
-        """The relations of these entities, and for each one that is followed so many chunks that mention it, those
+        """The relations of these entities, and for each followed entity up to `chunks` chunks that mention it, those
         with most of its neighbours."""
         ...
 
     async def neighbourhood(self, entities: Sequence[UUID], hops: int) -> list[UUID]:
-        """The relations that lead away from these entities, either way, over so many hops: nearer ones first, then
-        heavier ones."""
+        """The relations from or to these entities, over `hops` hops: nearer ones first, then stronger ones."""
         ...
 
     async def chunks_of_entities(self, entities: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
@@ -318,7 +315,7 @@ class GraphReader(Protocol):
 
 
 class ReportFound(NamedTuple):
-    """A report about a community of so many entities. The score says how near it is to a question, if one was put."""
+    """A report on a community of `size` entities. The score is its similarity to the question, if there is one."""
 
     id: UUID
     level: int
@@ -332,27 +329,27 @@ class ReportFound(NamedTuple):
 
 
 class RecordReader(Protocol):
-    """Tells what is behind ids: PostgreSQL's part, whatever other stores serve the searches."""
+    """Resolves ids: always from PostgreSQL, even if other stores serve the searches."""
 
     async def is_empty(self) -> bool:
         """Whether no document passes the filter."""
         ...
 
     async def documents(self) -> list[UUID] | None:
-        """The documents that pass the filter, by id, for a store that cannot work that out; None where all do."""
+        """The ids of the documents that pass the filter, for a store that cannot filter itself; None if all do."""
         ...
 
     async def passages(self, chunks: Sequence[Scored[UUID]], limit: int) -> list[Passage]:
-        """The first of the chunks of these ids with these scores, in that order: so many different texts, without those
-        that are gone. So more ids than places are of use: several may have one text, which is one passage."""
+        """The first chunks of these ids with these scores, in that order, up to a number of different texts; removed
+        chunks are left out. Pass more ids than needed: chunks with the same text become one passage."""
         ...
 
     async def entities(self, ids: Sequence[UUID]) -> list[Entity]:
-        """The entities of these ids, in that order, without those that are gone."""
+        """The entities of these ids, in that order, without removed ones."""
         ...
 
     async def relations(self, ids: Sequence[UUID]) -> list[Relation]:
-        """The relations of these ids, in that order, without those that are gone."""
+        """The relations of these ids, in that order, without removed ones."""
         ...
 
     async def mentioned(self, chunks: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
@@ -360,12 +357,13 @@ class RecordReader(Protocol):
         ...
 
     async def report_levels(self) -> list[int]:
-        """How many reports there are to read at each level of communities, from the outermost on: those of that level,
-        and those further out that are not divided further."""
+        """The number of reports to read at each level of communities, from the outermost on: those of that level, and
+        those of outer levels that are not divided further."""
         ...
 
     async def reports(self, level: int, limit: int, vector: Vectors | None) -> list[ReportFound]:
-        """The reports to read at a level: those nearest to a vector, or about the largest communities without one."""
+        """The reports to read at a level: those nearest to a vector, or without one, those on the largest
+        communities."""
         ...
 
 
@@ -373,7 +371,7 @@ Scores = dict[UUID, float]
 
 
 class Name(NamedTuple):
-    """A name as texts spell it, in how many chunks it occurs, and where it is in the text at hand."""
+    """A name as written in texts, the number of chunks with it, and its position in the given text."""
 
     id: int
     name: str
@@ -391,9 +389,9 @@ class Reached(NamedTuple):
 
 
 class RerankFeatures(NamedTuple):
-    """A chunk by what can be known of it beside a question: how near it is to a vector, and how many words it has.
+    """The features of a chunk for a question: its similarity to a vector, and its number of words.
 
-    `shares` has a number for each word of the question that the documents know: its share of their weight, or 0 where
+    `shares` has a number for each word of the question that occurs in the documents: its share of their weight, or 0 if
     the chunk does not have it. `names` are those in the text, `about` is the one that the text is about.
     """
 
@@ -420,38 +418,39 @@ class WalkLimits:
 
 
 class WalkReader(Protocol):
-    """Names as they occur in texts: what `walk`, `weave` and `auto` need, and no other method."""
+    """Names as they occur in texts, which only `walk`, `weave` and `auto` need."""
 
     async def subjects(self) -> float:
-        """Which share of the chunks is about a name that few others have; of a sample, where there are many."""
+        """The share of chunks that are about a rare name; estimated from a sample if there are many."""
         ...
 
     async def names_in(self, text: str) -> list[Name]:
-        """The names in a text that occur in some chunk: the longest at each place, and those inside of them."""
+        """The names in a text that occur in some chunk: the longest at each position, and those inside them."""
         ...
 
     async def both_lists(self, text: str, vector: Vectors, limit: int) -> tuple[Scores, Scores]:
-        """The chunks nearest to a vector with their similarity, and those that match a text with their score; of chunks
-        with the same text, one."""
+        """The chunks nearest to a vector with their similarity, and those that match a text with their score; chunks
+        with the same text count once."""
         ...
 
     async def propagate(
         self, start: Sequence[Scored[Name]] | Scores, vector: Vectors, pool: Sequence[UUID], how: WalkLimits
     ) -> list[Reached]:
-        """Where the mass of names, or of the names in chunks, goes: to which chunks, and how it is shared out there.
+        """Which chunks receive the mass of names, or of the names in chunks, and in which shares. A name that is in too
+        many chunks leads only to those that are about it, and to those in the pool.
 
-        A name that is in too many chunks leads to those that are about it, and to those in the pool.
+
         """
         ...
 
     async def rerank_features(self, chunks: Sequence[UUID], text: str, vector: Vectors) -> list[RerankFeatures]:
-        """These chunks once more, in order, beside a question and a vector of what is asked."""
+        """The features of these chunks, in order, for a question and its vector."""
         ...
 
 
 @dataclass(frozen=True)
 class Readers:
-    """What one question is answered from. `walk` is None where the stores do not know names as they occur in texts."""
+    """The readers of one question. `walk` is None if the stores have no index of names in texts."""
 
     vectors: VectorSearch
     text: TextSearch
@@ -461,7 +460,7 @@ class Readers:
 
 
 ChangeReaders = Callable[[Readers, Filter], Readers]
-"""From PostgreSQL's readers and the filter of a question to the readers that it is answered from."""
+"""Turns PostgreSQL's readers and the filter of a question into the readers for the question."""
 
 
 # --- copies of the index in other stores --------------------------------------------------------------
@@ -472,7 +471,7 @@ FindCopy = Callable[[], Awaitable[str]]
 
 
 class NameLookup(Protocol):
-    """What names belong to now, for a store that keeps this with the chunks."""
+    """The current entities of names, for a store that keeps them with the chunks."""
 
     async def entities_of_names(self, names: Sequence[UUID]) -> dict[UUID, UUID]:
         """The entity of each of these names that has one."""
@@ -482,8 +481,8 @@ class NameLookup(Protocol):
 class ProjectionTarget(Protocol):
     """A store that holds copies of workspaces, as a projector sees it.
 
-    Everything may be done twice. A write that would follow one of another projector, which has come further meanwhile,
-    is refused by StoreError where the store can tell.
+    All operations are idempotent. A write after another projector has advanced the copy is refused with StoreError, if
+    the store can detect it.
     """
 
     @property
@@ -493,16 +492,16 @@ class ProjectionTarget(Protocol):
 
     @property
     def kinds(self) -> Sequence[ProjectedKind]:
-        """The kinds of things that it holds, in the order in which a copy is made of them."""
+        """The kinds of items that it holds, in the order in which they are copied."""
         ...
 
     @property
     def vector_kinds(self) -> Sequence[VectorKind]:
-        """The kinds of things whose vectors it holds."""
+        """The kinds of items whose vectors it holds."""
         ...
 
     async def begin(self, copy: ProjectionCopy) -> None:
-        """Make room for a copy; one that is there already stays as it is."""
+        """Create an empty copy; an existing copy is not changed."""
         ...
 
     async def position(self, copy: str) -> int | None:
@@ -510,21 +509,21 @@ class ProjectionTarget(Protocol):
         ...
 
     async def write(self, copy: str, batch: ProjectedBatch, names: NameLookup, position: int) -> None:
-        """Write a batch to a copy that is at this position, and take out of it what is gone."""
+        """Write a batch to a copy at this position, and delete removed items."""
         ...
 
     async def advance(self, copy: str, before: int, position: int) -> None:
-        """All up to a position is written."""
+        """Record that everything up to a position is written."""
         ...
 
     async def drop(self, copy: str) -> None:
-        """Take a copy away."""
+        """Delete a copy."""
         ...
 
     def contents(self, copy: str, kind: ProjectedKind) -> AsyncIterator[dict[UUID, str]]:
-        """What a copy has of a kind, page by page: for each id a text of all that is stored, to be compared."""
+        """The items of a kind in a copy, page by page: for each id a text of everything stored, for comparison."""
         ...
 
     def expected(self, batch: ProjectedBatch, kind: ProjectedKind) -> dict[UUID, str]:
-        """The same for things as the record has them."""
+        """The same for items of the record."""
         ...

@@ -1,4 +1,4 @@
-"""Ranges of numbers and of moments, which documents are filtered by."""
+"""Ranges of numbers and of dates, for filtering documents."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ISO = re.compile(
 
 
 class RangeLimits(NamedTuple):
-    """A range in numbers, moments in seconds since 1970: from `low` to `high`, without those that are `excluded`."""
+    """A range in numbers, dates as seconds since 1970: from `low` to `high`, without the `excluded` ends."""
 
     kind: RangeKind
     low: Decimal
@@ -35,12 +35,11 @@ class RangeLimits(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """All numbers, or all moments, from `low` to `high`; without one of these, all above or below the other.
+    """All numbers, or all dates, from `low` to `high`; without one of these, the range is open at that end.
 
-    `bounds` says whether each end is included, as in "[)": from `low` on, up to and without `high`. A moment is a date,
-    a datetime, or text in ISO 8601: a year, a month, a day or a time. It is in UTC unless it says otherwise, and as
-    long as it is exact: up to "2024-06" is up to the end of that June. In metadata, texts that are written like numbers
-    or moments count as these.
+    `bounds` says whether each end is included: "[)" includes `low` and excludes `high`. A date is a date, a datetime,
+    or text in ISO 8601: a year, a month, a day or a time. The default time zone is UTC. A date covers its whole period:
+    up to "2024-06" is up to the end of that June. In metadata, texts that look like numbers or dates count as such.
     """
 
     low: Bound | None = None
@@ -54,12 +53,12 @@ class Range:
             )
         if len({isinstance(one, _Number) for one in (self.low, self.high) if one is not None}) != 1:
             raise InvalidArgument(
-                f"a range goes from {self.low!r} to {self.high!r}. Give two numbers or two moments, or one of them."
+                f"a range cannot go from {self.low!r} to {self.high!r}. Give numbers or dates, for one end or both."
             )
         self.limits()
 
     def limits(self) -> RangeLimits:
-        """The range as it is searched for."""
+        """The range as numbers, for the search."""
         kind: RangeKind = "number" if isinstance(self.high if self.low is None else self.low, _Number) else "moment"
         first, last, excluded = Decimal("-Infinity"), Decimal("Infinity"), list[Decimal]()
         if self.low is not None:
@@ -74,7 +73,7 @@ class Range:
 
 
 class _Stretch(NamedTuple):
-    """A bound in numbers: a point, or a stretch up to and without its end, as a day is."""
+    """A bound in numbers: a point, or a half-open period such as a day."""
 
     begin: Decimal
     end: Decimal
@@ -91,7 +90,7 @@ def _stretch(bound: Bound) -> _Stretch:
         case int() | float() | Decimal():
             number = Decimal(str(bound)) if isinstance(bound, float) else Decimal(bound)
             if number.is_nan():
-                raise InvalidArgument("a range cannot begin or end at NaN. Leave that end out, or give a number.")
+                raise InvalidArgument("a range cannot start or end at NaN. Omit that end, or give a number.")
             return _Stretch(number, number)
         case datetime():
             return _Stretch(_seconds(bound), _seconds(bound))
@@ -100,14 +99,16 @@ def _stretch(bound: Bound) -> _Stretch:
 
 
 def _moment(written: str) -> _Stretch:
-    """A moment that is written in ISO 8601, as long as it is exact."""
+    """The period that a date in ISO 8601 covers."""
     if not (parts := _ISO.fullmatch(written.strip())):
-        raise InvalidArgument(f"{written!r} is no date. Write it like 2024, 2024-05, 2024-05-31 or 2024-05-31T12:00Z.")
+        raise InvalidArgument(
+            f"{written!r} is not a date. Write it like 2024, 2024-05, 2024-05-31 or 2024-05-31T12:00Z."
+        )
     time = (parts["time"] or "").replace(" ", "T")
     try:
         moment = datetime.fromisoformat(f"{parts['year']}-{parts['month'] or '01'}-{parts['day'] or '01'}{time}")
     except ValueError as error:
-        raise InvalidArgument(f"{written!r} is no date: {error}.") from error
+        raise InvalidArgument(f"{written!r} is not a date: {error}.") from error
     begin = _seconds(moment)
     if parts["fraction"]:
         return _Stretch(begin, begin)

@@ -1,4 +1,4 @@
-"""What documents say: the values that callers and extractors submit. All are immutable."""
+"""Documents and their contents, as callers and extractors submit them. All are immutable."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ Resolution = Literal["fuzzy", "exact", "off"]
 Sameness = Literal["name_and_type", "name"]
 PlaceKind = Literal["page", "heading"]
 _MOST = 2**31
-_SMALLEST_CHUNK = 16  # a character is up to four tokens, and a chunk takes two of the smallest pieces at least
-_DEEPEST = 100  # levels of metadata; readers of JSON go down a level by calling themselves
-_LARGEST_INTEGER = 10**1000  # Python reads no more than 4,300 digits back
-_LEAST_STRENGTH = 0.001  # strengths are kept in thousandths
+_SMALLEST_CHUNK = 16  # a character is up to four tokens, and a chunk must hold at least two of the smallest pieces
+_DEEPEST = 100  # levels of metadata; JSON parsers are recursive
+_LARGEST_INTEGER = 10**1000  # Python parses at most 4,300 digits
+_LEAST_STRENGTH = 0.001  # strengths are stored in thousandths
 _MOST_STRENGTH = 1_000_000
-_LONGEST_URI = 2000  # bytes; PostgreSQL indexes no longer ones
+_LONGEST_URI = 2000  # bytes; PostgreSQL cannot index longer values
 
 
 def is_storable(text: str) -> bool:
-    """Whether PostgreSQL can store a text: it takes neither NUL nor lone surrogates.
+    """Whether PostgreSQL can store a text: it accepts neither NUL nor unpaired surrogates.
 
     No regular expression is used, because one takes half a second for a text of 16 MB, in one step.
     """
@@ -43,7 +43,7 @@ def is_storable(text: str) -> bool:
 class Place:
     """Where a page or a section begins in a document's text.
 
-    `offset` is where that is in the file itself, in characters, for formats that are text; None for others.
+    `offset` is the position in the file itself, in characters, for text formats; None for others.
     """
 
     start: int
@@ -57,7 +57,7 @@ class Place:
 class Source:
     """A document as it was loaded: its text, and a map from there back to pages, headings and the file.
 
-    The notes say what was odd about reading it, and `origin` where it was read, for messages.
+    The notes report problems with reading it, and `origin` is the place it was read from, for messages.
     """
 
     uri: str
@@ -72,27 +72,27 @@ class Source:
         _require_uri(self.uri)
         _require(
             all(map(is_storable, (self.uri, self.title, self.text))),
-            f"{self.uri!r} holds a NUL or half a character; take it out",
+            f"{self.uri!r} contains a NUL or an unpaired surrogate; remove it",
         )
         _require_metadata(self.uri, self.metadata)
 
 
 @dataclass(frozen=True, slots=True)
 class NamedFile:
-    """A file that goes by a uri of its own, and not by its path: its documents and all messages name it so. Its ending
-    tells how it is read."""
+    """A file with its own uri instead of its path: its documents and all messages use the uri. Its extension selects
+    the loader."""
 
     path: Path
     uri: str
 
     def __post_init__(self) -> None:
         _require_uri(self.uri)
-        _require(is_storable(self.uri), f"{self.uri!r} holds a NUL or half a character; take it out")
+        _require(is_storable(self.uri), f"{self.uri!r} contains a NUL or an unpaired surrogate; remove it")
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """One entity as one chunk speaks of it. Spans are character offsets within the chunk."""
+    """One mention of an entity in a chunk. Spans are character offsets within the chunk."""
 
     name: str
     type: str = ""
@@ -101,16 +101,16 @@ class Mention:
     spans: tuple[Span, ...] = ()
 
     def __post_init__(self) -> None:
-        _require(1 <= self.emphasis <= 9, f"emphasis of {self.name!r} is {self.emphasis}; it goes from 1 to 9")
+        _require(1 <= self.emphasis <= 9, f"emphasis of {self.name!r} is {self.emphasis}; it must be between 1 and 9")
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One relation as one chunk speaks of it, between two names.
+    """One relation between two names, as stated in a chunk.
 
-    A name that the chunk does not mention otherwise becomes a mention by being linked. The types say which
-    of two homonyms is meant; left empty, the chunk's mention of that name decides. Extractors give strengths from 1 to
-    10; any other positive number will do as well, to three decimals. The first keyword is the relation's type.
+    Linking a name that the chunk does not mention adds a mention. The types distinguish homonyms; if empty, the chunk's
+    mention of that name decides. Extractors use strengths from 1 to 10; any other positive number is also accepted, to
+    three decimals. The first keyword is the relation's type.
     """
 
     source: str
@@ -127,14 +127,14 @@ class Link:
         what = f"{self.source!r} -> {self.target!r}"
         _require(
             _LEAST_STRENGTH <= self.strength <= _MOST_STRENGTH,
-            f"strength of {what} is {self.strength}; it goes from {_LEAST_STRENGTH} to {_MOST_STRENGTH:,}",
+            f"strength of {what} is {self.strength}; it must be between {_LEAST_STRENGTH} and {_MOST_STRENGTH:,}",
         )
-        _require(1 <= self.emphasis <= 9, f"emphasis of {what} is {self.emphasis}; it goes from 1 to 9")
+        _require(1 <= self.emphasis <= 9, f"emphasis of {what} is {self.emphasis}; it must be between 1 and 9")
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """An exact span of a document, and what was said in it."""
+    """An exact span of a document, with its mentions and links."""
 
     text: str
     start: int = 0
@@ -147,16 +147,16 @@ class Chunk:
         return self.start + len(self.text)
 
     def __post_init__(self) -> None:
-        _require(is_storable(self.text), "a chunk's text holds a NUL or half a character; take it out")
-        _require(0 <= self.start < _MOST, f"a chunk starts at {self.start}; offsets go from 0 to {_MOST}")
-        _require(0 <= self.tokens < _MOST, f"a chunk has {self.tokens} tokens; counts go from 0 to {_MOST}")
+        _require(is_storable(self.text), "a chunk's text contains a NUL or an unpaired surrogate; remove it")
+        _require(0 <= self.start < _MOST, f"a chunk starts at {self.start}; offsets must be between 0 and {_MOST}")
+        _require(0 <= self.tokens < _MOST, f"a chunk has {self.tokens} tokens; counts must be between 0 and {_MOST}")
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkSizes:
-    """How long chunks are, in tokens: at most `max_chunk_size`, and at least `min_chunk_size` where the text allows.
+    """The size of chunks in tokens: at most `max_chunk_size`, and at least `min_chunk_size` if the text allows.
 
-    With an `overlap`, a chunk begins with the last sentences of the one before, up to that many tokens.
+    With an `overlap`, a chunk begins with the last sentences of the previous one, up to that many tokens.
     """
 
     min_chunk_size: int = 400
@@ -166,24 +166,26 @@ class ChunkSizes:
     def __post_init__(self) -> None:
         most, half = self.max_chunk_size, self.max_chunk_size // 2
         if most < _SMALLEST_CHUNK:
-            raise ConfigError(f"max_chunk_size is {most} tokens; make it {_SMALLEST_CHUNK} or more")
+            raise ConfigError(f"max_chunk_size is {most} tokens; it must be at least {_SMALLEST_CHUNK}")
         if not 0 <= self.overlap <= half:
-            raise ConfigError(f"overlap is {self.overlap} tokens; make it 0 to {half}, half of max_chunk_size")
+            raise ConfigError(
+                f"overlap is {self.overlap} tokens; it must be between 0 and {half}, half of max_chunk_size"
+            )
         if not 1 <= self.min_chunk_size <= self.fresh:
             raise ConfigError(
-                f"min_chunk_size is {self.min_chunk_size} tokens; make it 1 to {self.fresh}, which is max_chunk_size "
-                "less overlap"
+                f"min_chunk_size is {self.min_chunk_size} tokens; it must be between 1 and {self.fresh}, which is "
+                "max_chunk_size minus overlap"
             )
 
     @property
     def fresh(self) -> int:
-        """What a chunk holds at most besides its overlap."""
+        """The maximum tokens of a chunk without its overlap."""
         return self.max_chunk_size - self.overlap
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What an extractor found in one chunk, and what a person should know of how it went ("the reply was repaired")."""
+    """What an extractor found in one chunk, and notes for people ("the reply was repaired")."""
 
     mentions: tuple[Mention, ...] = ()
     links: tuple[Link, ...] = ()
@@ -192,8 +194,8 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class DroppedFinding:
-    """An entity (by its name) or a relation (as `source -> target`) that a model found and that is not kept, and
-    why."""
+    """An entity (by its name) or a relation (as `source -> target`) that a model found and that was dropped, with the
+    reason."""
 
     kind: Literal["entity", "relation"]
     what: str
@@ -202,9 +204,9 @@ class DroppedFinding:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document as it is now. Its uri is its identity: another with the same uri replaces it.
+    """The current version of a document. Its uri is its identity: another document with the same uri replaces it.
 
-    `origin` is where it was read, for messages.
+    `origin` is the place it was read from, for messages.
     """
 
     uri: str
@@ -218,14 +220,14 @@ class Document:
         _require_uri(self.uri)
         _require(
             all(map(is_storable, (self.uri, self.title))),
-            f"uri or title of {self.uri!r} holds a NUL or half a character; take it out",
+            f"uri or title of {self.uri!r} contains a NUL or an unpaired surrogate; remove it",
         )
         _require_metadata(self.uri, self.metadata)
 
 
 @dataclass(frozen=True, slots=True)
 class NameKey:
-    """A name as it is written, and its type: what people's rules speak of. Without a type, all names written so."""
+    """A name as written, and its type, as used in rules. Without a type, it means all names with that spelling."""
 
     name: str
     type: str = ""
@@ -238,13 +240,13 @@ class NameKey:
 
     @property
     def typed(self) -> str:
-        """NAME or NAME::TYPE, as commands take it."""
+        """NAME or NAME::TYPE, as on the command line."""
         return f"{self.name}::{self.type}" if self.type or "::" in self.name else self.name
 
 
 @dataclass(frozen=True, slots=True)
 class ResolutionSettings:
-    """What makes two names the same entity in one workspace. See docs/adr/0005-resolution.md."""
+    """When two names are the same entity in a workspace. See docs/adr/0005-resolution.md."""
 
     mode: Resolution = "exact"
     threshold: int = 90
@@ -252,17 +254,17 @@ class ResolutionSettings:
 
     def __post_init__(self) -> None:
         if not 70 <= self.threshold <= 100:
-            raise ValueError(f"threshold is {self.threshold}; it goes from 70 (loose) to 100 (equal names only)")
+            raise ValueError(f"threshold is {self.threshold}; it must be between 70 (loose) and 100 (equal names only)")
 
 
 def _require_uri(uri: str) -> None:
-    _require(bool(uri), "a document has no uri; give each one a stable name of its own")
+    _require(bool(uri), "a document has no uri; give each a stable, unique name")
     size = len(uri.encode(errors="replace"))
-    _require(size <= _LONGEST_URI, f"the uri {uri[:60]!r}… has {size:,} bytes; it may have {_LONGEST_URI:,}")
+    _require(size <= _LONGEST_URI, f"the uri {uri[:60]!r}… has {size:,} bytes; the maximum is {_LONGEST_URI:,}")
 
 
 def _require_metadata(uri: str, metadata: Mapping[str, Json]) -> None:
-    """Refuse what PostgreSQL cannot hold as JSON, or what could not be read back."""
+    """Refuse metadata that PostgreSQL cannot store as JSON, or that could not be read back."""
     waiting: list[tuple[object, int]] = [(metadata, 0)] if metadata else []
     while waiting:
         value, depth = waiting.pop()
@@ -276,18 +278,18 @@ def _require_metadata(uri: str, metadata: Mapping[str, Json]) -> None:
             continue
         else:
             problem = _json_problem(value)
-        _require(not problem, f"{uri!r}: its metadata {problem}; change that value or take it out")
+        _require(not problem, f"{uri!r}: its metadata {problem}; change that value or remove it")
 
 
 def _json_problem(value: object) -> str:
-    """Why a value cannot be kept as JSON; empty, if it can."""
+    """Why a value cannot be stored as JSON; empty if it can."""
     if isinstance(value, str):
-        return "" if is_storable(value) else "holds a NUL or half a character"
+        return "" if is_storable(value) else "contains a NUL or an unpaired surrogate"
     if isinstance(value, float):
-        return "" if isfinite(value) else f"holds {value}, which is no number in JSON"
+        return "" if isfinite(value) else f"contains {value}, which is not a number in JSON"
     if isinstance(value, int):
-        return "" if abs(value) < _LARGEST_INTEGER else "holds a number of more than 1,000 digits"
-    return "" if value is None else f"holds something of type {type(value).__name__}, which JSON has not"
+        return "" if abs(value) < _LARGEST_INTEGER else "contains a number with more than 1,000 digits"
+    return "" if value is None else f"contains a {type(value).__name__}, which JSON does not support"
 
 
 def _require(holds: bool, otherwise: str) -> None:

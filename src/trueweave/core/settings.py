@@ -803,7 +803,7 @@ def workspace_settings(stored: Mapping[str, Any]) -> dict[str, Any]:
         field = Settings.model_fields.get(name)
         if field is None or name in OF_THE_PROCESS:
             known = ", ".join(one for one in Settings.model_fields if one not in OF_THE_PROCESS)
-            raise ConfigError(f"{name} is not a setting of a workspace. These are: {known}.")
+            raise ConfigError(f"{name} is not a setting of a workspace. Settings of a workspace are: {known}.")
         try:
             found[name] = _adapter(name).validate_python(value)
         except ValidationError as error:

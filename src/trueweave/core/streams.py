@@ -1,4 +1,4 @@
-"""Streams that are handed out: each is closed by whoever has it, when nobody has it any longer, or with its source."""
+"""Streams returned to callers: each is closed by the caller, when it is garbage collected, or with its source."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Stream(AsyncGenerator[T, None]):
-    """What comes, one by one. `aclose` ends it early, and so does letting go of it, or closing what it came from."""
+    """A stream of items. `aclose` ends it early, and so does dropping it, or closing its source."""
 
     def __init__(self, pieces: AsyncGenerator[T, None], source: OpenStreams, listener: Listener) -> None:
         self._pieces = pieces
@@ -23,7 +23,7 @@ class Stream(AsyncGenerator[T, None]):
 
     async def asend(self, value: None) -> T:
         self._source.begin(self._pieces)
-        # An async generator runs in the context of whoever asks for the next piece, so the run is entered for each.
+        # An async generator runs in the context of the consumer, so the run is entered for each piece.
         try:
             with in_run(self._listener, is_question=True):
                 return await self._pieces.asend(value)
@@ -39,7 +39,7 @@ class Stream(AsyncGenerator[T, None]):
             raise
 
     async def aclose(self) -> None:
-        """Hear no more. What was begun for it has ended when this returns."""
+        """End the stream. All its work has ended when this returns."""
         try:
             await self._pieces.aclose()
         finally:
@@ -50,28 +50,28 @@ class Stream(AsyncGenerator[T, None]):
 
 
 class OpenStreams:
-    """The streams that were handed out, have begun and are not over. They are closed before whatever they need."""
+    """The open streams. They are closed before the resources that they use."""
 
     def __init__(self) -> None:
         self._open: dict[AsyncGenerator[Any, None], asyncio.AbstractEventLoop] = {}
         self._closing: set[asyncio.Task[None]] = set()
 
     def hand_out(self, pieces: AsyncGenerator[T, None], listener: Listener = ignore) -> Stream[T]:
-        """These pieces as a stream. What happens on the way to each is told to the listener."""
+        """These pieces as a stream. The listener receives the events on the way to each."""
         return Stream(pieces, self, listener)
 
     def begin(self, pieces: AsyncGenerator[Any, None]) -> None:
-        """This one is asked for a piece."""
+        """A stream was started."""
         self._open[pieces] = asyncio.get_running_loop()
 
     def forget(self, pieces: AsyncGenerator[Any, None]) -> None:
-        """This one is over."""
+        """A stream has ended."""
         self._open.pop(pieces, None)
 
     def release(self, pieces: AsyncGenerator[Any, None]) -> None:
-        """Close a stream that nobody has any longer. The garbage may be collected in any thread."""
+        """Close a stream that was garbage collected, which may happen in any thread."""
         if (loop := self._open.get(pieces)) is not None:
-            with suppress(RuntimeError):  # the loop is closed, and all that ran in it is over
+            with suppress(RuntimeError):  # the loop is closed, and everything in it has ended
                 loop.call_soon_threadsafe(self._close, pieces)
 
     def _close(self, pieces: AsyncGenerator[Any, None]) -> None:
@@ -81,7 +81,7 @@ class OpenStreams:
             task.add_done_callback(self._closing.discard)
 
     async def aclose(self) -> None:
-        """Close all of them. One that another task is waiting for right now is left to that task."""
+        """Close all streams. One that another task is reading right now is left to that task."""
         for pieces in list(self._open):
             if not (isinstance(pieces, AsyncGeneratorType) and pieces.ag_running):
                 self._close(pieces)

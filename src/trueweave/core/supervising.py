@@ -1,4 +1,5 @@
-"""Background tasks: one that fails, or ends too early, is logged and restarted, and the process is not ready meanwhile.
+"""Background tasks: one that fails, or ends too early, is logged and restarted, and the process is not ready until
+then.
 
 All background tasks of a process are started by `background` or `running`, and `down` names those that have failed.
 """
@@ -55,7 +56,7 @@ def background(name: str, act: Callable[[], Awaitable[None]], stop: asyncio.Even
 
 @asynccontextmanager
 async def running(name: str, act: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
-    """A background task beside what is done inside, cancelled at the end."""
+    """Run a background task during this context, and cancel it at the end."""
     task = background(name, act)
     try:
         yield
@@ -117,7 +118,7 @@ def _report(name: str, failure: Exception | None, delay: float) -> None:
 def _said(failure: Exception | None) -> str:
     """What happened, without the text of an unexpected error, which may quote a document."""
     if failure is None:
-        return "ended although nobody stopped it"
+        return "ended unexpectedly"
     if isinstance(failure, DatabaseError | ConfigError | Error):
         return f"failed: {next(iter(str(failure).strip().splitlines()), type(failure).__name__)}"
     return f"failed: unexpected {type(failure).__name__}"

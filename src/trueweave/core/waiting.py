@@ -1,4 +1,4 @@
-"""Calls that wait: an event loop in a thread of its own, and what is done there for who waits outside."""
+"""Synchronous calls: an event loop in its own thread, which runs calls for other threads."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ _CLOSED = "this Trueweave is closed. Open the workspace again with another."
 
 
 class LoopThread:
-    """An event loop in a thread of its own. What it is given to do, it does while the caller waits."""
+    """An event loop in its own thread. It runs calls while the caller waits."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
         self._under_way: set[asyncio.Task[Any]] = set()
         self._opening: AbstractAsyncContextManager[Any] | None = None
-        self._lock = threading.RLock()  # the garbage may be collected while it is held
+        self._lock = threading.RLock()  # garbage collection may run while it is held
         self._is_closed = False
-        # A program that ends without closing is not held up by this thread; `WaitingCalls` closes it then.
+        # This thread does not keep a program that does not close it from exiting; `WaitingCalls` closes it then.
         self._thread = threading.Thread(target=self._run, name="trueweave", daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
-        # The runner ends as `asyncio.run` does: what is still under way is cancelled, and waited for.
+        # The runner ends as `asyncio.run` does: running tasks are cancelled, and awaited.
         with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
             runner.get_loop().run_forever()
 
     @property
     def is_here(self) -> bool:
-        """Whether the caller is this very thread, which cannot wait for itself."""
+        """Whether the caller is this thread, which cannot wait for itself."""
         return threading.current_thread() is self._thread
 
     def open(self, opening: Callable[[], AbstractAsyncContextManager[A]]) -> A:
-        """What is opened by this, until the thread is closed. Where that fails, the thread ends."""
+        """The object that this opens, until the thread is closed. If opening fails, the thread ends."""
 
         async def enter() -> A:
             manager = opening()
@@ -59,10 +59,11 @@ class LoopThread:
             raise
 
     def wait_for(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """What comes of this. If the caller is interrupted, it is cancelled, and its end is waited for."""
+        """The result of a call. If the caller is interrupted, the call is cancelled and awaited."""
         if self.is_here:
             raise TrueweaveError(
-                "a listener cannot call the Trueweave that it listens to, which waits for it. Use AsyncTrueweave."
+                "a listener cannot call the Trueweave that it listens to, because that call would wait for the "
+                "listener. Use AsyncTrueweave."
             )
         over: Future[T] = Future()
         begun: list[asyncio.Task[T]] = []
@@ -85,7 +86,7 @@ class LoopThread:
             raise
 
     def end(self, pieces: AsyncIterator[object]) -> None:
-        """Let an iterator go, wherever that is: whoever collects the garbage may be any thread, this one included."""
+        """Release an iterator, from any thread: garbage collection may run in this one, too."""
         if self._is_closed or not isinstance(pieces, AsyncGenerator):
             return
         if self.is_here:
@@ -94,7 +95,7 @@ class LoopThread:
             self.wait_for(pieces.aclose)
 
     def close(self) -> None:
-        """Cancel what is under way, let go of everything, and end the thread."""
+        """Cancel running calls, release everything, and end the thread."""
         with self._lock:
             was_closed, self._is_closed = self._is_closed, True
             if not was_closed:
@@ -121,7 +122,7 @@ class LoopThread:
 
 
 def wait_for(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """What comes of this, which needs no workspace."""
+    """The result of a call that needs no workspace."""
     thread = LoopThread()
     try:
         return thread.wait_for(work)
@@ -130,7 +131,7 @@ def wait_for(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 
 def _call(task: asyncio.Task[T], over: Future[T]) -> None:
-    """Tell whoever waits how a task ended. One that nobody interrupted was cancelled by closing."""
+    """Pass the result of a task to the waiting caller. A task that nobody interrupted was cancelled by closing."""
     if task.cancelled():
         over.set_exception(TrueweaveError(_CLOSED))
     elif error := task.exception():
@@ -140,7 +141,7 @@ def _call(task: asyncio.Task[T], over: Future[T]) -> None:
 
 
 class _Event(asyncio.Event):
-    """An event of threads that a loop can wait for."""
+    """A threading event that a loop can wait for."""
 
     def __init__(self, event: threading.Event) -> None:
         super().__init__()
@@ -156,12 +157,12 @@ class _Event(asyncio.Event):
 
 
 def awaited(event: threading.Event | None) -> asyncio.Event | None:
-    """An event of threads as a loop can wait for it."""
+    """A threading event as an awaitable for the loop."""
     return _Event(event) if event else None
 
 
 class WaitingCalls(Generic[A]):
-    """Calls an AsyncTrueweave or an AsyncClient in another thread, and waits for what comes of it."""
+    """Calls an AsyncTrueweave or an AsyncClient in another thread, and waits for the result."""
 
     def __init__(
         self,
@@ -182,7 +183,7 @@ class WaitingCalls(Generic[A]):
         self.close()
 
     def close(self) -> None:
-        """Let go of all that was opened. What other threads began is cancelled."""
+        """Close everything that was opened. Calls of other threads are cancelled."""
         with self._lock:
             self._is_closed = True
         if self._has and not self._is_shared:
@@ -207,7 +208,8 @@ class WaitingCalls(Generic[A]):
         return thread.wait_for(lambda: act(trueweave))
 
     def _iterate(self, act: Callable[[A], AsyncIterator[T]]) -> Iterator[T]:
-        """What comes, one by one. Nothing is done before the first is wanted, nor after the last that was."""
+        """The items, one by one. No work is done before the first item is requested, nor after the last requested
+        one."""
         thread, trueweave = self._opened()
         pieces = act(trueweave)
         try:
@@ -227,7 +229,7 @@ class WaitingCalls(Generic[A]):
             thread.wait_for(lambda: _leave(manager))
 
     def _beside(self, trueweave: A) -> Self:
-        """Another workspace, open for as long as this one is."""
+        """Another workspace, open as long as this one."""
         made = type(self).__new__(type(self))
         WaitingCalls.__init__(made, self._opening, (self._opened()[0], trueweave))
         return made

@@ -157,7 +157,7 @@ def metadata_json(uri: str, metadata: Mapping[str, Json]) -> str:
     except (TypeError, ValueError) as error:
         raise InvalidDocument(f"{uri}: its metadata cannot be written as JSON: {error}") from error
     if "\\u0000" in written or storable(written) != written:
-        raise InvalidDocument(f"{uri}: its metadata holds a NUL or half a character; take it out")
+        raise InvalidDocument(f"{uri}: its metadata contains a NUL or an unpaired surrogate; remove it")
     return written
 
 
@@ -170,7 +170,7 @@ def _mention_rows(document: UUID, chunk_id: UUID, chunk: Chunk, uri: str) -> Ite
     for n, mention in enumerate(_mentions(chunk)):
         written, type_ = tidy(mention.name), tidy(mention.type)
         if not written:
-            raise InvalidDocument(f"{uri}: chunk at {chunk.start} mentions an empty name; leave that mention out")
+            raise InvalidDocument(f"{uri}: chunk at {chunk.start} mentions an empty name; remove that mention")
         said = storable(mention.description).strip()
         yield MentionRow(
             document, chunk_id, n, name_id(written, type_), written, type_, said, said_hash(said),
@@ -225,5 +225,5 @@ def _words(link: Link) -> list[str]:
 def _flat(spans: tuple[Span, ...], chunk: Chunk, what: str) -> list[int]:
     for start, end in spans:
         if not 0 <= start < end <= len(chunk.text):
-            raise InvalidDocument(f"{what}: span {start}-{end} lies outside its chunk of {len(chunk.text)} characters")
+            raise InvalidDocument(f"{what}: span {start}-{end} is outside its chunk of {len(chunk.text)} characters")
     return [edge for span in spans for edge in span]

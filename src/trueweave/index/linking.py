@@ -1,9 +1,9 @@
-"""Linking: where known names occur in the chunks, whoever found them.
+"""Linking: finds known names in all chunks, regardless of which document introduced them.
 
-Settling writes down which chunks came, went or were given another title, and which phrases may have come or gone with
-their names. One linker at a time takes from that list: first phrases, which puts the chunks that have their words on
-the list, then chunks, which are linked against all phrases that live. So when the list is empty, occurrences are what
-names and texts make them, whatever the order in which those arrived.
+Settling queues the chunks that were added, removed or retitled, and the phrases that may have been added or removed
+with their names. One linker at a time takes from that queue: first phrases, which queue the chunks that contain their
+words, then chunks, which are linked against all current phrases. So when the queue is empty, the occurrences depend
+only on names and texts, not on the order of their arrival.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from trueweave.text.phrases import Occurrence, PhraseWord, Vocabulary
 
 PHRASES_AT_ONCE = 2000
 CHUNKS_AT_ONCE = 300
-_MANY = 10  # chunks, from which on it is worth a thread to look through them
+_MANY = 10  # chunks, from which on a thread is worthwhile
 
 
 class _Text(NamedTuple):
-    """A chunk to be linked: its text, where that is in its document, and what the document says of it."""
+    """A chunk to link: its text, its position in the document, and the document's title and headings."""
 
     id: UUID
     text: str
@@ -47,7 +47,7 @@ class _Row(NamedTuple):
 
 
 async def link(workspace: Workspace, *, is_stopping: Callable[[], bool] = lambda: False) -> int:
-    """Link until nothing is left to be linked, or it is to stop; how many chunks were."""
+    """Link until the queue is empty or it should stop; returns the number of chunks."""
     linked = 0
     while not is_stopping() and (some := await link_some(workspace)) is not None:
         linked += some
@@ -55,7 +55,7 @@ async def link(workspace: Workspace, *, is_stopping: Callable[[], bool] = lambda
 
 
 async def link_some(workspace: Workspace) -> int | None:
-    """Take some of what is on the list; how many chunks were linked, or None when there was nothing."""
+    """Process part of the queue; returns the number of linked chunks, or None if it was empty."""
     async with workspace.transaction() as tx:
         if not await tx.value("link.any"):
             return None
@@ -83,7 +83,7 @@ async def _done(tx: Transaction, due: Sequence[tuple[int, object]]) -> None:
 
 
 async def _phrases(tx: Transaction, ids: set[int]) -> None:
-    """Let phrases be known that live names have, and no others; all chunks that this may concern are to be linked."""
+    """Make the known phrases match the current names, and queue all chunks that this may affect."""
     rows = await tx.rows("link.phrases", phrases=Numbers(ids))
     come = {id_: phrases.phrase(written) for id_, written, known in rows if written is not None and not known}
     gone = [id_ for id_, written, known in rows if written is None and known]
@@ -99,7 +99,7 @@ async def _phrases(tx: Transaction, ids: set[int]) -> None:
 
 
 def _packed(sets: Sequence[Iterable[int]]) -> dict[str, Numbers]:
-    """Sets of numbers in the form in which they travel: one after the other, with their sizes."""
+    """Sets of numbers in transport form: concatenated, with their sizes."""
     listed = [sorted(one) for one in sets]
     return {"sizes": Numbers(map(len, listed)), "words": Numbers(number for one in listed for number in one)}
 
@@ -108,8 +108,8 @@ def _packed(sets: Sequence[Iterable[int]]) -> dict[str, Numbers]:
 
 
 async def link_new(tx: Transaction, ids: Sequence[UUID]) -> None:
-    """Link chunks that nobody has linked before, beside others who link other chunks. In how many chunks each phrase is
-    has to be counted afterwards."""
+    """Link new chunks, in parallel with other processes that link other chunks. The number of chunks per phrase must be
+    counted afterwards."""
     found = await _found(tx, ids)
     if found.rows:
         await tx.run("bulk.insert_occurrences", **found.values)
@@ -126,7 +126,8 @@ async def _chunks(tx: Transaction, ids: Sequence[UUID]) -> int:
 
 
 class _Found(NamedTuple):
-    """What is in some chunks: the rows of their occurrences, also by column, their words, and how many have text."""
+    """The contents of some chunks: the rows of their occurrences, also by column, their words, and how many have
+    text."""
 
     rows: list[_Row]
     values: dict[str, Any]
@@ -154,7 +155,7 @@ async def _found(tx: Transaction, ids: Sequence[UUID]) -> _Found:
 async def _vocabulary(
     tx: Transaction, texts: Iterable[Sequence[PhraseWord]], titles: Iterable[Sequence[str]]
 ) -> tuple[Vocabulary, set[str]]:
-    """What is known of the phrases that may be in these texts."""
+    """The known phrases that may occur in these texts."""
     texts = list(texts)
     firsts = {word.word for text in texts for word in text}
     found = await tx.rows("link.longest", firsts=Numbers(map(phrases.number, firsts)))
@@ -168,7 +169,7 @@ async def _vocabulary(
 
 
 def _titles(text: _Text) -> list[str]:
-    """The phrases of what stands over a chunk: the heading that it is under, or for the first chunk the title."""
+    """The phrases of the heading over a chunk, or of the title for the first chunk."""
     above = (place for place in (Place(*place) for place in text.places) if place.start <= text.start)
     headings = [place.label for place in above if place.kind == "heading"]
     over = headings[-1:] or ([text.title] if text.n == 0 and text.title else [])
@@ -193,10 +194,10 @@ def _linked(
 
 
 def _heading(text: _Text) -> int:
-    """How many characters of a chunk are the title that it begins with."""
+    """The length of the title at the start of a chunk, in characters."""
     return len(text.title) if text.title and text.text.startswith(text.title) else 0
 
 
 def _lead(found: Sequence[Occurrence]) -> str | None:
-    """What a text without a title is about: the name that it begins with."""
+    """The subject of a text without a title: the name that it begins with."""
     return found[0].phrase if found and found[0].start < phrases.LEAD else None

@@ -1,7 +1,7 @@
-"""Planning a batch: what would change in the view if these documents came and went.
+"""Plans a batch: what changes in the view if these documents are added and removed.
 
-Costs what changes, not what exists. Sums are kept per name and per pair of names, so an entity with a hundred
-thousand mentions is as cheap to add to as one with ten.
+The cost depends on what changes, not on what exists. Sums are kept per name and per pair of names, so adding to an
+entity with a hundred thousand mentions is as cheap as adding to one with ten.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class _Names:
 
     before: dict[UUID, NameRow] = field(default_factory=dict)
     after: dict[UUID, NameRow] = field(default_factory=dict)
-    loose: set[UUID] = field(default_factory=set)  # live names whose entity has to be found again
-    moved: set[UUID] = field(default_factory=set)  # those of them that change from one entity to another
+    loose: set[UUID] = field(default_factory=set)  # current names whose entity must be determined again
+    moved: set[UUID] = field(default_factory=set)  # those of them that move to another entity
     rules: list[NameRule] = field(default_factory=list)
 
     def entity(self, name: UUID) -> UUID | None:
@@ -72,9 +72,9 @@ class _Relations:
 
 
 class Planner:
-    """Reads what a batch affects, step by step, and works out the plan.
+    """Reads what a batch affects, step by step, and computes the plan.
 
-    All that it reads must be of one moment: the transaction is a snapshot, or holds the view lock.
+    All reads must be consistent: the transaction is a snapshot, or holds the view lock.
     """
 
     def __init__(self, tx: Transaction, batch: Batch) -> None:
@@ -115,7 +115,8 @@ class Planner:
         )
 
     async def _gather(self, deltas: Mapping[UUID, Sums]) -> _Names:
-        """All names that can change: those spoken of, those alike to any that comes or goes, and their entities'."""
+        """All names that can change: those in the batch, those similar to an added or removed name, and those of their
+        entities."""
         dirty_names = set(self._batch.dirty_names)
         own = await view.names(self._tx, dirty_names.union(deltas))
         names = _Names(before=dict(own))
@@ -138,7 +139,7 @@ class Planner:
         return names
 
     async def _resolve(self, names: _Names) -> None:
-        """Give every loose name its entity, and take it from those that nothing mentions any more."""
+        """Assign every loose name to its entity, and unassign names that nothing mentions any more."""
         groups = components(names.loose, await view.alike(self._tx, names.loose), names.rules)
         former = {id_: (row.entity, row.count) for id_, row in names.before.items() if row.entity is not None}
         for group, kept in zip(groups, inherit(groups, former), strict=True):
@@ -152,9 +153,9 @@ class Planner:
                 names.after[name] = row._replace(entity=None)
 
     async def _facts(self, names: _Names) -> FactDecisions:
-        """What rules say of entities and relations once the names have their entities.
+        """The rules about entities and relations, after names are assigned.
 
-        Where a name that such a rule speaks of comes to another entity, the relations of all names of both are others.
+        If a name in such a rule moves to another entity, the relations of all names of both entities change.
         """
         rules = await view.fact_rules(self._tx)
         shaken: set[UUID | None] = set()
@@ -168,7 +169,7 @@ class Planner:
     async def _name_pairs(
         self, deltas: Mapping[Pair, Sums], names: _Names, facts: FactDecisions
     ) -> tuple[dict[Pair, NamePairRow], dict[Pair, NamePairRow]]:
-        """The pairs of names that were added to or are to be worked out again, and all pairs of names that change their
+        """The pairs of names that were added to or must be computed again, and all pairs whose names move to another
         entity: before and after."""
         old = await view.name_pairs(self._tx, {*deltas, *self._batch.dirty_pairs})
         old |= await view.name_pairs_of_names(self._tx, names.moved)
@@ -190,7 +191,7 @@ class Planner:
         phrases: PhraseDeltas,
         facts: FactDecisions,
     ) -> _Relations:
-        """The relations that those pairs of names belonged to or belong to now, added up anew over all their pairs."""
+        """The relations that those pairs of names belonged to or now belong to, summed again over all their pairs."""
         affected = {t.relation for t in (*old_name_pairs.values(), *name_pairs.values()) if t.relation}
         old = await view.relations(self._tx, affected)
         stored = await view.name_pairs_of_relations(self._tx, old)
@@ -239,7 +240,7 @@ class Planner:
         phrase_counts: list[PhraseCount],
         facts: FactDecisions,
     ) -> tuple[list[EntityRow], list[UUID], list[ChangedText]]:
-        """The entities whose names, or whose number of relations, changed; those that are no more; texts to embed."""
+        """The entities whose names or number of relations changed; removed entities; texts to embed."""
         dirty: set[UUID] = set()
         dirty_names = set(self._batch.dirty_names)
         for id_ in core:
@@ -256,7 +257,7 @@ class Planner:
         known = {row.id for group in groups.values() for row in group if names.before[row.id].count}
         said = await self._said("d", known, DESCRIPTIONS_KEPT, phrase_counts)
         labels, types, told = (_labels(names.rules, kind) for kind in ("rename", "retype", "describe"))
-        # One that was suppressed has no row to tell how many relations it has.
+        # A suppressed entity has no row with its number of relations.
         back = [id_ for id_, group in groups.items() if any(names.before[n.id].entity == id_ for n in group)]
         related = await view.degrees(self._tx, [id_ for id_ in back if id_ not in old])
         rows: list[EntityRow] = []
@@ -279,10 +280,9 @@ class Planner:
         return rows, gone, texts
 
     async def _said(self, kind: str, known: Collection[UUID], most: int, phrase_counts: list[PhraseCount]) -> Said:
-        """What will be said of each owner with most weight; `known` are those of whom something was said before.
+        """The statements about each owner with most weight; `known` are owners that had statements before.
 
-        What the batch changes is read, and as many more as it changes, so the first `most` are among them whatever it
-        does.
+        This reads what the batch changes and as many more, so the first `most` are among them in any case.
         """
         changing = _by_owner(phrase_counts)
         affected = {owner: changing.get(owner, []) for owner in known}
@@ -303,7 +303,7 @@ def _by_owner(phrase_counts: Iterable[PhraseCount]) -> dict[UUID, list[PhraseCou
 
 
 def _summed(stored: Iterable[PhraseCount], changing: Iterable[PhraseCount]) -> list[PhraseCount]:
-    """What is said of one owner after a batch has added to it."""
+    """The statements about one owner after the batch."""
     sums = {one.hash: one for one in stored}
     for one in changing:
         before = sums.get(one.hash)
@@ -312,7 +312,7 @@ def _summed(stored: Iterable[PhraseCount], changing: Iterable[PhraseCount]) -> l
 
 
 def _related(source: UUID | None, target: UUID | None, facts: FactDecisions) -> UUID | None:
-    """The relation from one entity to another; none within one, to one that is no more, or that is not to be there."""
+    """The relation from one entity to another; None within one entity, to a removed entity, or if it is suppressed."""
     if source is None or target is None or source == target or facts.hide(source, target):
         return None
     return relation_id(source, target)
@@ -331,7 +331,7 @@ def _all(said: Said, owners: Iterable[UUID]) -> Iterable[Phrase]:
 
 
 def _labels(rules: Iterable[NameRule], kind: RuleKind) -> dict[UUID, tuple[int, str]]:
-    """What people decided for the entity of a name by rules of a kind: the latest counts."""
+    """The decision of people's rules of a kind for the entity of a name: the latest wins."""
     labels: dict[UUID, tuple[int, str]] = {}
     for rule in rules:
         if rule.kind == kind:
@@ -345,7 +345,7 @@ def _latest(labels: Mapping[UUID, tuple[int, str]], names: Iterable[NameRow]) ->
 
 
 def _decided(said: str | None) -> list[Phrase]:
-    """What a person said, in place of all that documents say."""
+    """A person's description, which replaces those of documents."""
     return [Phrase(UUID(int=0), said, 1)] if said else []
 
 

@@ -1,10 +1,10 @@
-"""Settling: what was stored becomes part of the view.
+"""Settling: stored documents become part of the view.
 
-A batch is planned on a snapshot, without a lock, and the texts that it changed are embedded with no transaction open.
-Then the view of the workspace is locked, and if it has not changed since the snapshot, the plan is written in one
-transaction. If it has, the plan is made again under the lock; if that has texts without a vector, the lock is released
-while they are embedded. So no transaction waits for a model, settlers on several machines wait for each other's writes
-only, and a reader sees a document before or after, never between.
+A batch is planned on a snapshot, without a lock, and the changed texts are embedded outside a transaction. Then the
+view of the workspace is locked, and if it has not changed since the snapshot, the plan is written in one transaction.
+If it has, the plan is made again under the lock; if that has texts without a vector, the lock is released while they
+are embedded. So no transaction waits for a model, settlers on several machines wait only for each other's writes, and a
+reader sees a document either before or after, never in between.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from trueweave.store.postgres.vectors.vectors import Vector, half
 from trueweave.store.postgres.view import view
 
 DOCUMENTS_AT_ONCE = 256
-ROWS_AT_ONCE = 20_000  # mentions and links; a document with more of them is large, and has a batch of its own
+ROWS_AT_ONCE = 20_000  # mentions and links; a document with more of them is large, and gets its own batch
 NAMES_AT_ONCE = 1000
 _TEXTS_AT_ONCE = 1024
-_TURN_AFTER = 3  # tries, after which other settlers are asked to hold back
+_TURN_AFTER = 3  # attempts, after which other settlers are asked to hold back
 _PAUSE = 0.05  # seconds
 
 
@@ -47,7 +47,7 @@ Texts = dict[UUID, str]  # by their hash
 
 
 class _Unmatched(Exception):
-    """Names of the batch have not looked for others alike yet."""
+    """Names of the batch have not been matched with similar names yet."""
 
     def __init__(self, names: list[UUID]) -> None:
         self.names = names
@@ -58,7 +58,8 @@ class _Changed(Exception):
 
 
 class SettleResult(NamedTuple):
-    """How many versions of documents were settled, how many vectors that brought, and the first failure by a bug."""
+    """The number of settled versions of documents, the number of new vectors, and the first failure because of a
+    bug."""
 
     documents: int = 0
     vectors: int = 0
@@ -71,7 +72,7 @@ class SettleResult(NamedTuple):
 
 @dataclass(frozen=True)
 class _Claim:
-    """A batch that nobody else is at, by the lease of its owner."""
+    """A batch that is leased to this settler."""
 
     owner: UUID
     batch: Batch
@@ -80,7 +81,7 @@ class _Claim:
 
 
 async def _at_once() -> None:
-    """Nothing more is coming."""
+    """Do not wait for more."""
 
 
 async def settle(
@@ -91,10 +92,10 @@ async def settle(
     is_stopping: Callable[[], bool] = lambda: False,
     gather: Callable[[], Awaitable[None]] = _at_once,
 ) -> SettleResult:
-    """Settle until nothing is left that no other settler is at, or it is to stop. With `large`, only documents that
-    are, or are not. `gather` is awaited after a batch of small ones that was not full, to let more come.
+    """Settle until everything left is leased to other settlers, or it should stop. `large` restricts it to large or to
+    small documents. `gather` is awaited after a partial batch of small documents, to collect more.
 
-    What fails by a bug is marked and left out.
+    Documents that fail because of a bug are marked and skipped.
     """
     settler = _Settler(workspace, embedder)
     total = SettleResult()
@@ -116,7 +117,7 @@ class _Settler:
     async def settle_some(self, *, large: bool = False) -> SettleResult | None:
         """Settle one batch; None when there was nothing to do."""
         owner = uuid4()
-        async with leases.kept(self._workspace, owner):  # also if it is lost whether it was claimed
+        async with leases.kept(self._workspace, owner):  # even if the result of the claim was lost
             claim = await self._claim(owner, large=large)
             return await self._settle(claim) if claim else None
 
@@ -127,13 +128,13 @@ class _Settler:
             return SettleResult()
         except (TrueweaveError, *DRIVER_ERRORS):
             raise
-        except Exception as error:  # noqa: BLE001 (a bug with one document must not keep others waiting)
+        except Exception as error:  # noqa: BLE001 (a bug with one document must not block others)
             if len(claim.uris) > 1:
                 return await self._one_by_one(claim)
             return SettleResult(defect=await self._mark(claim, error))
 
     async def _one_by_one(self, claim: _Claim) -> SettleResult:
-        """Find the document that cannot be settled, and settle the others."""
+        """Isolate the document that cannot be settled, and settle the others."""
         total = SettleResult()
         for uri in claim.uris:
             async with self._workspace.transaction() as tx:
@@ -145,10 +146,10 @@ class _Settler:
         kind: WorkKind = "settle" if claim.uris else "names"
         uri = next(iter(claim.uris), "")
         words = await failed_work.mark(self._workspace, kind, error, uri, uri)
-        return Defect(f"{uri or 'names that are to be resolved again'}: cannot be settled: {words}")
+        return Defect(f"{uri or 'names to be resolved again'}: cannot be settled: {words}")
 
     async def _claim(self, owner: UUID, *, large: bool) -> _Claim | None:
-        """Take some work that no other settler has. All waiting versions of a document go together."""
+        """Claim work that no other settler has. All pending versions of a document belong together."""
         while True:
             async with self._workspace.transaction() as tx:
                 if not await leases.is_turn_of_another(tx, owner):
@@ -174,7 +175,7 @@ async def _claimed(tx: Transaction, owner: UUID, *, large: bool) -> _Claim | Non
 
 
 def _first(rows: list[Row]) -> list[Row]:
-    """As many documents as make a batch, given by their versions; one at least."""
+    """As many documents as fit into a batch, at least one, with their versions."""
     total = 0
     taken: list[Row] = []
     for row in rows:
@@ -190,7 +191,7 @@ def _batch(rows: Iterable[Row]) -> Batch:
 
 
 class _Settling:
-    """One batch on its way into the view."""
+    """One batch being settled."""
 
     def __init__(self, workspace: Workspace, claim: _Claim, embedder: Embedder | None) -> None:
         self._workspace = workspace
@@ -217,7 +218,8 @@ class _Settling:
         return SettleResult(len(self._batch.documents), len(self._plan.texts) if self._space else 0)
 
     async def _try(self, act: Callable[[], Awaitable[Texts | None]]) -> Texts | None:
-        """What a step gives; names that have to look for others alike first do so in transactions of their own."""
+        """The result of a step; names that must first be matched with similar names are matched in separate
+        transactions."""
         while True:
             try:
                 return await act()
@@ -225,14 +227,15 @@ class _Settling:
                 await find_alike(self._workspace, unmatched.names)
 
     async def _plan_ahead(self) -> Texts | None:
-        """Plan without the lock; the texts to be embedded."""
+        """Plan without the lock; returns the texts to embed."""
         large = self._claim.rows > ROWS_AT_ONCE
         async with self._workspace.transaction(snapshot=True, unhurried=large) as snapshot:
             await self._check_linked(snapshot)
             return await self._missing(snapshot, await self._planned(snapshot))
 
     async def _write(self) -> Texts | None:
-        """Write the plan under the lock, made again if need be, and give None; or the texts to be embedded first."""
+        """Write the plan under the lock, after planning again if necessary, and return None; or the texts to embed
+        first."""
         large = self._claim.rows > ROWS_AT_ONCE
         async with self._workspace.transaction(unhurried=large) as tx:
             await lock_view(tx)
@@ -256,7 +259,7 @@ class _Settling:
         return self._plan
 
     async def _check_due(self, tx: Transaction) -> None:
-        """Lock the documents of the batch; _Changed unless they wait just as they did."""
+        """Lock the documents of the batch; _Changed unless they are still pending in the same versions."""
         if self._claim.uris:
             await tx.rows("record.lock_versions", uris=list(self._claim.uris))
             rows = await tx.rows("settle.due_versions", uris=list(self._claim.uris))
@@ -271,7 +274,7 @@ class _Settling:
             raise _Unmatched([name for (name,) in rows])
 
     async def _take_turn(self) -> None:
-        """Ask others to hold back: they changed what this rests on again and again while its texts were embedded."""
+        """Ask others to hold back: they changed the basis of this plan repeatedly while its texts were embedded."""
         async with self._workspace.transaction() as tx:
             await leases.take(tx, self._claim.owner, "turn")
 
@@ -295,16 +298,16 @@ class _Settling:
             self._embedded |= {hash_: v for (hash_, _), v in zip(some, halves, strict=True)}
 
     async def _ask(self, texts: list[str]) -> Vectors:
-        """Their vectors. A bug there is no document's: it ends the run, and leaves all of them to be settled."""
-        assert self._embedder, "texts are missing only where there is an embedder"
+        """Their vectors. A bug there is not specific to a document: it ends the run, and all documents stay pending."""
+        assert self._embedder, "texts are only missing if there is an embedder"
         try:
             return await self._embedder.embed(texts, "document")
         except (TrueweaveError, *DRIVER_ERRORS):
             raise
         except Exception as error:
             raise Defect(
-                f"the embedding model {self._embedder.model} failed: unexpected {type(error).__name__}: {error}. What "
-                "it was to embed waits to be settled: run the same command again when that is mended."
+                f"the embedding model {self._embedder.model} failed: unexpected {type(error).__name__}: {error}. "
+                "The texts to embed stay queued: fix this, then run the same command again."
             ) from error
 
     async def _carry_out(self, tx: Transaction, plan: Plan) -> None:
@@ -315,10 +318,10 @@ class _Settling:
         if self._space:
             await vectors.write(tx, self._space, *await asyncio.to_thread(self._vectors, plan))
         await count_change(tx)
-        await leases.release(tx, self._claim.owner)  # here, lest a lost one keep the next version waiting
+        await leases.release(tx, self._claim.owner)  # here, so that a lost one does not block the next version
 
     def _vectors(self, plan: Plan) -> tuple[list[Vector], list[tuple[VectorKind, UUID]]]:
-        """The vectors to be written, and what to remove those of."""
+        """The vectors to write, and the owners whose vectors to remove."""
         new = [Vector(t.kind, t.id, t.hash, self._embedded[t.hash]) for t in plan.texts]
         gone: list[tuple[VectorKind, UUID]] = [
             *(("chunk", id_) for id_ in plan.gone_chunks),

@@ -1,4 +1,4 @@
-"""Comparing a view with one that was built anew from the same documents. Nothing is written."""
+"""Compares a view with one rebuilt from the same documents. Nothing is written."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from trueweave.store.postgres.view import communities, digest
 
 _RESOLVED = ("names", "entities", "relations", "communities", "vectors")  # what depends on rules and settings
 _SEARCHED = ("phrases", "occurrences")
-_LOST_RULES = Difference("rules", "all", "these are not all the rules that were made and not undone", None)
+_LOST_RULES = Difference("rules", "all", "some rules that were created and not undone are missing", None)
 
 
 class Moment(NamedTuple):
-    """What a workspace is at a moment: another one, another view. And what waits to become part of the view."""
+    """The state of a workspace, which changes with the view, and the data that is not indexed yet."""
 
     state: str
     documents: int
@@ -29,7 +29,7 @@ class Moment(NamedTuple):
 
 
 async def moment(workspace: Workspace) -> Moment:
-    """The workspace as it is now."""
+    """The current state."""
     async with workspace.transaction(snapshot=True) as tx:
         [(documents, names, texts, grouped)] = await tx.rows("read.waiting")
         found = await communities.hierarchy(tx)
@@ -39,7 +39,7 @@ async def moment(workspace: Workspace) -> Moment:
 
 
 async def compare_with(workspace: Workspace, rebuilt: Workspace, before: Moment) -> Verdict:
-    """How a workspace and its rebuild compare. It was built from documents read since the moment `before`."""
+    """Compare a workspace with its rebuild, which was built from documents read since the state `before`."""
     left_out = list(_not_comparable(before))
     sections = [section for section in digest.SECTIONS if section not in left_out]
     mine = await digest.digest(workspace, sections)
@@ -49,7 +49,7 @@ async def compare_with(workspace: Workspace, rebuilt: Workspace, before: Moment)
     if mine == other:
         return Verdict(mine, other, lost, *waiting, tuple(left_out))
     found = (*lost, *await digest.differences(workspace, rebuilt, sections))
-    await renew(rebuilt)  # or what is compared with would be no rebuild any longer
+    await renew(rebuilt)  # or the other side would no longer be a rebuild
     now = await moment(workspace)
     if (now.state, now.grouped) != (before.state, before.grouped):
         return Verdict(mine, other, (), *waiting, tuple(left_out), changed=True)
@@ -57,7 +57,7 @@ async def compare_with(workspace: Workspace, rebuilt: Workspace, before: Moment)
 
 
 def _not_comparable(now: Moment) -> Iterator[str]:
-    """The sections of a view that is behind what is stored, by what it is behind with."""
+    """The sections of the view that are out of date, by what is pending."""
     for section in digest.SECTIONS:
         if (
             (now.names and section in _RESOLVED)

@@ -1,1 +1,1 @@
-"""From what documents say to a settled index."""
+"""Ingestion: from files to the record and the index."""

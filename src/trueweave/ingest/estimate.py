@@ -1,4 +1,4 @@
-"""Before anything is sent: how many chunks and tokens there are, and what they would cost."""
+"""Estimates the number of chunks and tokens, and their cost, before anything is sent."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from trueweave.store.postgres.vectors import vectors
 from trueweave.text import tokens
 from trueweave.text.chunking import chunk
 
-ASSUMED_OUT = 1.5  # tokens that a model writes for each token of text, where it has not written anything here yet
+ASSUMED_OUT = 1.5  # tokens that a model writes per token of text, until it has written some here
 
 
 @dataclass(frozen=True)
 class Prices:
-    """What an estimate rests on: what is asked (None: no model is), and what the two models cost."""
+    """The basis of an estimate: the prompts (None without a model), and the prices of the two models."""
 
     asked: LLMExtractor | None
     model: Price | None
@@ -60,7 +60,7 @@ async def estimate(
     listener: Listener,
     made: UUID | None = None,
 ) -> Estimate:
-    """What adding these would take. The listener is told what cannot be read."""
+    """The estimate for adding these. The listener receives what cannot be read."""
     total = _Sum()
 
     def tell(event: Event) -> None:
@@ -83,7 +83,7 @@ async def estimate(
 
 
 async def estimate_embedding(workspace: Workspace, embedder: Embedder, price: Price | None) -> EmbeddingEstimate:
-    """What it would take to embed everything with this model that is not embedded with it already."""
+    """The estimate for embedding everything that is not embedded with this model yet."""
     async with workspace.transaction() as tx:
         space = await vectors.find_space(tx, embedder)
     texts = total = 0
@@ -103,7 +103,7 @@ def _chunks(sources: Iterable[Source], recipe: Recipe) -> list[Chunk]:
 
 
 async def _ask(workspace: Workspace, chunks: list[Chunk], asked: LLMExtractor, recipe: Recipe, total: _Sum) -> None:
-    """Count the prompts of those chunks for which no reply is kept."""
+    """Count the prompts of the chunks without a cached reply."""
     prompts = await asyncio.to_thread(_prompts, chunks, asked, recipe.model)
     prompts = {key: pair for key, pair in prompts.items() if key not in total.seen}
     total.seen.update(prompts)
@@ -155,11 +155,11 @@ def _estimate(total: _Sum, recipe: Recipe, prices: Prices, spent: Iterable[Spent
 
 
 def _not_counted(recipe: Recipe) -> Iterator[str]:
-    """What cannot be known before it is done."""
+    """Notes on what cannot be known in advance."""
     if recipe.chunker != "structure":
         yield (
-            f"chunks are counted as the chunker structure makes them, as {recipe.chunker} may have to ask a model: "
+            f"chunks are counted with the chunker structure, because {recipe.chunker} may have to call a model: "
             "there may be more or fewer"
         )
     if recipe.extractor not in BUILT_IN_EXTRACTORS:
-        yield f"what the extractor {recipe.extractor} asks of a model is not known beforehand, and not counted"
+        yield f"the model calls of the extractor {recipe.extractor} are not known in advance, and not counted"

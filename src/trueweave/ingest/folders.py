@@ -1,4 +1,4 @@
-"""Which documents a path stands for, and which of them are gone from a folder."""
+"""Resolves paths to documents, and finds documents whose files no longer exist."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from trueweave.text.uris import ROW, Naming, is_absolute
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder of files, by what their uris begin with."""
+    """A folder, as the prefix of its uris."""
 
     prefix: str
 
     def has(self, uri: str) -> bool:
-        # In the project's own folder there are neither files outside of it nor what has a name of another kind.
+        # The project's own folder excludes files outside it and uris that are not paths.
         return uri.startswith(self.prefix) if self.prefix else not (uri.startswith("/") or is_absolute(uri))
 
 
 async def matching(workspace: Workspace, what: Sequence[str], naming: Naming) -> dict[str, list[str]]:
-    """The uris of the documents that each of these stands for: the path of a file, a folder or a pattern, or a uri.
+    """The uris of the documents that each of these selects: the path of a file, a folder or a pattern, or a uri.
 
-    A file stands for the rows in it, too, and what was imported for all that came with it (`graphrag:ragtest`). What is
-    a path of one document and the uri of another is the path.
+    A file also selects its rows, and the prefix of an import all its documents (`graphrag:ragtest`). If it is both the
+    path of one document and the uri of another, the path wins.
     """
     named = {given: naming.uri(given) for given in what}
     known = await _known(workspace, [*named.values(), *named])
@@ -44,8 +44,8 @@ async def matching(workspace: Workspace, what: Sequence[str], naming: Naming) ->
 
 
 async def gone(workspace: Workspace, folders: Sequence[Folder], naming: Naming, seen: Seen) -> list[str]:
-    """The uris of documents whose files were in these folders and are no longer, and of rows that have left their
-    files. Where a file is there and could not be read, nobody can tell, and its documents stay."""
+    """The uris of documents whose files no longer exist in these folders, and of rows that were deleted from their
+    files. The documents of a file that exists but cannot be read are kept."""
     found: list[str] = []
     async for page in _uris(workspace):
         inside = [uri for uri in page if any(folder.has(uri) for folder in folders)]
@@ -55,7 +55,7 @@ async def gone(workspace: Workspace, folders: Sequence[Folder], naming: Naming, 
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What somebody may have meant by a path or a uri: a folder, a file of rows, or a pattern of such."""
+    """The possible meanings of a path or a uri: a folder, a file of rows, or a pattern."""
 
     given: str
     uri: str
@@ -89,12 +89,12 @@ def _is_gone(uri: str, naming: Naming, seen: Seen) -> bool:
 
 
 def _is_missing(path: Path) -> bool:
-    """Whether a file is certainly not there: one in a folder that may not be entered could be."""
+    """Whether a file certainly does not exist: in an inaccessible folder it might."""
     try:
         return stat.S_ISDIR(path.lstat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
         return True
-    except (OSError, ValueError):  # it may not be looked at, or is no path at all
+    except (OSError, ValueError):  # it is inaccessible, or not a path at all
         return False
 
 
@@ -104,7 +104,7 @@ async def _known(workspace: Workspace, uris: Sequence[str]) -> set[str]:
 
 
 async def _uris(workspace: Workspace) -> AsyncIterator[list[str]]:
-    """The uris of all documents that are there or wait, some at a time."""
+    """The uris of all stored or queued documents, in batches."""
     after = ""
     while True:
         async with workspace.transaction() as tx:

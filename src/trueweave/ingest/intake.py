@@ -1,4 +1,4 @@
-"""Taking documents in: from whatever brings them, in batches, to the queue."""
+"""Submits documents from any source to the queue, in batches."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ async def take_in(
     made: UUID | None = None,
     room: int | None = None,
 ) -> None:
-    """Submit all documents, and tell of each file that could not be read. What was submitted is noted in `seen`. With
-    `made`, those that are unchanged are submitted as well where they were made in another way. StorageFull where the
-    workspace would have more bytes of text than `room`."""
+    """Submit all documents, and report each file that could not be read. Submitted documents are recorded in `seen`.
+    With `made`, unchanged documents are also submitted if they were processed with another recipe. StorageFull if the
+    workspace would exceed `room` bytes of text."""
     async for found in batches(incoming, listener):
         handed_in = await hand_in(workspace, found, recipe, listener, made, room)
         if seen is not None:
@@ -42,7 +42,7 @@ async def take_in(
 
 
 async def take_back(workspace: Workspace, seen: Seen) -> None:
-    """Withdraw what a run submitted and nobody has begun to work on."""
+    """Withdraw the documents of a run that no worker has started."""
     for jobs in seen.queued():
         await sources.take_back(workspace, jobs)
 
@@ -57,7 +57,7 @@ class Counts(NamedTuple):
 
 
 async def count(workspace: Workspace, incoming: Iterable[Loaded], recipe: Recipe, listener: Listener) -> Counts:
-    """What submitting these would come to. Nothing is submitted."""
+    """The effect of submitting these. Nothing is submitted."""
     fresh, changed, unchanged, unreadable = 0, 0, 0, 0
 
     def tell(event: Event) -> None:
@@ -74,8 +74,7 @@ async def count(workspace: Workspace, incoming: Iterable[Loaded], recipe: Recipe
 
 
 async def batches(incoming: Iterable[Loaded], listener: Listener) -> AsyncIterator[list[Source]]:
-    """The documents among what comes in, some at a time; the listener is told of what is none. Reading goes on in a
-    thread."""
+    """The documents of the input, in batches; everything else goes to the listener. Reading happens in a thread."""
     source = iter(incoming)
     while some := await asyncio.to_thread(_batch, source):
         for one in some:
@@ -93,7 +92,7 @@ async def hand_in(
     made: UUID | None = None,
     room: int | None = None,
 ) -> HandedIn:
-    """Hand in, and wait while the database is away."""
+    """Submit, and wait while the database is unavailable."""
 
     def told(reason: str, waited: float) -> None:
         listener(Waiting(reason, waited))
@@ -104,15 +103,15 @@ async def hand_in(
 
 
 def incoming(what: Iterable[str | Path | Source | NamedFile], files: Files, seen: Seen) -> Iterator[Loaded]:
-    """The documents in these files, folders and patterns, and those that are documents already, in order.
+    """The documents in these files, folders and patterns, and those given as documents, in order.
 
-    Of two that have the same uri the first counts, and the other is refused: which of them is meant nobody can tell.
+    Of two documents with the same uri the first is used, and the second is refused.
     """
     for n, one in enumerate(what, 1):
         found = _loaded(one, files)
         for loaded in found:
             if isinstance(loaded, Source):
-                # A file is called by its uri, and so is what is in it if it is one document.
+                # A file has its own uri, and so does its content if it is one document.
                 origin = loaded.origin or (f"text {n} of those given" if loaded is one else loaded.uri)
                 yield seen.clash(loaded.uri, origin) or loaded
             else:
@@ -126,7 +125,7 @@ def _loaded(one: str | Path | Source | NamedFile, files: Files) -> Iterable[Load
 
 
 def _batch(source: Iterator[Loaded]) -> list[Loaded]:
-    """The next of what comes in: neither too many nor too much. Empty at the end."""
+    """The next batch, limited in number and size. Empty at the end."""
     taken: list[Loaded] = []
     size = 0
     with reading_limits.current().running():

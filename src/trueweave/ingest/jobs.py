@@ -1,8 +1,8 @@
-"""What a worker does for one workspace: its documents, settling, summaries and reports.
+"""The jobs of a worker for one workspace: documents, settling, summaries and reports.
 
-Every job may be carried out twice without harm: what a model replied is kept by its content, a document enters the
-record in the transaction that takes its source away, and settling what is settled does nothing. So a worker may be
-killed at any moment, and whoever takes its jobs over loses nothing but the calls that were under way.
+Every job is idempotent: replies are cached by content, a document enters the record in the transaction that deletes its
+source, and settling twice does nothing. So a worker may be killed at any moment, and the process that takes over its
+jobs loses only the calls in progress.
 """
 
 from __future__ import annotations
@@ -56,17 +56,17 @@ from trueweave.text.chunking import StructureChunker
 _log = logging.getLogger(__name__)
 
 _GLANCE = 0.02  # seconds
-_STARTS = 25  # a document that was begun this often and never came to an end takes its workers with it
-WAITED_FOR = (BudgetReached, ModelUnavailable, DatabaseUnavailable)  # may come while a worker waits
-_OF_THE_SETTINGS = (ModelRefused, ConfigError, SpaceMismatch, DatabaseError)  # somebody has to change something
+_STARTS = 25  # a document that was started this often and never finished kills its workers
+WAITED_FOR = (BudgetReached, ModelUnavailable, DatabaseUnavailable)  # may succeed while a worker waits
+_OF_THE_SETTINGS = (ModelRefused, ConfigError, SpaceMismatch, DatabaseError)  # a person has to change something
 
 
 class _Unworkable(Exception):
-    """A document that was submitted under other settings than those of this run cannot be worked by them."""
+    """A document that was submitted with other settings cannot be processed with those of this run."""
 
 
 class Postponed(Exception):
-    """The job goes back to the queue, and is due again after so many seconds."""
+    """The job goes back to the queue, and is due again after `seconds`."""
 
     def __init__(self, reason: str, delay: float = 0) -> None:
         super().__init__(reason)
@@ -75,7 +75,7 @@ class Postponed(Exception):
 
 @dataclass(frozen=True)
 class WorkerSettings:
-    """How a worker goes about it. Times are in seconds."""
+    """Settings of a worker. Times are in seconds."""
 
     documents_at_once: int = 128
     jobs_at_once: int = 24
@@ -83,17 +83,17 @@ class WorkerSettings:
     gather: float = 1.0
     try_again_after: float = 5.0
     look_again: float = 0.1
-    idle: float = 1.0  # between looks at the queue while nothing waits in it
-    hold: float = 60.0  # at most, before a worker for all tries jobs of a workspace again that keep failing
+    idle: float = 1.0  # between polls of an empty queue
+    hold: float = 60.0  # maximum delay before a worker for all workspaces retries jobs of a workspace that keep failing
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """As the settings say, where they say something."""
+        """The worker settings from the general settings."""
         return cls(
             jobs_at_once=settings.jobs_of_a_worker, tries=settings.tries, try_again_after=settings.try_again_after
         )
 
-    patience: float = 600.0  # with a database that is away, once all documents are submitted
+    patience: float = 600.0  # with an unavailable database, once all documents are submitted
 
 
 def _by_structure(_: Recipe) -> Chunker:
@@ -102,9 +102,9 @@ def _by_structure(_: Recipe) -> Chunker:
 
 @dataclass(frozen=True)
 class WorkerDependencies:
-    """What a worker works with in a workspace: extractors and chunkers by recipe, the embedder, a summariser and a
-    writer of reports, if any; and the recipe of its own settings. Errors of that stop it, those of others mark
-    documents as failed; without one, all stop it.
+    """The dependencies of a worker in a workspace: extractors and chunkers by recipe, the embedder, a summariser and a
+    report writer, if any; and the recipe of its own settings. Errors with that recipe stop the worker, errors with
+    other recipes mark documents as failed; without a recipe, all errors stop it.
     """
 
     extractor: Callable[[Recipe], Extractor]
@@ -118,13 +118,13 @@ class WorkerDependencies:
 
     @property
     def reporting(self) -> Reporting:
-        """What reports are written with."""
+        """The tools for reports."""
         return Reporting(self.writer, self.embedder)
 
 
 @dataclass(frozen=True)
 class WorkerControls:
-    """How the jobs of a workspace reach the worker that runs them."""
+    """The connection from the jobs of a workspace to their worker."""
 
     tell: Listener
     pace: WorkerSettings
@@ -134,7 +134,7 @@ class WorkerControls:
 
 
 class WorkspaceJobs:
-    """The jobs of one workspace, carried out by a worker. `postponed` is asked what to do about a job that failed."""
+    """The jobs of one workspace, carried out by a worker. `postponed` decides what to do about a failed job."""
 
     def __init__(
         self,
@@ -151,7 +151,7 @@ class WorkspaceJobs:
         self._pace = controls.pace
         self._under_way: set[Job] = set()
         self._settling = 0
-        self._gathered = 0  # documents that were stored since a settler began to wait for more
+        self._gathered = 0  # documents stored since a settler started to wait for more
         self._begin = Batcher(self._begin_all)
         self._let_go = Batcher(self._let_go_all)
         self._store = Batcher(self._store_all, most=64)
@@ -164,18 +164,18 @@ class WorkspaceJobs:
         }
 
     async def prepare(self) -> None:
-        """Have all seen to that others had to leave."""
+        """Queue the work that others had to leave."""
         async with self._workspace.transaction() as tx:
             await tx.run("failed.forget_whole")
             await ask_for(tx, "settle")
 
     @property
     def is_busy(self) -> bool:
-        """Whether documents are worked or settled here just now."""
+        """Whether documents are being processed or settled here."""
         return bool(self._under_way or self._settling)
 
     async def is_done(self) -> bool:
-        """Whether nothing waits any longer, here or at another worker."""
+        """Whether all work is done, here and in other workers."""
         async with self._workspace.transaction() as tx:
             return not (
                 await tx.value("source.any_left")
@@ -184,8 +184,8 @@ class WorkspaceJobs:
             )
 
     async def carry_out(self, kind: Kind, payload: bytes) -> None:
-        """Do a job. Postponed when it has to wait. When it fails by a bug, that is marked: others go on, and `status`
-        shows it."""
+        """Run a job. Postponed if it has to wait. If it fails because of a bug, it is marked as failed: others
+        continue, and `status` shows it."""
         try:
             await self._acts[kind](payload)
         except Postponed:
@@ -193,12 +193,13 @@ class WorkspaceJobs:
         except (TrueweaveError, *DRIVER_ERRORS) as error:
             raise self._postponed(error) from error
         except Exception as error:
-            if kind == "document":  # its documents would be waited for
+            if kind == "document":  # others would wait for its documents
                 raise self._postponed(error) from error
             await self._mark("settle" if kind == "large" else kind, error)
 
     async def _documents(self, payload: bytes) -> None:
-        """A handful of documents. When one must wait, the job is done again for all; what is done is not done twice."""
+        """Process a batch of documents. If one must wait, the job runs again for all; finished documents are not
+        repeated."""
         outcomes = await asyncio.gather(
             *(self._document(job) for job in sources.unpacked(payload)), return_exceptions=True
         )
@@ -214,7 +215,7 @@ class WorkspaceJobs:
             self._under_way.add(job)
             try:
                 begun = await self._begin(job)
-                if begun is None:  # done already; but whoever did it may have gone before it was settled
+                if begun is None:  # already done; but that worker may have died before settling it
                     await self._ask_for("settle")
                     return
                 about: Attributes = {"trueweave.workspace": self._workspace.id, "trueweave.document.uri": job.uri}
@@ -223,14 +224,14 @@ class WorkspaceJobs:
                     await self._bring_in(begun)
             except _Unworkable as error:
                 await self._fail(job, str(error), tries=1)
-            except (*DRIVER_ERRORS, *WAITED_FOR, *_OF_THE_SETTINGS) as error:  # the document has no part in it
+            except (*DRIVER_ERRORS, *WAITED_FOR, *_OF_THE_SETTINGS) as error:  # not the fault of the document
                 await self._let_go(job)
                 raise self._postponed(error) from error
             except BadReply as error:
                 await self._fail(job, str(error), tries=None if error.again else 1)
             except TrueweaveError as error:
                 await self._fail(job, str(error))
-            except Exception as error:  # noqa: BLE001 (a document must not end a worker, and its error is kept)
+            except Exception as error:  # noqa: BLE001 (a document must not stop a worker, and its error is stored)
                 await self._fail(job, f"unexpected {type(error).__name__}: {error}. This is a bug: please report it.")
             finally:
                 self._under_way.discard(job)
@@ -238,8 +239,8 @@ class WorkspaceJobs:
     async def _bring_in(self, begun: Begun) -> None:
         if begun.starts > _STARTS:
             raise TrueweaveError(
-                f"{begun.source.uri}: begun {begun.starts - 1} times, and whoever began it died each time. Make it "
-                "smaller, or give the worker more memory, and add it again."
+                f"{begun.source.uri}: started {begun.starts - 1} times, and the worker died each time. Split the "
+                "document, or give the worker more memory, and add it again."
             )
         recipe = Recipe.model_validate_json(begun.recipe)
         try:
@@ -259,14 +260,14 @@ class WorkspaceJobs:
             await self._gather()
             self._check_stopping()
             async with self._workspace.transaction() as tx:
-                await absorb(tx, "settle")  # this one sees all that those would
+                await absorb(tx, "settle")  # this run covers those jobs
             await self._settle_all(large=False)
             await self._ask_again("settle", "large", "summary", "report")
         finally:
             self._settling -= 1
 
     async def _settle_large(self, _: bytes) -> None:
-        """Settle documents that take long, one by one, while others are settled beside them."""
+        """Settle large documents one by one, while others are settled concurrently."""
         self._settling += 1
         try:
             self._check_stopping()
@@ -276,8 +277,8 @@ class WorkspaceJobs:
             self._settling -= 1
 
     async def _settle_all(self, *, large: bool) -> None:
-        """Settle the documents that no other settler has a lease on, and find the names in them. Postponed if the
-        worker is told to stop before all is done."""
+        """Settle the documents that no other settler has leased, and link the names in them. Postponed if the worker is
+        stopped first."""
         is_stopping = self._controls.stopping.is_set
         with span("settle", {"trueweave.workspace": self._workspace.id}) as settling:
             settled = await settle(
@@ -291,7 +292,7 @@ class WorkspaceJobs:
                 await link(self._workspace, is_stopping=is_stopping)
             except (TrueweaveError, *DRIVER_ERRORS):
                 raise
-            except Exception as error:  # noqa: BLE001 (it must not keep documents from being settled, and is kept)
+            except Exception as error:  # noqa: BLE001 (it must not block settling, and is stored)
                 await self._mark("link", error)
             self._check_stopping()
             await self._unless_stopped(vectors.move_to_own_table(self._workspace, settled.vectors))
@@ -300,8 +301,7 @@ class WorkspaceJobs:
                 self._tell(Settled(settled.documents))
 
     async def _unless_stopped(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do what may take long, costs no model calls and can be done again; Postponed if the worker is told to stop
-        meanwhile."""
+        """Run long work that makes no model calls and can be repeated. Postponed if the worker is stopped meanwhile."""
         working = asyncio.create_task(work)
         stopping = asyncio.create_task(self._controls.stopping.wait())
         try:
@@ -315,8 +315,8 @@ class WorkspaceJobs:
         working.result()
 
     async def _ask_again(self, kind: Kind, *others: Kind) -> None:
-        """Leave a job in the queue for each of these kinds that still has work due. What is left of `kind` is leased to
-        another process, so that job is due when the lease may have ended; a job of `others` is due now."""
+        """Queue a job for each of these kinds that still has work. Remaining work of `kind` is leased to another
+        process, so its job is due when the lease may have expired; jobs of `others` are due now."""
         async with self._workspace.transaction() as tx:
             if await self._is_due(tx, kind):
                 await ask_for(tx, kind, min(self._try_again_after, leases.SECONDS))
@@ -372,7 +372,8 @@ class WorkspaceJobs:
         return [None] * len(rows)
 
     async def _gather(self) -> None:
-        """Let more come together while more is coming: settling many at once costs little more than settling one."""
+        """Wait for more documents while they keep coming: settling many together costs little more than settling
+        one."""
         self._gathered = 0
         with suppress(TimeoutError):
             async with asyncio.timeout(self._pace.gather):
@@ -391,7 +392,7 @@ class WorkspaceJobs:
         return self._kit.try_again_after or self._pace.try_again_after
 
     async def _fail(self, job: Job, error: str, tries: int | None = None) -> None:
-        """Keep the error with the document; try it again, unless it has failed often enough."""
+        """Store the error with the document; retry it, unless it has failed too often."""
         most = tries or self._kit.tries or self._pace.tries
         has_failed = await sources.fail(self._workspace, job, error, most)
         if has_failed is None:
@@ -401,7 +402,7 @@ class WorkspaceJobs:
         _log.warning(
             "document %s failed%s",
             job.uri,
-            "" if has_failed else ", and is tried again",
+            "" if has_failed else ", and will be retried",
             extra={"event": "document.failed", "workspace": self._workspace.id, "uri": job.uri, "final": has_failed},
         )
         if not has_failed:
@@ -409,10 +410,10 @@ class WorkspaceJobs:
                 await enqueue(tx, "document", [sources.packed([job])], self._try_again_after)
 
     async def _mark(self, kind: WorkKind, error: Exception) -> None:
-        """Keep that all work of a kind failed by a bug, and tell of it."""
+        """Record that work of a kind failed because of a bug, and report it."""
         self._tell(WorkFailed(kind, "", await failed_work.mark(self._workspace, kind, error)))
         about = {"workspace": self._workspace.id, "kind": kind, "error_type": type(error).__name__}
-        _log.error("job failed by a bug: %s", kind, extra={"event": "job.failed", **about})
+        _log.error("job failed because of a bug: %s", kind, extra={"event": "job.failed", **about})
         _log.debug("traceback of the failed job", exc_info=error, extra={"event": "job.failed.traceback", **about})
 
     def _check_stopping(self) -> None:

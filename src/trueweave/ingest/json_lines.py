@@ -1,4 +1,4 @@
-"""JSON lines: one object a line, plain or gzipped, each with a name of its own."""
+"""JSON lines: one object per line, plain or gzipped, each with its own name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BLOCK, _LINES = 2**20, 2**14  # how often limits are checked
 
 
 def rows(path: Path) -> Iterator[tuple[int, Row]]:
-    """The objects in a file, with the numbers of their lines. One that cannot be used is an error."""
+    """The objects in a file, with their line numbers. An invalid line is an error."""
     for number, data in lines(path):
         try:
             row = parsed(data)
@@ -31,7 +31,7 @@ def rows(path: Path) -> Iterator[tuple[int, Row]]:
 
 
 def lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file that are not empty, with their numbers."""
+    """The non-empty lines of a file, with their numbers."""
     number = size = 0
     limits, is_packed = reading_limits.current(), path.suffix == ".gz"
     try:
@@ -39,7 +39,7 @@ def lines(path: Path) -> Iterator[tuple[int, bytes]]:
             while line := file.readline(MOST_LINE + 1):
                 number += 1
                 size += len(line)
-                if size > _BLOCK or not number % _LINES:  # a file may be nothing but line ends
+                if size > _BLOCK or not number % _LINES:  # a file may consist of line breaks only
                     limits.unpack(size) if is_packed else limits.check()
                     size = 0
                 if len(line) > MOST_LINE:
@@ -53,28 +53,28 @@ def lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def name_of(row: Row) -> str:
-    """What names a row in its file; empty when nothing does."""
+    """The name of a row in its file; empty if it has none."""
     return next((str(row[key]) for key in ("uri", "id", "passage_id") if row.get(key) is not None), "")
 
 
 def row_uri(row: Row, file: str, otherwise: str = "") -> str:
-    """The uri of a row in the file of that uri. One that it has itself stays if it means the same everywhere."""
+    """The uri of a row in the file of that uri. Its own uri is kept if it is absolute."""
     name = name_of(row) or otherwise
     return name if row.get("uri") is not None and is_absolute(name) else f"{file}{ROW}{name}"
 
 
 def place(path: Path, number: int) -> str:
-    """A line of a file, in words."""
+    """A line of a file, for messages."""
     return f"{path}, line {number}"
 
 
 def broken(path: Path, number: int, problem: str) -> UnreadableFile:
-    """What to say of a line that cannot be used."""
-    return UnreadableFile(f"{place(path, number)}: {problem}. Mend that line and add the file again.")
+    """The error for an invalid line."""
+    return UnreadableFile(f"{place(path, number)}: {problem}. Fix that line and add the file again.")
 
 
 def parsed(line: bytes) -> Row:
-    """The object in a line, which has a name."""
+    """The object in a line, which must have a name."""
     try:
         row = json.loads(line)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Which documents would be worked otherwise now, and why."""
+"""Which documents are out of date, and why."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trueweave.graph.contribution import Made
 
 
 def outdated(made: Iterable[tuple[Made, int]], now: Made) -> list[OutOfDate]:
-    """Those of the documents, by how they were made, that would be made otherwise now."""
+    """The documents, by recipe, that are out of date: the settings have changed since."""
     found: Counter[tuple[str, ...]] = Counter()
     for one, documents in made:
         if one != now:

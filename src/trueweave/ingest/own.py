@@ -1,6 +1,6 @@
-"""Extractors and chunkers of a user's own: given to a program, or brought along by a package, and made for a workspace.
+"""Custom extractors and chunkers: passed in by a program, or provided by a package, and created per workspace.
 
-What they raise and what they give is checked here, so that an error names them and not Trueweave.
+Their errors and results are checked here, so that an error names them and not Trueweave.
 """
 
 from __future__ import annotations
@@ -22,99 +22,102 @@ from trueweave.text.semantic import SemanticChunker
 
 EXTRACTORS, CHUNKERS = "trueweave.extractors", "trueweave.chunkers"
 BUILT_IN_EXTRACTORS, BUILT_IN_CHUNKERS = ("llm", "nlp", "capitals"), ("structure", "semantic")
-GIVEN = "given"  # the name of one that was given to a program
+GIVEN = "given"  # the name of an object that a program passed in
 
 _ERROR_SHOWN = 500  # characters
 
 
 @dataclass(frozen=True)
 class IngestContext:
-    """What a workspace has for an extractor or chunker that is made for it: the settings in force, the language model
-    or None, and the embedding model. Calls to models are limited, cached and paid from the workspace's budget."""
+    """The context for creating an extractor or chunker of a workspace: the effective settings, the language model or
+    None, and the embedding model. Model calls are limited, cached and paid from the workspace's budget."""
 
     settings: Settings
     llm: StreamingLLM | None
     open_embedder: Callable[[], Awaitable[Embedder | None]]
 
     async def embedder(self) -> Embedder:
-        """The embedding model; ConfigError where there is none."""
+        """The embedding model; ConfigError if there is none."""
         found = await self.open_embedder()
         if found is None:
             raise ConfigError(
-                "no embedding model is set, and documents are to be cut or read by vectors. Set embedding_model in "
-                'trueweave.toml, or another chunker: chunker = "structure" needs none.'
+                "no embedding model is set, but the chunker or extractor needs vectors. Set embedding_model in "
+                'trueweave.toml, or choose another chunker: chunker = "structure" needs none.'
             )
         return found
 
 
 MakeExtractor = Callable[[IngestContext], Extractor]
-"""Makes an extractor for a workspace: a class or a function."""
+"""Creates an extractor for a workspace: a class or a function."""
 MakeChunker = Callable[[IngestContext], Chunker]
-"""Makes a chunker for a workspace: a class or a function."""
+"""Creates a chunker for a workspace: a class or a function."""
 
 
 @dataclass(frozen=True)
 class Given:
-    """What a program was given in the place of what its settings name."""
+    """Objects that a program passed in to replace those of its settings."""
 
     embedder: Embedder | None = None
     extractor: Extractor | MakeExtractor | None = None
     chunker: Chunker | MakeChunker | None = None
 
     def outweighing(self, settings: Settings) -> Settings:
-        """The settings with what was given in place of what they name."""
+        """The settings, overridden by the given objects."""
         names = {"extractor": self.extractor, "chunker": self.chunker}
         return settings.model_copy(update={name: GIVEN for name, one in names.items() if one is not None})
 
 
 @dataclass(frozen=True)
 class OwnExtractor:
-    """An extractor of a user's own, checked."""
+    """A custom extractor, checked."""
 
     name: str
     inner: Extractor
     fingerprint: str
 
     async def extract(self, source: Source, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
-        """What it finds in each chunk, in order. PluginFailed where it raises an error or does not give that."""
+        """Its findings for each chunk, in order. PluginFailed if it raises an error or returns something else."""
         what = f"the extractor {self.name}"
         found: Sequence[Extraction] = await _called(what, source, self.inner.extract(source, chunks))
         if not _are(found, Extraction) or len(found) != len(chunks):
             raise PluginFailed(
-                f"{source.uri}: {what} must give one Extraction for each of {len(chunks)} chunks, in order. Mend it, "
-                "and add the document again."
+                f"{source.uri}: {what} must return one Extraction for each of {len(chunks)} chunks, in order. Fix "
+                "it, and add the document again."
             )
         return found
 
 
 @dataclass(frozen=True)
 class OwnChunker:
-    """A chunker of a user's own, checked."""
+    """A custom chunker, checked."""
 
     name: str
     inner: Chunker
     fingerprint: str
 
     async def chunk(self, source: Source, sizes: ChunkSizes) -> Sequence[Chunk]:
-        """Its chunks, with tokens where it did not count them. PluginFailed where it raises an error, or a chunk is no
-        exact span of the text, or they are not in order."""
+        """Its chunks, with token counts added if missing. PluginFailed if it raises an error, a chunk is not an exact
+        span of the text, or they are out of order."""
         what = f"the chunker {self.name}"
         found: Sequence[Chunk] = await _called(what, source, self.inner.chunk(source, sizes))
         if not _are(found, Chunk):
-            raise PluginFailed(f"{source.uri}: {what} must give a list of chunks. Mend it, and add the document again.")
+            raise PluginFailed(
+                f"{source.uri}: {what} must return a list of chunks. Fix it, and add the document again."
+            )
         before = -1
         for chunk in found:
             if not chunk.text.strip() or source.text[chunk.start : chunk.end] != chunk.text or chunk.start <= before:
                 raise PluginFailed(
-                    f"{source.uri}: the chunk of {what} that starts at {chunk.start} is blank, is not what the text "
-                    "has there, or does not start after the one before. Mend it, and add the document again."
+                    f"{source.uri}: the chunk of {what} that starts at {chunk.start} is blank, differs from the "
+                    "text at that position, or does not start after the previous one. Fix it, and add the document "
+                    "again."
                 )
             before = chunk.start
         return [chunk if chunk.tokens else replace(chunk, tokens=tokens.count(chunk.text)) for chunk in found]
 
 
 class Parts:
-    """The extractors and chunkers of one workspace that are not made from the recipe alone. Each is made once."""
+    """The custom extractors and chunkers of one workspace. Each is created once."""
 
     def __init__(self, given: Given, context: IngestContext) -> None:
         self._given = given
@@ -123,7 +126,7 @@ class Parts:
         self._chunkers: dict[str, OwnChunker] = {}
 
     def fingerprinted(self, recipe: Recipe) -> Recipe:
-        """The recipe with fingerprints of what it only names."""
+        """The recipe with the fingerprints of custom components."""
         changes: dict[str, str] = {}
         if recipe.extractor not in BUILT_IN_EXTRACTORS:
             changes["extractor_fingerprint"] = self._extractor(recipe.extractor).fingerprint
@@ -134,7 +137,7 @@ class Parts:
         return recipe.model_copy(update=changes)
 
     def extractor(self, recipe: Recipe) -> Extractor:
-        """The user's own extractor that a recipe names; ConfigError where there is another, or none."""
+        """The custom extractor that a recipe names; ConfigError if its version differs, or there is none."""
         if recipe.extractor == GIVEN and self._given.extractor is None:
             raise _worked_elsewhere("extractor", EXTRACTORS)
         found = self._extractor(recipe.extractor)
@@ -142,14 +145,14 @@ class Parts:
         return found
 
     def chunker(self, recipe: Recipe) -> Chunker:
-        """The chunker that a recipe names; ConfigError where there is another, or none."""
+        """The chunker that a recipe names; ConfigError if its version differs, or there is none."""
         if recipe.chunker == "structure":
             return StructureChunker()
         if recipe.chunker == "semantic":
             if recipe.chunk_embedding != self._embedding:
                 raise ConfigError(
-                    f"it was added to be cut by vectors of {recipe.chunk_embedding}, and the embedding model here is "
-                    f"{self._embedding}. Add it again, or set embedding_model to that one."
+                    f"it was added to be chunked with vectors of {recipe.chunk_embedding}, but the embedding model "
+                    f"here is {self._embedding}. Add it again, or set embedding_model to that one."
                 )
             return SemanticChunker(self._context.embedder, recipe.chunk_embedding, recipe.break_percentile)
         if recipe.chunker == GIVEN and self._given.chunker is None:
@@ -181,15 +184,15 @@ class Parts:
         return self._chunkers[name]
 
     def _made(self, kind: str, group: str, built_in: Sequence[str], name: str, given: Any, does: str) -> Any:
-        """One of a user's own: as it was given, or made for this workspace."""
+        """A custom component: as passed in, or created for this workspace."""
         if name != GIVEN:
             made = plugins.made(group, kind, name, built_in, self._context)
         elif given is None:
-            raise ConfigError(f'{kind} = "{GIVEN}" is for one that a program is given. Set another name.')
+            raise ConfigError(f'{kind} = "{GIVEN}" stands for an object that a program passes in. Set another name.')
         else:
             made = given if hasattr(given, does) and not isinstance(given, type) else given(self._context)
         if not callable(getattr(made, does, None)):
-            raise ConfigError(f"the {kind} {name} has no method {does}. Give one that is a {kind.title()}.")
+            raise ConfigError(f"the {kind} {name} has no method {does}. Pass a {kind.title()}.")
         return made
 
 
@@ -197,8 +200,8 @@ def _fingerprint(kind: str, name: str, made: Any) -> str:
     found = getattr(made, "fingerprint", None)
     if not isinstance(found, str) or not found:
         raise ConfigError(
-            f"the {kind} {name} has no fingerprint: a text that is another one whenever it would find something else. "
-            "Give it one, such as a version."
+            f"the {kind} {name} has no fingerprint: a text that changes whenever its results would. Add one, such "
+            "as a version."
         )
     return key(kind, found).hex
 
@@ -206,16 +209,16 @@ def _fingerprint(kind: str, name: str, made: Any) -> str:
 def _check_same(kind: str, name: str, wanted: str, here: str) -> None:
     if wanted != here:
         raise ConfigError(
-            f"it was added with another version of the {kind} {name} than this process has. Use the same for all who "
-            "work in this workspace, and add it again."
+            f"it was added with another version of the {kind} {name} than this process has. Use the same version in "
+            "all processes of this workspace, and add it again."
         )
 
 
 def _worked_elsewhere(kind: str, group: str) -> ConfigError:
     return ConfigError(
-        f"it was added by a program with {'an' if kind == 'extractor' else 'a'} {kind} of its own, which no other "
-        f"process has. Let that program add it while no other worker runs in this workspace; or make the {kind} an "
-        f"entry point of the group {group}, install it wherever workers run, and set {kind} to its name."
+        f"it was added by a program with its own {kind}, which no other process has. Add it with that program while "
+        f"no other worker runs in this workspace; or register the {kind} as an entry point of the group {group}, "
+        f"install it wherever workers run, and set {kind} to its name."
     )
 
 
@@ -227,7 +230,7 @@ async def _called(what: str, source: Source, call: Awaitable[Any]) -> Any:
     except Exception as error:
         reason = str(error).partition("\n")[0][:_ERROR_SHOWN]
         raise PluginFailed(
-            f"{source.uri}: {what} raised {type(error).__name__}: {reason.removesuffix('.')}. Mend it, and add the "
+            f"{source.uri}: {what} raised {type(error).__name__}: {reason.removesuffix('.')}. Fix it, and add the "
             "document again."
         ) from error
 

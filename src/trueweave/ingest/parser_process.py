@@ -1,7 +1,7 @@
 """The process in which one file is parsed: `parser_process.py parser path limits`. See trueweave.ingest.parsing.
 
-It says one JSON object: the document, or its problem. It runs as a script, with a bare package in the place of
-Trueweave's public names, as importing all that those need would take longer than most files take to parse.
+It prints one JSON object: the document, or its problem. It runs as a script, with an empty package instead of
+Trueweave's public names, because importing those would take longer than parsing most files.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from zipfile import ZipFile, is_zipfile
 
 _EXTRA = frozenset({"docx", "openpyxl", "pptx", "pypdfium2"})
 _MIB = 2**20
-_SMALL = 16 * _MIB  # what archives may unpack to, however small they are
-_SPARE = 64 * _MIB  # memory to say that there was too little
+_SMALL = 16 * _MIB  # what archives may always unpack to, however small they are
+_SPARE = 64 * _MIB  # reserve memory to report that there was too little
 
 
 def main(parser: str, path: Path, limits: dict[str, int], answer: int) -> None:
-    """Say what a parser finds in a file."""
+    """Print the result of a parser for a file."""
     _confine(limits)
     unpacked = check_archive(path, limits)
     module, function = parser.split(":")
@@ -34,7 +34,7 @@ def main(parser: str, path: Path, limits: dict[str, int], answer: int) -> None:
 
 
 def check_archive(path: Path, limits: dict[str, int]) -> int:
-    """The bytes that an archive unpacks to. One with too many is refused; what is no archive passes."""
+    """The unpacked size of an archive. Too large an archive is refused; other files pass."""
     if not is_zipfile(path):
         return 0
     with ZipFile(path) as archive:
@@ -56,17 +56,19 @@ def _confine(limits: dict[str, int]) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (limits["cpu_seconds"], limits["cpu_seconds"] + 1))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    signal.alarm(limits["wall_seconds"])  # if the other side is gone by then
+    signal.alarm(limits["wall_seconds"])  # if the parent has exited by then
 
 
 def _problem(error: BaseException, limits: dict[str, int]) -> str:
     if isinstance(error, MemoryError):
         return f"its parser needs more than {limits['memory'] // _MIB:,} MiB of memory; split it, or save it as text"
     if isinstance(error, ModuleNotFoundError) and error.name in _EXTRA:
-        return f'reading it takes {error.name}, which is not installed; run: pip install "trueweave[documents]"'
+        return f'reading it needs {error.name}, which is not installed; run: pip install "trueweave[documents]"'
     if isinstance(error, import_module("trueweave.core.errors").InvalidDocument):
         return str(error)
-    return f"it is damaged or of another kind ({type(error).__name__}: {str(error)[:200]}); save it again, or as text"
+    return (
+        f"it is damaged or has another format ({type(error).__name__}: {str(error)[:200]}); save it again, or as text"
+    )
 
 
 def _say(answer: int, what: dict[str, object]) -> None:

@@ -1,8 +1,8 @@
-"""Parsing of binary formats, each file in a process of its own, so that one that hangs, crashes or takes too much
-memory harms nothing else.
+"""Parses binary formats, each file in a separate process, so that a file that hangs, crashes or takes too much memory
+does no harm.
 
-A parser is a function `read(path, draft) -> title`, named as `package.module:function`. The process knows nothing of
-the environment, may not write files, and has limits on memory, time and what it gives back.
+A parser is a function `read(path, draft) -> title`, named as `package.module:function`. The process has an empty
+environment, may not write files, and has limits on memory, time and output.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from trueweave.text.text_builder import MOST_TEXT
 
 _GIB, _MIB = 2**30, 2**20
 _BYTES_PER_CHARACTER = 6  # of JSON, at most
-_PATIENCE = 0.5  # seconds between two checks whether the reading was stopped
+_PATIENCE = 0.5  # seconds between checks whether reading was stopped
 
 
 @dataclass(frozen=True, slots=True)
 class ParserLimits:
-    """How much one file may take. Sizes are in bytes, but `text` is in characters.
+    """The limits for one file. Sizes are in bytes, except `text`, which is in characters.
 
-    `unpacked`, `ratio` and `entries` are for formats that are zip archives: what is in them all together, how many
-    times the size of the file that may be, and how many files there may be.
+    `unpacked`, `ratio` and `entries` apply to zip archives: the unpacked size, its ratio to the size of the file, and
+    the number of files.
     """
 
     file: int = 512 * _MIB
@@ -94,7 +94,7 @@ def _output(process: subprocess.Popen[bytes], limits: ParserLimits) -> bytes:
             data = os.read(process.stdout.fileno(), _MIB)
             said += data
             if len(said) > limits.text * _BYTES_PER_CHARACTER + _MIB:
-                raise UnreadableFile("its parser gives back more than the text it may; split the file")
+                raise UnreadableFile("its parser returns too much text; split the file")
             if not data:
                 break
     try:
@@ -110,7 +110,7 @@ def _source(path: Path, uri: str, said: bytes, code: int, limits: ParserLimits) 
     try:
         answer = json.loads(said)
     except ValueError as error:
-        raise _unreadable(path, "its parser broke off before it was done; save it again, or as text") from error
+        raise _unreadable(path, "its parser stopped early; save it again, or as text") from error
     reading_limits.current().unpack(answer.get("unpacked", 0))
     if "problem" in answer:
         raise _unreadable(path, answer["problem"])
@@ -120,7 +120,7 @@ def _source(path: Path, uri: str, said: bytes, code: int, limits: ParserLimits) 
 
 def _killed(by: signal.Signals, limits: ParserLimits) -> str:
     if by == signal.SIGKILL:
-        return "its parser was killed, perhaps as the machine ran out of memory; try it again, or save it as text"
+        return "its parser was killed, perhaps because the machine ran out of memory; try again, or save it as text"
     if by == signal.SIGXCPU:
         return f"its parser took more than {limits.cpu_seconds} s of computing; save it again, or as text"
     if by == signal.SIGALRM:

@@ -1,6 +1,6 @@
-"""Limits on reading the files of one upload: bytes that they unpack to, and seconds. Files of one's own have none.
+"""Limits on reading the files of one upload: unpacked bytes, and seconds. Local files have no limits.
 
-Loaders take no settings, so the limits are in the context of the task or thread that reads.
+Loaders have no settings, so the limits are in the context of the task or thread that reads.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _MIB = 2**20
 
 
 class ReadingLimits:
-    """What reading some files may take, all together. The time is that in `running` alone, without what is done with
-    the documents meanwhile."""
+    """The limits for reading some files, in total. Only the time in `running` counts, not the processing of the
+    documents."""
 
     def __init__(self, unpacked: int, seconds: float) -> None:
         self._most_unpacked = unpacked
@@ -41,18 +41,18 @@ class ReadingLimits:
         return max(self._most_seconds - self._seconds - running, 0.0)
 
     def stop(self) -> None:
-        """End the reading at its next check, as nobody waits for it any more."""
+        """Stop reading at the next check, because nobody waits for it any more."""
         self._is_stopped.set()
 
     def check(self) -> None:
-        """UnreadableFile where the time is over; CancelledError where the reading was stopped."""
+        """UnreadableFile if the time is over; CancelledError if reading was stopped."""
         if self._is_stopped.is_set():
             raise CancelledError
         if not self.seconds_left:
             raise UnreadableFile(f"Reading the upload took more than {self._most_seconds:g} s. Split it.")
 
     def unpack(self, size: int) -> None:
-        """So many more bytes are unpacked. UnreadableFile where they are too many."""
+        """Count unpacked bytes. UnreadableFile if there are too many."""
         self._unpacked += size
         if self._unpacked > self._most_unpacked:
             raise UnreadableFile(f"The upload unpacks to more than {self._most_unpacked // _MIB:,} MiB. Split it.")
@@ -60,7 +60,7 @@ class ReadingLimits:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Files are read."""
+        """Measures the time spent reading."""
         self._since = time.monotonic()
         try:
             yield
@@ -73,13 +73,13 @@ _current: ContextVar[ReadingLimits | None] = ContextVar("reading_limits", defaul
 
 
 def current() -> ReadingLimits:
-    """The limits of this task or thread; limits that nothing reaches where there are none."""
+    """The limits of this task or thread; without any, infinite ones."""
     return _current.get() or ReadingLimits(2**63, float("inf"))
 
 
 @contextmanager
 def limited(limits: ReadingLimits) -> Iterator[None]:
-    """Read within these limits, also in tasks and threads that are begun in here. The reading is stopped at the end."""
+    """Apply these limits, also in tasks and threads started in this context. Reading is stopped at the end."""
     token = _current.set(limits)
     try:
         yield

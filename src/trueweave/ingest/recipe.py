@@ -1,4 +1,4 @@
-"""A recipe: how a document is to be worked. It travels with the document, so that every worker does the same."""
+"""A recipe: how a document is processed. It is stored with the document, so that every worker does the same."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from trueweave.core.record import ChunkSizes
 
-# In every recipe that is written down. One that is added later is written only where it is not what it was before.
+# Fields of every stored recipe. Fields added later are stored only if they differ from the earlier behaviour.
 _ALWAYS = frozenset(
     {
         "extractor", "model", "pipeline", "entity_types", "max_gleaning", "max_paths_per_chunk", "max_reply_tokens",
@@ -18,7 +18,7 @@ _ALWAYS = frozenset(
 
 
 class Recipe(BaseModel):
-    """Which extractor, with which parameters, on chunks of which size. What a parameter does not concern is empty."""
+    """The extractor with its parameters, and the sizes of chunks. Parameters that do not apply are empty."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -32,13 +32,13 @@ class Recipe(BaseModel):
     min_chunk_size: int = 400
     max_chunk_size: int = 800
     chunk_overlap: int = 0
-    prompts: dict[str, str] = {}  # the versions of those that are a user's own
+    prompts: dict[str, str] = {}  # the versions of custom components
     relation_types: dict[str, str] = {}
     relation_patterns: tuple[tuple[str, str, str], ...] = ()
     strict_schema: bool = False
-    extractor_fingerprint: str = ""  # of one of a user's own
+    extractor_fingerprint: str = ""  # of a custom component
     chunker: str = "structure"
-    chunker_fingerprint: str = ""  # of one of a user's own
+    chunker_fingerprint: str = ""  # of a custom component
     chunk_embedding: str = ""  # the model whose vectors the chunker semantic cuts by
     break_percentile: float = 0.0
 
@@ -47,7 +47,7 @@ class Recipe(BaseModel):
         return ChunkSizes(self.min_chunk_size, self.max_chunk_size, self.chunk_overlap)
 
     def packed(self) -> str:
-        """The recipe as JSON, always the same for the same recipe, also by a version of Trueweave with more fields."""
+        """The recipe as canonical JSON, stable even if a later version of Trueweave has more fields."""
         named = self.model_dump()
         changed = self.model_dump(exclude_defaults=True).keys() | _ALWAYS
         return json.dumps({name: named[name] for name in changed}, sort_keys=True)

@@ -1,4 +1,4 @@
-"""What one run has read so far: which documents, and from where."""
+"""The documents that a run has read so far, and their origins."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ CREATE TABLE source (uri TEXT PRIMARY KEY, id BLOB NOT NULL) WITHOUT ROWID;
 
 
 class Seen:
-    """The documents of one run by their uris. It is kept in a temporary file once there are many, not in memory."""
+    """The documents of one run by uri. Large numbers are kept in a temporary file, not in memory."""
 
     def __init__(self) -> None:
-        # Files are read in whichever thread is free, one at a time.
+        # Files are read in any thread, one at a time.
         self._connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         self._connection.execute("PRAGMA journal_mode = OFF")
         self._connection.executescript(_TABLES)
@@ -38,7 +38,7 @@ class Seen:
         self._connection.close()
 
     def clash(self, uri: str, origin: str) -> Refused | None:
-        """Note a document. If another place has given one of the same uri, the refusal that names both."""
+        """Record a document. Returns a refusal that names both origins if another has the same uri."""
         new = "INSERT INTO document VALUES (?, ?) ON CONFLICT DO NOTHING"
         if self._connection.execute(new, (uri, origin)).rowcount:
             return None
@@ -46,11 +46,11 @@ class Seen:
         if first == origin:  # the same file by two paths
             return None
         return Refused(
-            origin, f"{origin}: its uri {uri!r} is that of {first} too. Give each an id of its own, and add it again."
+            origin, f"{origin}: its uri {uri!r} is also that of {first}. Give each its own id, and add it again."
         )
 
     def whole(self, file: str) -> None:
-        """Note that a file was read to its end, and all of it could be used."""
+        """Record that a file was read completely, without refusals."""
         self._connection.execute("INSERT OR IGNORE INTO file VALUES (?)", (file,))
 
     def is_whole(self, file: str) -> bool:
@@ -58,12 +58,12 @@ class Seen:
         return self._connection.execute("SELECT 1 FROM file WHERE uri = ?", (file,)).fetchone() is not None
 
     def queue(self, jobs: Iterable[Job]) -> None:
-        """Note what was submitted."""
+        """Record what was submitted."""
         rows = ((job.uri, job.id.bytes) for job in jobs)
         self._connection.executemany("INSERT OR REPLACE INTO source VALUES (?, ?)", rows)
 
     def queued(self) -> Iterator[list[Job]]:
-        """What was submitted, some at a time."""
+        """The submitted documents, in batches."""
         cursor = self._connection.execute("SELECT uri, id FROM source")
         while rows := cursor.fetchmany(_SOME):
             yield [Job(uri, UUID(bytes=id_)) for uri, id_ in rows]

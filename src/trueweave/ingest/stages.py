@@ -1,4 +1,4 @@
-"""The stages of a document: text, chunks, findings, rows. Functions of their arguments, whoever runs them."""
+"""The stages of a document: text, chunks, findings, rows. Pure functions, independent of their caller."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from trueweave.graph.contribution import Contribution, Made, contribution
 from trueweave.ingest.recipe import Recipe
 from trueweave.text.chunking import StructureChunker
 
-_QUICK = 20_000  # characters; making rows of more than this is worth a thread
-_LONG = 500_000  # characters; cutting more than this takes a second or more
+_QUICK = 20_000  # characters; building rows for more is worth a thread
+_LONG = 500_000  # characters; chunking more takes a second or longer
 
 
 async def work(
     source: Source, id_: UUID, recipe: Recipe, extractor: Extractor, chunker: Chunker | None = None
 ) -> Contribution:
-    """All that a document says, as rows of the record."""
+    """The contents of a document, as rows of the record."""
     if len(source.text) > _LONG:
         tell(Working(source.uri))
     chunker = chunker or StructureChunker()
@@ -44,18 +44,19 @@ async def work(
 
 
 def made_by(recipe: Recipe, extractor: Extractor, chunker: Chunker) -> Made:
-    """How a document is worked by a recipe, with this extractor and chunker, by this version of Trueweave."""
+    """The fingerprint of processing a document with a recipe, this extractor and chunker, and this version of
+    Trueweave."""
     return Made(recipe.packed(), f"{extractor.fingerprint} {chunker.fingerprint}")
 
 
 def assemble(source: Source, chunks: Sequence[Chunk], found: Sequence[Extraction]) -> Document:
-    """A source with its chunks and what was found in them."""
+    """A source with its chunks and their findings."""
     said = (replace(c, mentions=f.mentions, links=f.links) for c, f in zip(chunks, found, strict=True))
     return Document(source.uri, tuple(said), source.title, source.metadata, source.places)
 
 
 def summed_up(notes: Iterable[str]) -> tuple[str, ...]:
-    """Each note once: one that ends in a figure with the sum of them, another with how many chunks it is about."""
+    """Each note once: a note that ends in a number with the sum, any other with the number of chunks."""
     chunks: Counter[str] = Counter()
     figures: Counter[str] = Counter()
     for note in notes:

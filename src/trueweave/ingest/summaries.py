@@ -1,4 +1,4 @@
-"""Summing up long descriptions, once for each content."""
+"""Summarises long descriptions, once per content."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ AT_ONCE = 32
 
 
 async def summarise_some(workspace: Workspace, summarise: Summarise, listener: Listener = ignore) -> int:
-    """Sum up some of the descriptions that wait for it; how many were worked through, 0 when none wait.
+    """Summarise some of the queued descriptions; returns the number processed, 0 if the queue is empty.
 
-    One that the model fails at is wanted no longer: the description itself serves, until it changes. One that fails by
-    a bug is marked and told, and left out until it changes.
+    If the model fails, the description itself is used until it changes. A summary that fails because of a bug is marked
+    and reported, and skipped until the description changes.
     """
     wanted = await summaries.due(workspace, AT_ONCE)
-    # All come to their end: what they cost is paid.
+    # All finish, because they are paid for.
     outcomes = await asyncio.gather(*(summarise(one.name, one.description) for one in wanted), return_exceptions=True)
     made = {one.hash: text for one, text in zip(wanted, outcomes, strict=True) if isinstance(text, str) and text}
     await summaries.keep(workspace, made)

@@ -1,4 +1,4 @@
-"""A trial of an extractor on one chunk: what is asked, what comes back, and what is kept of it. Nothing is stored."""
+"""Tries an extractor on one chunk: the prompt, the reply, and what is kept. Nothing is stored."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from trueweave.core.protocols import Chunker, Extractor, StreamingLLM, forget_re
 from trueweave.core.record import DroppedFinding, Extraction, Source
 from trueweave.ingest.recipe import Recipe
 
-_BY_THE_WHOLE = ("capitals", "nlp")  # what these find in a chunk depends on the others, and costs nothing
+_BY_THE_WHOLE = ("capitals", "nlp")  # their results for a chunk depend on the other chunks, and cost nothing
 
 
 @dataclass(frozen=True)
 class TrialLog:
-    """What is heard of a trial while it runs."""
+    """What is recorded during a trial."""
 
     calls: list[ModelExchange] = field(default_factory=list)
     left_out: list[DroppedFinding] = field(default_factory=list)
 
     def listening(self, llm: StreamingLLM) -> RecordedLLM:
-        """The model, with all that it is asked and replies written down here."""
+        """The model; its prompts and replies are recorded here."""
         return RecordedLLM(llm, self.calls.append)
 
 
 @dataclass(frozen=True)
 class RecordedLLM:
-    """A chat model that tells of each call."""
+    """A chat model that reports each call."""
 
     llm: StreamingLLM
     told: Callable[[ModelExchange], None]
@@ -38,7 +38,7 @@ class RecordedLLM:
         return self.llm.model
 
     async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
-        """The model's whole reply."""
+        """The model's complete reply."""
         reply = await self.llm.complete(prompt, purpose)
         self.told(ModelExchange(purpose.stage, prompt, reply))
         return reply
@@ -51,18 +51,18 @@ class RecordedLLM:
             yield piece
 
     async def forget(self, prompt: Prompt) -> None:
-        """Keep the reply to this no longer."""
+        """Remove the reply to this prompt from the cache."""
         await forget_reply(self.llm, prompt)
 
 
 async def try_extract(
     source: Source, number: int, recipe: Recipe, extractor: Extractor, chunker: Chunker, log: TrialLog
 ) -> ExtractionTrial:
-    """What the extractor makes of the chunk of this number, counted from 1. A reply that is unusable twice is the
-    trial's problem, not an error."""
+    """The result of the extractor for the chunk of this number, counted from 1. A reply that is unusable twice is
+    reported as the trial's problem, not raised."""
     chunks = await chunker.chunk(source, recipe.sizes)
     if not chunks:
-        raise InvalidDocument(f"{source.uri} has no text to be extracted from. Name another file.")
+        raise InvalidDocument(f"{source.uri} has no text. Name another file.")
     if not 1 <= number <= len(chunks):
         raise ConfigError(f"{source.uri} has no chunk {number}. Name one from 1 to {len(chunks)}.")
     chunk = chunks[number - 1]

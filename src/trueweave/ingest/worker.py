@@ -1,7 +1,8 @@
-"""A worker: claims jobs of all workspaces, or of one, until it is told to stop, or until nothing is left.
+"""A worker claims jobs of all workspaces, or of one, until it is stopped, or until nothing is left. It needs no
+connection to itself:
 
-It needs no connection of its own: claims are short transactions on the pool, and the lease of its process says that it
-is alive. Jobs of a process without a lease are claimed by others.
+claims are short transactions on the pool, and the lease of its process shows that it is alive. Jobs of a process
+without a lease are claimed by others.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ from trueweave.store.postgres.queue.queue import ClaimedJob, Queue
 
 _log = logging.getLogger(__name__)
 
-_FIRST_PAUSE = 0.02  # seconds between looks at the queue, doubled while nothing waits in it
-_GATHER = 0.01  # seconds in which jobs that end together are replaced by one claim
+_FIRST_PAUSE = 0.02  # seconds between polls of the queue, doubled while it is empty
+_GATHER = 0.01  # seconds in which finished jobs are replaced by one claim
 _SETTINGS_LAST = 60.0  # seconds after which a worker for all workspaces reads the settings of one again
 _OPEN = 1000  # workspaces that a worker keeps open while it has nothing to do in them
 
@@ -45,7 +46,7 @@ Dependencies = Callable[[Workspace], AbstractAsyncContextManager[WorkerDependenc
 
 @dataclass
 class _Opened:
-    """A workspace that a worker has jobs of."""
+    """A workspace with jobs of a worker."""
 
     jobs: WorkspaceJobs
     closing: AsyncExitStack
@@ -54,11 +55,11 @@ class _Opened:
 
 
 class Worker:
-    """Works for all workspaces, or `only` for one. With `patient`, it waits for what a person must bring; without, it
-    stops and says so. One for all workspaces never stops for the sake of one: it holds that back for a while.
+    """Works for all workspaces, or `only` for one. With `patient`, it waits for what a person must provide; without, it
+    stops with an error. A worker for all workspaces never stops because of one: it delays that workspace.
 
-    `dependencies` opens what jobs of a workspace need. `limit` bounds the jobs of one workspace that are under way at
-    the same time, over all workers, where the workspace's settings do not.
+    `dependencies` opens what jobs of a workspace need. `limit` is the maximum number of concurrent jobs of one
+    workspace, over all workers, unless the workspace's settings have one.
     """
 
     def __init__(
@@ -93,19 +94,18 @@ class Worker:
         self._controls = WorkerControls(listener, pace, places, self._stopping, self._woken.set)
 
     def stop(self) -> None:
-        """Let what is begun come to its end, but for what is cheap to do again, and begin nothing more."""
+        """Finish running jobs, except those that are cheap to repeat, and start no more."""
         self._stopping.set()
         self._woken.set()
 
     def abandon(self) -> None:
-        """Stop at once: what is begun goes back to the queue, for whoever comes next."""
+        """Stop immediately: running jobs go back to the queue."""
         self.stop()
         for job in self._jobs:
             job.cancel()
 
     async def run(self) -> None:
-        """Work until `stop`; raises the error that it was stopped by, if it was one. Cancelled, it stops as by
-        `abandon`."""
+        """Run until `stop`; raises the error that stopped it, if any. If cancelled, it stops like `abandon`."""
         async with AsyncExitStack() as stack:
             liveness = self._liveness
             if liveness is None:
@@ -116,7 +116,7 @@ class Worker:
             try:
                 await self._work_until_stopped(queue)
             except asyncio.CancelledError:
-                self.abandon()  # or jobs that wait for a model would be waited for
+                self.abandon()  # or it would wait for jobs that wait for a model
                 raise
         if self._reason:
             raise self._reason
@@ -134,14 +134,14 @@ class Worker:
         await self._ended()
 
     async def run_until_done(self, no_more: asyncio.Event) -> None:
-        """Work until `no_more` is set and nothing waits any longer in its workspace, here or at another worker."""
+        """Run until `no_more` is set and all jobs of its workspace are done, here and in other workers."""
         self._idle = self._pace.look_again
         working = asyncio.create_task(self.run())
         watch = asyncio.create_task(self._watch(no_more))
         try:
             await asyncio.wait((working, watch), return_when=asyncio.FIRST_COMPLETED)
             if watch.done():
-                watch.result()  # one that fails would not see the end of the work
+                watch.result()  # after a failure the work would never end
             await working
         finally:
             self.abandon()
@@ -153,7 +153,7 @@ class Worker:
         def told(reason: str, waited: float) -> None:
             self._tell(Waiting(reason, waited))
 
-        assert self._only, "it is only known of one workspace when nothing waits in it"
+        assert self._only, "the end of the work is only known for one workspace"
         await no_more.wait()
         jobs = (await self._open(self._only.id)).jobs
         while jobs.is_busy or not await self._only.retry_while_down(jobs.is_done, self._pace.patience, told):  # noqa: ASYNC110
@@ -161,7 +161,7 @@ class Worker:
         self.stop()
 
     async def _work(self, queue: Queue) -> None:
-        """Claim jobs and carry them out, until told to stop. Those under way go on when the database is away."""
+        """Claim and run jobs until stopped. Running jobs continue while the database is unavailable."""
         clock = asyncio.get_running_loop()
         await queue.release_unknown(self._jobs.values())
         if self._only:
@@ -191,12 +191,12 @@ class Worker:
         self._woken.set()
         if not task.cancelled() and (error := task.exception()):
             _log.warning(
-                "the end of a job could not be recorded; it is taken over when this process is gone",
+                "the end of a job could not be recorded; another process takes it over when this one ends",
                 extra={"event": "job.unrecorded", "error_type": type(error).__name__},
             )
 
     async def _carry_out(self, queue: Queue, job: ClaimedJob) -> None:
-        """Do a job, and note its end: it is done, or due again later."""
+        """Run a job, and record the result: done, or due again later."""
         about: dict[str, object] = {"workspace": job.workspace, "job": job.id, "kind": job.kind}
         _log.debug("job taken: %s", job.kind, extra={"event": "job.taken", **about})
         delay: float | None = None
@@ -215,7 +215,7 @@ class Worker:
                 delay = self._postponed(job.workspace, error).delay
         except asyncio.CancelledError:  # by `abandon`
             delay = 0.0
-        except Exception as error:  # noqa: BLE001 (what the workspace needs cannot be opened; others go on)
+        except Exception as error:  # noqa: BLE001 (the workspace cannot be opened; others continue)
             delay = self._postponed(job.workspace, error).delay
         about["seconds"] = round(time.monotonic() - began, 3)
         if delay is None:
@@ -227,7 +227,7 @@ class Worker:
             _log.info("job postponed: %s", job.kind, extra={"event": "job.postponed", **about, "wait_seconds": delay})
 
     async def _open(self, id_: int) -> _Opened:
-        """A workspace with what its jobs need. Settings that may have changed are read again now and then."""
+        """A workspace with the dependencies of its jobs. Settings are read again from time to time."""
         now = asyncio.get_running_loop().time()
         async with self._opening[id_]:
             found = self._opened.get(id_)
@@ -244,7 +244,7 @@ class Worker:
             return found
 
     async def _close_some(self) -> None:
-        """Keep no more workspaces open than so many without a job."""
+        """Close idle workspaces beyond a maximum."""
         idle = [id_ for id_, one in self._opened.items() if not one.under_way]
         for id_ in idle[: max(0, len(idle) - _OPEN)]:
             self._opening.pop(id_, None)
@@ -267,9 +267,9 @@ class Worker:
         _log.warning("%s; trying again", describe(error), extra={"event": "database.retry"})
 
     def _postponed(self, workspace: int, error: Exception) -> Postponed:
-        """Leave a job of a workspace in the queue. A database that is away is waited for, and so is a budget or a
-        model, where the worker is patient. After any other failure a worker for all workspaces tries the job again
-        after a delay that grows while jobs of its workspace fail; one for a single workspace stops, and raises it."""
+        """Put a job of a workspace back into the queue. The worker waits for an unavailable database and, if it is
+        patient, for a budget or a model. After any other failure a worker for all workspaces retries the job after a
+        delay that grows while jobs of its workspace fail; a worker for one workspace stops and raises the error."""
         reason = str(error)
         later = Postponed(reason, self._pace.try_again_after)
         if isinstance(error, DRIVER_ERRORS):
@@ -285,7 +285,7 @@ class Worker:
             self._tell(Waiting(reason))
             delay = self._holds.failed(workspace)
             about = {"workspace": workspace, "error_type": type(error).__name__, "wait_seconds": delay}
-            said = "a job of workspace %s failed (%s); trying it again in %g s"
+            said = "a job of workspace %s failed (%s); retrying it in %g s"
             _log.warning(said, workspace, type(error).__name__, delay, extra={"event": "workspace.held", **about})
             return Postponed(reason, delay)
         self._reason = self._reason or error
@@ -294,7 +294,7 @@ class Worker:
 
 
 async def run_until(worker: Worker, stop: asyncio.Event | None) -> None:
-    """Run a worker until `stop` is set, then let it end what is begun. Cancelled, it leaves that to others."""
+    """Run a worker until `stop` is set, then let it finish its jobs. If cancelled, it leaves them to others."""
     working = asyncio.create_task(worker.run())
     stopping = asyncio.create_task((stop or asyncio.Event()).wait())
     try:
@@ -316,7 +316,7 @@ def worker_of(
     patient: bool = False,
     liveness: Liveness | None = None,
 ) -> Worker:
-    """A worker for one workspace, with what it needs."""
+    """A worker for one workspace, with its dependencies."""
 
     @asynccontextmanager
     async def given(_: Workspace) -> AsyncIterator[WorkerDependencies]:

@@ -107,8 +107,8 @@ class HaystackRetriever:
         """What is saved with a pipeline."""
         if self._given and self._workspace is None:
             raise ConfigError(
-                "a retriever with an open workspace can be saved only if it says which to open again: make it with "
-                'workspace="NAME", too.'
+                "a retriever with an open workspace can be saved only if it names the workspace to open again: "
+                'also pass workspace="NAME".'
             )
         name, parameters = saved(self._method) if self._method else (None, None)
         return default_to_dict(

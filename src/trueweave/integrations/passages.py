@@ -45,8 +45,8 @@ class PassageSearch:
         loop = self._its_loop()
         if loop is None or loop is _running_loop():
             raise TrueweaveError(
-                "a synchronous call cannot wait for an AsyncTrueweave in its own event loop, or where none is known. "
-                "Call the asynchronous one, or make the retriever with a Trueweave."
+                "a synchronous call cannot wait for an AsyncTrueweave inside its own event loop, or without one. "
+                "Use the asynchronous call, or create the retriever with a Trueweave."
             )
         return asyncio.run_coroutine_threadsafe(self._ask(self._trueweave, question, filter), loop).result()
 
@@ -64,8 +64,8 @@ class PassageSearch:
         """The event loop of the AsyncTrueweave; None where the search was made outside of any."""
         if self._loop and not self._loop.is_running():
             raise TrueweaveError(
-                "the event loop in which the retriever was made has ended, and its AsyncTrueweave with it. Make both "
-                "in the loop that asks, or make the retriever with a Trueweave."
+                "the event loop in which the retriever was created has ended, and its AsyncTrueweave with it. "
+                "Create both in the loop that uses them, or create the retriever with a Trueweave."
             )
         return self._loop
 
@@ -94,7 +94,7 @@ def chosen(method: str | Method | None, parameters: Mapping[str, object] | None)
     if isinstance(method, str):
         return registry.make(method, {name: _unpacked(value) for name, value in (parameters or {}).items()})
     if parameters:
-        raise ConfigError('parameters go with the name of a method, as in method="naive", parameters={"top_k": 8}.')
+        raise ConfigError('parameters need the name of a method, as in method="naive", parameters={"top_k": 8}.')
     return method
 
 
@@ -103,8 +103,8 @@ def saved(method: Method) -> tuple[str, dict[str, Any]]:
     name = registry.name_of(method)
     if name not in registry.names() or type(registry.make(name)) is not type(method):
         raise ConfigError(
-            f"the method {type(method).__name__} cannot be saved, as no package installs it under a name. Declare it "
-            "as an entry point in the group trueweave.methods."
+            f"the method {type(method).__name__} cannot be saved, because no package registers it under a name. "
+            "Declare it as an entry point in the group trueweave.methods."
         )
     kind: type[Any] = type(method)
     declared = fields(kind) if is_dataclass(kind) else ()

@@ -25,7 +25,7 @@ ASK_METHODS = tuple(registry.names())
 
 def _storable(given: str) -> str:
     if storable(given) != given:
-        raise ValueError("it holds a NUL or half a character; take that out")
+        raise ValueError("it contains a NUL or an unpaired surrogate; remove it")
     return given
 
 
@@ -160,7 +160,7 @@ class NeighboursArguments(ToolArguments):
     """The arguments of `neighbours`."""
 
     name: Name
-    hops: int = Field(default=1, ge=1, le=3, description="Over how many relations to go.")
+    hops: int = Field(default=1, ge=1, le=3, description="How many relations to follow.")
     limit: int = Field(default=20, ge=1, le=bounds.MOST_ENTITIES, description="How many entities.")
 
 
@@ -169,7 +169,7 @@ class PathArguments(ToolArguments):
 
     start: Name
     end: Name
-    longest: int = Field(default=6, ge=1, le=12, description="How many relations it may have.")
+    longest: int = Field(default=6, ge=1, le=12, description="Maximum number of relations in the path.")
     passages: Passages = 1
 
 
@@ -247,4 +247,4 @@ def uri_before(cursor: str) -> str:
     try:
         return _storable(base64.b64decode(cursor, altchars=b"-_", validate=True).decode())
     except (binascii.Error, ValueError) as error:
-        raise InvalidArgument("this is no cursor that a list of documents gave. Begin again without one.") from error
+        raise InvalidArgument("this is not a cursor of a list of documents. Start again without one.") from error

@@ -58,8 +58,8 @@ async def _by_id(trueweave: AsyncTrueweave, id_: str) -> Report:
     written = await trueweave.communities.report(community.id)
     if written is None:
         raise NoReports(
-            f"nothing is written about the community {community.id} yet. Run `trueweave communities build`, or read "
-            "the reports nearest to a text."
+            f"the community {community.id} has no report yet. Run `trueweave communities build`, or read the "
+            "reports nearest to a text."
         )
     return Report(community.id, reports.title_of(written), written.text, 1.0)
 

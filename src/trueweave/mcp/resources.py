@@ -57,7 +57,7 @@ def _document_uri(resource: str) -> str:
         uri = ""
     if not resource.startswith(_BEGINNING) or not uri or storable(uri) != uri:
         raise InvalidArgument(
-            f"this is no resource of Trueweave. They begin with {_BEGINNING}, and a document's uri follows, "
-            "percent-encoded."
+            f"this is not a resource of Trueweave. Its uri starts with {_BEGINNING}, followed by the "
+            "percent-encoded uri of a document."
         )
     return uri

@@ -44,7 +44,7 @@ def server(opening: Opening, told: Callable[[TrueweaveError], str] = str) -> Ser
     async def call_tool(context: _Context, params: protocol.CallToolRequestParams) -> protocol.CallToolResult:
         tool = _BY_NAME.get(params.name)
         if tool is None:
-            raise MCPError(INVALID_PARAMS, f"there is no such tool. There are {', '.join(_BY_NAME)}.")
+            raise MCPError(INVALID_PARAMS, f"there is no such tool. Available: {', '.join(_BY_NAME)}.")
         try:
             arguments = tool.read(params.arguments or {})
             async with opening(context.request) as trueweave:
@@ -118,7 +118,7 @@ def _guarding(
         except Exception as error:
             _log.exception("%s failed", context.method)
             raise MCPError(
-                INTERNAL_ERROR, "Trueweave failed by a bug of its own. What happened is in the log of the server."
+                INTERNAL_ERROR, "Trueweave failed because of a bug. Details are in the log of the server."
             ) from error
 
     return handling

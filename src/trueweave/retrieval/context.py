@@ -94,8 +94,8 @@ class QueryContext:
         keywords are queries; a text that is written to look like what is stored is a document."""
         if self._embedder is None:
             raise ConfigError(
-                "no embedding model is set, so nothing can be found by meaning. Set embedding_model in trueweave.toml, "
-                "or ask with --method keyword."
+                "no embedding model is set, so search by meaning is not possible. Set embedding_model in "
+                "trueweave.toml, or ask with --method keyword."
             )
         with self._log.step("embed", ", ".join(texts)) as step:
             await self._readers.vectors.check_space(self._embedder)
@@ -167,7 +167,7 @@ class QueryContext:
     # --- the graph ----------------------------------------------------------------------------------------
 
     async def around(self, entities: Sequence[UUID], followed: Sequence[UUID], each: int) -> Neighbourhood[Relation]:
-        """The relations of these entities, and for each one that is followed so many chunks that mention it, those
+        """The relations of these entities, and for each followed entity up to `chunks` chunks that mention it, those
         with most of its neighbours."""
         with self._log.step("around", f"{len(entities)} entities") as step:
             found = await self._readers.graph.around(entities, followed, each)
@@ -176,8 +176,7 @@ class QueryContext:
         return Neighbourhood(relations, found.mentions)
 
     async def neighbourhood(self, entities: Sequence[UUID], hops: int) -> list[Relation]:
-        """The relations that lead away from these entities, either way, over so many hops: nearer ones first, then
-        heavier ones."""
+        """The relations from or to these entities, over `hops` hops: nearer ones first, then stronger ones."""
         with self._log.step("neighbourhood", f"{len(entities)} entities, {hops} hops") as step:
             found = await self._readers.record.relations(await self._readers.graph.neighbourhood(entities, hops))
             step.list(Scored(_arrow(r), r.weight) for r in found)
@@ -202,23 +201,23 @@ class QueryContext:
         """The names as they occur in texts; ConfigError where the stores do not know them."""
         if self._readers.walk is None:
             raise ConfigError(
-                "these stores do not know which names occur in which texts, which walk, weave and auto need. Ask by "
-                "another method: `trueweave methods` lists them."
+                "these stores have no index of names in texts, which walk, weave and auto need. Use another "
+                "method: `trueweave methods` lists them."
             )
         return _LoggedWalk(self._readers.walk, self._log)
 
     # --- the record ---------------------------------------------------------------------------------------
 
     async def passages(self, chunks: Sequence[Scored[UUID]], limit: int) -> list[Passage]:
-        """The first of the chunks of these ids with these scores, in that order: so many different texts, without those
-        that are gone. So more ids than places are of use: several may have one text, which is one passage."""
+        """The first chunks of these ids with these scores, in that order, up to a number of different texts; removed
+        chunks are left out. Pass more ids than needed: chunks with the same text become one passage."""
         with self._log.step("passages", f"{len(chunks)} chunks") as step:
             found = await self._readers.record.passages(chunks, limit)
             step.list(Scored(p.source, p.score) for p in found)
         return found
 
     async def entities(self, ids: Sequence[UUID]) -> list[Entity]:
-        """The entities of these ids, in that order, without those that are gone."""
+        """The entities of these ids, in that order, without removed ones."""
         with self._log.step("entities", f"{len(ids)} ids") as step:
             found = await self._readers.record.entities(ids)
             step.found = len(found)
@@ -232,15 +231,16 @@ class QueryContext:
         return found
 
     async def report_levels(self) -> list[int]:
-        """How many reports there are to read at each level of communities, from the outermost on: those of that level,
-        and those further out that are not divided further."""
+        """The number of reports to read at each level of communities, from the outermost on: those of that level, and
+        those of outer levels that are not divided further."""
         with self._log.step("report levels", "") as step:
             found = await self._readers.record.report_levels()
             step.found = len(found)
         return found
 
     async def reports(self, level: int, limit: int, vector: Vectors | None) -> list[ReportFound]:
-        """The reports to read at a level: those nearest to a vector, or about the largest communities without one."""
+        """The reports to read at a level: those nearest to a vector, or without one, those on the largest
+        communities."""
         with self._log.step("reports", f"level {level}") as step:
             found = await self._readers.record.reports(level, limit, vector)
             step.list(Scored(one.title, one.score) for one in found)

@@ -71,7 +71,7 @@ def require(request: Request, scope: KeyScope) -> Caller:
         request.state.writes = True
     if not caller.may(scope):
         raise Refusal(
-            403, "forbidden", f"This takes the scope {scope}, and the key has {caller.scope}.", "Use another key."
+            403, "forbidden", f"This needs the scope {scope}; the key has {caller.scope}.", "Use another key."
         )
     return caller
 

@@ -79,7 +79,7 @@ def conversation_of(messages: Sequence[tuple[ChatRole, str]]) -> AskedConversati
     """Messages by their roles as a question. The last one must be a user's."""
     said = [Message(role, text) for role, text in messages if text and (role == "user" or role == "assistant")]
     if not said or said[-1].role != "user":
-        raise Refusal(422, "invalid_request", "The last message is not one of a user.", "End with a question.")
+        raise Refusal(422, "invalid_request", "The last message is not from a user.", "End with a question.")
     instructions = "\n\n".join(text for role, text in messages if role in ("system", "developer") and text)
     return AskedConversation(said[-1].content, said[:-1], instructions)
 

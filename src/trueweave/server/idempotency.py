@@ -62,12 +62,12 @@ class Once:
             raise Refusal(
                 422,
                 "idempotency_key_reused",
-                "Another request was sent with this Idempotency-Key.",
+                "A different request was sent with this Idempotency-Key.",
                 "Use a new key for each request.",
             )
         if known.body is None:
             raise Refusal(
-                409, "under_way", "The same request is being carried out.", "Send it again later.", {"Retry-After": "1"}
+                409, "under_way", "The same request is in progress.", "Send it again later.", {"Retry-After": "1"}
             )
         self._response.headers[_REPLAYED] = "true"
         return known.body

@@ -156,8 +156,8 @@ class AccessMiddleware:
             raise Refusal(
                 401,
                 "unauthorized",
-                "The token is not valid here: it is of another issuer, for another audience, expired or forged.",
-                "Get a new one from the identity provider. Whoever runs the server finds the reason in its log.",
+                "The token is not valid here: it has another issuer or audience, or is expired or forged.",
+                "Get a new one from the identity provider. The reason is in the log of the server.",
                 {"WWW-Authenticate": 'Bearer error="invalid_token"'},
             )
         if found := await services.keys.find(shown):
@@ -166,7 +166,7 @@ class AccessMiddleware:
             401,
             "unauthorized",
             "There is no valid key: it is missing, unknown, revoked or expired.",
-            "Send one as `Authorization: Bearer twk_…`. `trueweave keys create` makes one.",
+            "Send one as `Authorization: Bearer twk_…`. `trueweave keys create` creates one.",
             {"WWW-Authenticate": "Bearer"},
         )
 

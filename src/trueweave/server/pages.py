@@ -52,7 +52,10 @@ class Pager(Generic[P]):
         except (ValueError, TypeError, OverflowError, RecursionError):  # a ValidationError is a ValueError
             pass  # it is none of ours
         raise Refusal(
-            400, "invalid_cursor", "The cursor is not one of this list.", "Begin with the first page, without a cursor."
+            400,
+            "invalid_cursor",
+            "The cursor does not belong to this list.",
+            "Start with the first page, without a cursor.",
         )
 
     def page(self, found: Sequence[Any], limit: int, position: Callable[[Any], P]) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def check_no_auth(settings: Settings, host: str, *, has_keys: bool) -> None:
 
     if not is_loopback(host):
         raise ConfigError(
-            f"--no-auth gives everybody who reaches {host} full access. Start without it and make a key with "
+            f"--no-auth gives everybody who reaches {host} full access. Start without it and create a key with "
             "`trueweave keys create NAME --scope admin`, or listen on 127.0.0.1."
         )
     if has_keys:

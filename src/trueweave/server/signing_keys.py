@@ -118,10 +118,10 @@ class SigningKeys:
         """The keys as the provider publishes them."""
         described = await _json(client, f"{self._issuer.rstrip('/')}/.well-known/openid-configuration")
         if described.get("issuer") != self._issuer:
-            raise _Unusable(f"its discovery document is that of {str(described.get('issuer'))[:200]!r}")
+            raise _Unusable(f"its discovery document belongs to {str(described.get('issuer'))[:200]!r}")
         place = described.get("jwks_uri")
         if not isinstance(place, str) or not is_safe(place):
-            raise _Unusable("its discovery document has no jwks_uri by https")
+            raise _Unusable("its discovery document has no https jwks_uri")
         keys = (await _json(client, place)).get("keys")
         if not isinstance(keys, list):
             raise _Unusable("its key set has no list of keys")

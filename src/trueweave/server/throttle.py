@@ -42,11 +42,11 @@ class Throttle:
         """One request of a caller, for as long as it takes. Refusal where the caller has asked too much."""
         usage = self._refilled(caller)
         if usage.under_way >= self._at_once:
-            raise _too_many(f"This key has {usage.under_way:,} requests under way, which is as many as it may.", 1)
+            raise _too_many(f"This key has {usage.under_way:,} requests in progress, which is its maximum.", 1)
         if self._per_minute is not None:
             if usage.left < 1:
                 wait = ceil((1 - usage.left) * 60 / self._per_minute)
-                raise _too_many(f"This key may make {self._per_minute:,} requests a minute.", wait)
+                raise _too_many(f"This key is limited to {self._per_minute:,} requests a minute.", wait)
             usage.left -= 1
         usage.under_way += 1
         try:
@@ -80,7 +80,7 @@ class Questions:
         workspace, in_workspace = trueweave.workspace.id, trueweave.settings.workspace_questions_at_once
         for whose, who, most in (("This key", caller, self._of_caller), ("This workspace", workspace, in_workspace)):
             if most is not None and self._under_way[who] >= most:
-                raise _too_many(f"{whose} has {most:,} questions under way, which is as many as it may.", 1)
+                raise _too_many(f"{whose} has {most:,} questions in progress, which is the maximum.", 1)
         self._under_way.update((caller, workspace))
         try:
             yield

@@ -61,13 +61,13 @@ def check_provider(settings: Settings) -> None:
         return
     if not is_safe(settings.oidc_issuer):
         raise ConfigError(
-            f"oidc_issuer is {settings.oidc_issuer}, and keys fetched from there could be anybody's. Use an address "
-            "that begins with https://, or one of this machine."
+            f"oidc_issuer is {settings.oidc_issuer}, and keys fetched from there could be forged. Use an address "
+            "that starts with https://, or one of this machine."
         )
     if not settings.oidc_audience:
         raise ConfigError(
-            "oidc_issuer is set and oidc_audience is not: any token of the provider would be taken, also one that is "
-            "meant for another application. Set it to what the provider calls this server."
+            "oidc_issuer is set and oidc_audience is not: any token of the provider would be accepted, even one "
+            "for another application. Set it to the provider's name for this server."
         )
 
 
@@ -102,7 +102,7 @@ class Tokens:
                 403,
                 "forbidden",
                 f"The token has none of {wanted} in its claim {self._settings.oidc_scope_claim}.",
-                "Ask whoever runs the identity provider for one of them.",
+                "Ask the administrator of the identity provider for one of them.",
                 {"WWW-Authenticate": 'Bearer error="insufficient_scope"'},
             )
         valid = ValidToken(
@@ -145,8 +145,8 @@ class Tokens:
             raise Refusal(
                 503,
                 "identity_provider_unavailable",
-                "The token cannot be checked, as the identity provider does not answer.",
-                "Try again later. Keys of this server work meanwhile.",
+                "The token cannot be checked, because the identity provider does not answer.",
+                "Try again later. Keys of this server still work.",
                 {"Retry-After": str(error.retry_after)},
             ) from error
 

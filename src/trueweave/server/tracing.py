@@ -45,8 +45,8 @@ def sent_traces(service: str) -> Iterator[None]:
     }
     if missing := [name for module, name in needed.items() if not _is_there(module)]:
         raise ConfigError(
-            f"OTEL_EXPORTER_OTLP_ENDPOINT is set, and sending traces needs {' and '.join(missing)}: "
-            'pip install "trueweave[telemetry]"'
+            f"OTEL_EXPORTER_OTLP_ENDPOINT is set, but exporting traces needs {' and '.join(missing)}: pip install "
+            '"trueweave[telemetry]"'
         )
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.resources import OTELResourceDetector, Resource

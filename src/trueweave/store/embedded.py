@@ -99,7 +99,7 @@ class EmbeddedServer:
         """The address of the running server, with its password."""
         postmaster = self._postmaster()
         if postmaster is None or not postmaster.ready():
-            raise EmbeddedServerError(f"No server runs in {self.directory}. Start one with `trueweave db start`.")
+            raise EmbeddedServerError(f"No server is running in {self.directory}. Start one with `trueweave db start`.")
         return f"postgresql://{NAME}:{self._password.read_text()}@{HOST}:{postmaster.port}/{NAME}"
 
     def running(self) -> bool:
@@ -115,8 +115,8 @@ class EmbeddedServer:
         if not self.running():
             if not make and not self._data.exists():
                 raise EmbeddedServerError(
-                    f"there is no database yet in {self.directory}. Run `trueweave init` to make one, or name another "
-                    "database by database_url or data_directory."
+                    f"there is no database yet in {self.directory}. Run `trueweave init` to create one, or set "
+                    "database_url or data_directory to another."
                 )
             user = server_user()
             self._check_reach(user)
@@ -177,9 +177,9 @@ class EmbeddedServer:
         found = (_read(self._data / "PG_VERSION") or "of unknown version").strip()
         if found != MAJOR:
             raise EmbeddedServerError(
-                f"{self._data} was made by PostgreSQL {found}, but the bundled server is PostgreSQL {MAJOR}. "
-                f"Set a database URL to a server of the old version that runs on it, or save it with the old "
-                f"version's pg_dump and load that into a new directory."
+                f"{self._data} was created by PostgreSQL {found}, but the bundled server is PostgreSQL {MAJOR}. Run "
+                "a server of the old version on it and set a database URL to that, or dump it with the old "
+                "version's pg_dump and load the dump into a new directory."
             )
 
     def _programs(self, user: ServerUser) -> Path:

@@ -69,7 +69,7 @@ class StoreClients:
             return Neo4jTarget(self.neo4j(settings))
         if store == "chroma":
             return ChromaTarget(self.chroma(settings))
-        raise ConfigError(f"there is no store {store}. These are: {', '.join(STORES)}.")
+        raise ConfigError(f"there is no store {store}. Available: {', '.join(STORES)}.")
 
     def readers(self, settings: Settings, workspace: Workspace, readers: Readers) -> Readers:
         """Readers of one question by these settings, made of PostgreSQL's."""
@@ -90,7 +90,7 @@ class StoreClients:
             if copy is None:
                 raise ProjectionMissing(
                     f"{store} has no complete copy of this workspace yet. Run `trueweave project start {store}`; "
-                    "`trueweave project status` shows how far it is."
+                    "`trueweave project status` shows its progress."
                 )
             if settings.projection_wait:
                 target = self.target(settings, store)
@@ -106,7 +106,7 @@ async def _reach(target: ProjectionTarget, copy: str, position: int, seconds: fl
     while (at := await target.position(copy)) is None or at < position:
         if time.monotonic() > end:
             raise ProjectionBehind(
-                f"the copy in {target.name} did not catch up with what was written within {seconds:g} s. See whether a "
-                f"projector runs (`trueweave project status`), or raise projection_wait."
+                f"the copy in {target.name} did not catch up with the latest writes within {seconds:g} s. Check "
+                "that a projector is running (`trueweave project status`), or raise projection_wait."
             )
         await asyncio.sleep(_PAUSE)

@@ -26,9 +26,7 @@ _LEAST = 3  # characters
 # A possessive 's is a word of its own.
 _WORD = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])[^\W_])+(?:['’](?![sS]\b)(?:(?![{UNSPACED}])[^\W_])+)?")
 _UNSPACED = re.compile(rf"[{UNSPACED}]")
-_ASIDE = re.compile(
-    r"\([^()]*+\)\s*$"
-)  # what distinguishes a title from others of the same name, as in "Mercury (planet)"
+_ASIDE = re.compile(r"\([^()]*+\)\s*$")  # distinguishes titles with the same name, as in "Mercury (planet)"
 _ARTICLES = frozenset({"the", "a", "an"})
 # Alone, these name nothing.
 _NO_NAMES = frozenset(

@@ -150,7 +150,9 @@ async def test_answers_are_measured_too(database: Database, tmp_path: Path) -> N
 
 async def test_a_workspace_with_other_documents_is_refused(trueweave: AsyncTrueweave) -> None:
     await trueweave.add_documents([Document("mine", (Chunk("Something else."),))])
-    with pytest.raises(ConfigError, match=r"1 documents that are not of small.*Name another by --workspace"):
+    with pytest.raises(
+        ConfigError, match=r"1 documents that do not belong to small.*Name another workspace with --workspace"
+    ):
         await loading.load(trueweave, SMALL, as_said=False, progress=unseen)
 
 

@@ -72,5 +72,5 @@ def test_a_slash_at_the_end_changes_nothing_and_a_uri_tells_no_secret(bucket: st
 
 
 def test_an_address_that_is_not_there_is_refused(bucket: str) -> None:
-    with pytest.raises(ConfigError, match="is not there"):
+    with pytest.raises(ConfigError, match="does not exist"):
         listed(bucket.replace("/in?", "/elsewhere?"))

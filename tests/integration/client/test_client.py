@@ -73,7 +73,7 @@ async def test_a_workspace_is_made_by_who_may(url: str) -> None:
             assert (await client.status()).documents == 0
             assert (client.method, client.has_model) == ("auto", False)
         async with AsyncClient.open(server.url, "new", key=reader, make=False) as client:
-            with pytest.raises(errors.AccessDenied, match="This takes the scope write"):
+            with pytest.raises(errors.AccessDenied, match="This needs the scope write"):
                 await client.rules.merge(NameKey("a"), NameKey("b"))
         for wrong in ("twk_nonsense", None):
             with pytest.raises(errors.AccessDenied, match="no valid key"):

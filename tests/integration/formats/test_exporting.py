@@ -175,5 +175,5 @@ async def test_an_export_that_fails_leaves_nothing(filled: AsyncTrueweave, url: 
 
 
 async def test_a_file_without_a_known_ending_is_refused(trueweave: AsyncTrueweave, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"graph\.txt has none of the endings \.jsonl, \.json, \.graphml"):
+    with pytest.raises(ConfigError, match=r"graph\.txt has none of the extensions \.jsonl, \.json, \.graphml"):
         await trueweave.graph.export(tmp_path / "graph.txt")

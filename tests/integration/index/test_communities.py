@@ -470,7 +470,7 @@ async def test_drift_says_so_when_a_plan_cannot_be_read_and_asks_beside_titles(d
     found = await trueweave.retrieve("Who meets whom?", Drift(follow_ups=2, part=Naive(top_k=3)))
     assert found.passages
     [told] = [step for step in found.trace.steps if step.what == "unreadable"]
-    assert "gave no follow-ups that can be read" in told.best[0].item
+    assert "returned no readable follow-up questions" in told.best[0].item
     [followed] = [step for step in found.trace.steps if step.what == "follow-ups"]
     assert all(one.item.startswith("Who meets whom? ") for one in followed.best)
 
@@ -485,7 +485,7 @@ async def test_drift_without_a_model_asks_beside_titles(database: Database) -> N
 async def test_reports_cannot_answer_from_some_documents_only(database: Database) -> None:
     trueweave = await _built(database)
     for method in (Community(), Drift()):
-        with pytest.raises(ConfigError, match="reports tell of all documents at once"):
+        with pytest.raises(ConfigError, match="reports cover all documents"):
             await trueweave.retrieve("Who?", method, filter=Filter(uris=("Aldar/miller/smith",)))
 
 
@@ -545,5 +545,5 @@ async def test_the_graph_can_be_exported(database: Database, tmp_path: Path) -> 
     space = {"g": "http://graphml.graphdrawing.org/xmlns"}
     assert len(root.findall(".//g:node", space)) == status.entities
     assert len(root.findall(".//g:edge", space)) == status.relations
-    with pytest.raises(ConfigError, match=r"graph\.txt has none of the endings"):
+    with pytest.raises(ConfigError, match=r"graph\.txt has none of the extensions"):
         await trueweave.graph.export(tmp_path / "graph.txt")

@@ -150,11 +150,11 @@ async def test_a_schema_is_a_setting_and_part_of_the_recipe(database: Database) 
             [chunk] = await chunks(strict)
             assert [(link.target, link.keywords) for link in chunk.links] == [("Charles Babbage", ("met",))]
             [info] = await strict.list_documents()
-            assert "relations that no pattern allows, left out: 1" in info.notes
+            assert "relations that no pattern allows, dropped: 1" in info.notes
             assert (await strict.add(NOTE)).unchanged == 1
         calls = len(server.calls)
         async with opened(database, server, relation_patterns=(("person", "met", "ship"),), **schema) as wrong:
-            with pytest.raises(ConfigError, match="names 'ship', which is none of the entity types"):
+            with pytest.raises(ConfigError, match="names 'ship', which is not one of the entity types"):
                 await wrong.add(NOTE)
         assert len(server.calls) == calls
 
@@ -287,7 +287,7 @@ async def test_they_are_found_by_entry_point(database: Database, monkeypatch: py
         assert (await index.add(NOTE)).failed == 0
         assert await names(index) == {"met"}
         estimate = await index.estimate(Source("another", NOTE.text))
-        assert estimate.notes == ("what the extractor words asks of a model is not known beforehand, and not counted",)
+        assert estimate.notes == ("the model calls of the extractor words are not known in advance, and not counted",)
     async with given(database, settings=settings.model_copy(update={"extractor": "wrods"})) as index:
         with pytest.raises(ConfigError, match=r"no extractor 'wrods'\. There are llm, nlp, capitals, words"):
             await index.add(NOTE)
@@ -301,12 +301,12 @@ async def test_they_are_found_by_entry_point(database: Database, monkeypatch: py
     [
         (
             {"extractor": Broken(ValueError("no luck\nat all"))},
-            "extractor given raised ValueError: no luck. Mend it",
+            "extractor given raised ValueError: no luck. Fix it",
         ),
-        ({"extractor": Broken([])}, "the extractor given must give one Extraction for each of 1 chunks"),
-        ({"extractor": Broken([1])}, "the extractor given must give one Extraction"),
-        ({"chunker": Broken(None)}, "the chunker given must give a list of chunks"),
-        ({"chunker": Broken([Chunk("Ada  Lovelace")])}, "starts at 0 is blank, is not what the text has there"),
+        ({"extractor": Broken([])}, "the extractor given must return one Extraction for each of 1 chunks"),
+        ({"extractor": Broken([1])}, "the extractor given must return one Extraction"),
+        ({"chunker": Broken(None)}, "the chunker given must return a list of chunks"),
+        ({"chunker": Broken([Chunk("Ada  Lovelace")])}, "starts at 0 is blank, differs from the text at that position"),
         (
             {"chunker": Broken([Chunk("met", 13), Chunk("Ada")])},
             "starts at 0 .* or does not start after",

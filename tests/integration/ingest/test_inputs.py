@@ -82,12 +82,12 @@ async def test_a_uri_that_is_given_twice_in_one_run_is_refused_with_both_places(
     write("c.jsonl", '\n{"uri": "urn:x", "text": "Dan"}')
     events: list[Event] = []
     added = await index.add(".", "a.csv", Source("a.csv#1", "Eve"), listener=events.append)
-    advice = "too. Give each an id of its own, and add it again."
+    advice = "Give each its own id, and add it again."
     assert [one.reason for one in events if isinstance(one, Refused)] == [
-        f"a.csv, line 3: its uri 'a.csv#1' is that of a.csv, line 2 {advice}",
-        f"c.jsonl, line 2: its uri 'urn:x' is that of b.jsonl, line 1 {advice}",
-        f"a.csv, line 3: its uri 'a.csv#1' is that of a.csv, line 2 {advice}",
-        f"text 3 of those given: its uri 'a.csv#1' is that of a.csv, line 2 {advice}",
+        f"a.csv, line 3: its uri 'a.csv#1' is also that of a.csv, line 2. {advice}",
+        f"c.jsonl, line 2: its uri 'urn:x' is also that of b.jsonl, line 1. {advice}",
+        f"a.csv, line 3: its uri 'a.csv#1' is also that of a.csv, line 2. {advice}",
+        f"text 3 of those given: its uri 'a.csv#1' is also that of a.csv, line 2. {advice}",
     ]
     assert added.refused == 4
     assert await texts(index) == {"a.csv#1": "Ada", "urn:x": "Cay"}
@@ -98,7 +98,7 @@ async def test_given_documents_that_clash_are_refused_with_both_places(index: As
     refused: list[Refused] = []
     assert await index.add_documents(preannotated.read(Path("a.jsonl"), uri="a.jsonl"), refused=refused.append) == 1
     assert [one.reason.partition(".")[0] for one in refused] == ["a"]
-    assert "its uri 'a.jsonl#1' is that of a.jsonl, line 1 too" in refused[0].reason
+    assert "its uri 'a.jsonl#1' is also that of a.jsonl, line 1" in refused[0].reason
     assert await texts(index) == {"a.jsonl#1": "Ada"}
 
 
@@ -164,7 +164,7 @@ async def test_text_in_another_encoding_comes_in_with_a_note(index: AsyncTruewea
     write("a.txt", "Jürgen Müller fährt nach Zürich.".encode("latin-1"))
     events: list[Event] = []
     await index.add("a.txt", listener=events.append)
-    note = "it is not UTF-8 and was read as Windows-1252; where letters look wrong, save it as UTF-8"
+    note = "it is not UTF-8 and was read as Windows-1252; if letters look wrong, save it as UTF-8"
     assert [one.notes for one in events if isinstance(one, Extracted)] == [(note,)]
     assert await texts(index) == {"a.txt": "Jürgen Müller fährt nach Zürich."}
     write("a.txt", "Jürgen Müller fährt nach Zürich.")  # the text is the same, and the note is gone

@@ -203,7 +203,7 @@ def test_half_a_pdf_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_pdf_of_images_is_refused_with_advice(tmp_path: Path) -> None:
-    with pytest.raises(UnreadableFile, match=r"no text in it, only images perhaps; run it through .*OCR"):
+    with pytest.raises(UnreadableFile, match=r"no text, perhaps only images; run text recognition .*OCR"):
         load(documents.pdf(), write_pdf(tmp_path / "a.pdf", "", ""))
 
 
@@ -333,15 +333,19 @@ def test_a_parser_may_print(file: Path) -> None:
         (
             "is_killed",
             {},
-            "its parser was killed, perhaps as the machine ran out of memory; try it again, or save it as text",
+            "its parser was killed, perhaps because the machine ran out of memory; try again, or save it as text",
         ),
         ("falls_silent", {"wall_seconds": 1}, "its parser was not done after 1 s; save it again, or as text"),
-        ("leaves", {}, "its parser broke off before it was done; save it again, or as text"),
-        ("stutters", {}, "its parser broke off before it was done; save it again, or as text"),
+        ("leaves", {}, "its parser stopped early; save it again, or as text"),
+        ("stutters", {}, "its parser stopped early; save it again, or as text"),
         ("talks", {"text": 100_000}, "it holds more than 100,000 characters of text; split it"),
-        ("floods", {"text": 100_000}, "its parser gives back more than the text it may; split the file"),
-        ("fails", {}, r"it is damaged or of another kind \(KeyError: 'word/document.xml'\); save it again, or as text"),
-        ("lacks", {}, r'reading it takes docx, which is not installed; run: pip install "trueweave\[documents\]"'),
+        ("floods", {"text": 100_000}, "its parser returns too much text; split the file"),
+        (
+            "fails",
+            {},
+            r"it is damaged or has another format \(KeyError: 'word/document.xml'\); save it again, or as text",
+        ),
+        ("lacks", {}, r'reading it needs docx, which is not installed; run: pip install "trueweave\[documents\]"'),
         ("writes", {}, "File too large"),
     ],
 )

@@ -117,9 +117,9 @@ async def test_a_retriever_of_a_loop_that_has_ended_says_so(trueweave: Trueweave
             return llama_index.LlamaIndexRetriever(opened)
 
     index = await asyncio.to_thread(lambda: asyncio.run(make()))
-    with pytest.raises(TrueweaveError, match="the event loop in which the retriever was made has ended"):
+    with pytest.raises(TrueweaveError, match="the event loop in which the retriever was created has ended"):
         index.retrieve(QUESTION)
-    with pytest.raises(TrueweaveError, match="the event loop in which the retriever was made has ended"):
+    with pytest.raises(TrueweaveError, match="the event loop in which the retriever was created has ended"):
         await index.aretrieve(QUESTION)
 
 
@@ -128,7 +128,7 @@ def test_a_wrong_method_or_parameter_is_told_when_the_retriever_is_made(trueweav
         langchain.LangChainRetriever(trueweave=trueweave, method="nothing")
     with pytest.raises(UnknownMethod, match="the method naive has no parameter depth"):
         llama_index.LlamaIndexRetriever(trueweave, "naive", {"depth": 1})
-    with pytest.raises(ConfigError, match="parameters go with the name of a method"):
+    with pytest.raises(ConfigError, match="parameters need the name of a method"):
         haystack.HaystackRetriever(trueweave, method=METHOD, parameters={"top_k": 1})
 
 
@@ -249,7 +249,7 @@ def test_what_is_saved_is_plain_and_makes_the_same_component(method: Any, filter
 
 
 def test_what_cannot_be_saved_says_why(trueweave: Trueweave) -> None:
-    with pytest.raises(ConfigError, match='make it with workspace="NAME"'):
+    with pytest.raises(ConfigError, match='also pass workspace="NAME"'):
         haystack.HaystackRetriever(trueweave).to_dict()
     with pytest.raises(ConfigError, match="the method Cutoff cannot be saved"):
         haystack.HaystackRetriever(workspace="test", method=Cutoff(part=Naive())).to_dict()

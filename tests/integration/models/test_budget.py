@@ -351,7 +351,7 @@ async def test_a_run_s_budget_binds_all_workers_and_ends_with_the_run(till: Till
             with pytest.raises(BudgetReached, match="less than that is left for this run") as reached:
                 await llm.complete(prompt(1), Purpose("extract"))
             assert reached.value.of_run
-        with pytest.raises(ConfigError, match="another run in this workspace has a budget of its own"):
+        with pytest.raises(ConfigError, match="another run in this workspace has its own budget"):
             async with other.ledger.run_budget(None, 1):
                 pass
     assert (await till.budget()).token_cap is None

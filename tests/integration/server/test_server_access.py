@@ -88,7 +88,7 @@ async def test_a_scope_includes_those_below_it(url: str) -> None:
                 if scope == "read":
                     told = found[1].json()
                     assert told["code"] == "forbidden"
-                    assert told["detail"] == "This takes the scope write, and the key has read."
+                    assert told["detail"] == "This needs the scope write; the key has read."
 
 
 async def test_keys_are_managed_by_who_may_administer(url: str) -> None:

@@ -157,7 +157,7 @@ async def test_annotated_documents_are_there_at_once(url: str) -> None:
         )
         found = answer.json()
         assert (answer.status_code, found["documents"], found["new"]) == (200, 2, 2)
-        assert found["refused"] == ["annotated, line 3: it has no id. Mend that line and add the file again."]
+        assert found["refused"] == ["annotated, line 3: it has no id. Fix that line and add the file again."]
         assert [one["uri"] for one in (await client.get(f"{ROOM}/documents")).json()["items"]] == [
             "annotated#2",
             "urn:1",

@@ -318,13 +318,13 @@ async def test_a_store_that_is_away_is_told_with_its_address(trueweave: AsyncTru
     nowhere = {"neo4j_url": "bolt://neo4j:x@127.0.0.1:1", "chroma_url": "http://127.0.0.1:1"}
     settings = trueweave.settings.model_copy(update=nowhere)
     async with aclosing(AsyncTrueweave(trueweave.workspace, HashEmbedder(), settings)) as away:
-        with pytest.raises(StoreUnavailable, match=r"Neo4j at 127\.0\.0\.1:1 is away"):
+        with pytest.raises(StoreUnavailable, match=r"Neo4j at 127\.0\.0\.1:1 is unavailable"):
             await away.projections.catch_up("neo4j")
-        with pytest.raises(StoreUnavailable, match=r"Chroma at 127\.0\.0\.1:1 is away"):
+        with pytest.raises(StoreUnavailable, match=r"Chroma at 127\.0\.0\.1:1 is unavailable"):
             await away.projections.catch_up("chroma")
         [chroma, neo4j] = await away.projections.status()
-        assert "is away" in neo4j.problem
-        assert "is away" in chroma.problem
+        assert "is unavailable" in neo4j.problem
+        assert "is unavailable" in chroma.problem
     async with trueweave.workspace.transaction() as tx:
         await projections.remove(tx, "neo4j")
         await projections.remove(tx, "chroma")

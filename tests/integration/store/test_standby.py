@@ -375,7 +375,7 @@ async def test_after_a_promotion_another_standby_is_read_from_once_it_is_on_the_
             await until(lambda: not state(trueweave).problem)
             old.kill()
             new.promote()
-            await until(lambda: "is on timeline 1, and the primary on 2" in state(trueweave).problem)
+            await until(lambda: "is on timeline 1, but the primary is on 2" in state(trueweave).problem)
             other.execute(f"ALTER SYSTEM SET primary_conninfo = '{new.url}'")
             other.execute("ALTER SYSTEM SET primary_slot_name = ''")
             other.execute("SELECT pg_reload_conf()")

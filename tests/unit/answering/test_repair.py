@@ -86,7 +86,7 @@ async def test_without_a_quote_the_documents_do_not_say(said: str) -> None:
 
 
 def test_an_answer_is_not_extractive_and_numerical() -> None:
-    with pytest.raises(ConfigError, match="not both"):
+    with pytest.raises(ConfigError, match="both extractive and numerical"):
         Answering(extractive=True, numerical_answer=True)
 
 

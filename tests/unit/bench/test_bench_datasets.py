@@ -94,7 +94,7 @@ def test_a_limit_takes_questions_and_leaves_all_passages(folder: Path) -> None:
 
 
 def test_what_is_in_no_folder_is_told_with_what_there_is(folder: Path) -> None:
-    with pytest.raises(ConfigError, match=r"there is no set other in .*There are some\. A file"):
+    with pytest.raises(ConfigError, match=r"there is no set other in .*There are some\. You can also"):
         datasets.find("other", folder.parent)
     with pytest.raises(ConfigError, match=r"there is no set \.\./bench"):
         datasets.find("../bench", folder)
@@ -199,13 +199,13 @@ def test_evidence_will_do_where_no_document_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "problem"),
     [
-        (['{"question": "Who?", "supporting": ["a"]}', "{nonsense"], r"line 2: .*Mend that line, and run"),
+        (['{"question": "Who?", "supporting": ["a"]}', "{nonsense"], r"line 2: .*Fix that line, and run"),
         (['{"question": "Who?", "supporting": ["a"]}', "[]"], "line 2: it is not a JSON object"),
         (['{"question": "Who?", "supporting": ["a"]}', '{"supporting": ["a"]}'], 'line 2: it has no "question"'),
         (['{"question": "Who?", "supporting": []}'], 'line 1: "supporting" names no document'),
         (['{"question": "Who?", "supporting": [["a"]]}'], 'line 1: "supporting" is not a text'),
-        (['{"question": "W\\u0000?", "supporting": ["a"]}'], 'line 1: "question" holds a NUL'),
-        (['{"text": "Who?"}'], "line 1: it is of no form that Trueweave knows"),
+        (['{"question": "W\\u0000?", "supporting": ["a"]}'], 'line 1: "question" contains a NUL'),
+        (['{"text": "Who?"}'], "line 1: its format is unknown"),
         (
             ['{"id": 1, "question": "A", "supporting": ["a"]}', '{"id": 1, "question": "B", "supporting": ["a"]}'],
             "id 1",

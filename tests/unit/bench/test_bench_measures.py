@@ -52,7 +52,7 @@ def test_usual_measures_look_as_deep_as_the_deepest() -> None:
 
 @pytest.mark.parametrize("name", ["recall", "recall@0", "recall@x", "bleu@5"])
 def test_a_measure_that_is_none_is_told(name: str) -> None:
-    with pytest.raises(ConfigError, match=r"there is no measure .* There are recall@5, ndcg@5"):
+    with pytest.raises(ConfigError, match=r"there is no measure .* Available: recall@5, ndcg@5"):
         measure(name)
 
 

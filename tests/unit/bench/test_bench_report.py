@@ -187,7 +187,7 @@ def test_outcomes_of_an_interrupted_run_are_kept_and_those_of_a_finished_one_beg
     with OutcomeFile(path) as kept:
         assert kept.outcomes == []
     part.write_text("[]\n")
-    with pytest.raises(ConfigError, match=r"outcomes\.jsonl\.part is not what a run left there"), OutcomeFile(path):
+    with pytest.raises(ConfigError, match=r"outcomes\.jsonl\.part was not written by a run"), OutcomeFile(path):
         pass
 
 

@@ -142,9 +142,9 @@ def test_only_json_lines_that_say_what_is_in_them_are_taken_as_given(tmp_path: P
 @pytest.mark.parametrize(
     ("paths", "uri", "problem"),
     [
-        (["nowhere.txt"], None, "nowhere.txt is not there"),
+        (["nowhere.txt"], None, "nowhere.txt does not exist"),
         (["-"], None, "needs a name.*--uri"),
-        (["*.md"], "a", "--uri names the document that comes on stdin"),
+        (["*.md"], "a", "--uri names the document on stdin"),
     ],
 )
 def test_a_slip_on_the_command_line_is_told_before_anything_is_done(

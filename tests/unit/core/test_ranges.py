@@ -72,10 +72,10 @@ def test_the_last_year_has_an_end() -> None:
 @pytest.mark.parametrize(
     ("low", "high", "told"),
     [
-        (None, None, "Give two numbers or two moments"),
-        (1, "2024", "Give two numbers or two moments"),
-        ("yesterday", None, "'yesterday' is no date. Write it like 2024"),
-        ("2024-02-31", None, "'2024-02-31' is no date: day"),
+        (None, None, "Give numbers or dates"),
+        (1, "2024", "Give numbers or dates"),
+        ("yesterday", None, "'yesterday' is not a date. Write it like 2024"),
+        ("2024-02-31", None, "'2024-02-31' is not a date: day"),
         (True, None, "neither a number nor a date"),
         (float("nan"), None, "NaN"),
     ],
@@ -111,12 +111,12 @@ def test_conditions_are_values_and_ranges() -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (["year"], "'year' is no condition. Write it like"),
-        (["=1843"], "'=1843' is no condition"),
+        (["year"], "'year' is not a condition. Write it like"),
+        (["=1843"], "'=1843' is not a condition"),
         (["year:.."], "neither a lower nor an upper bound"),
         (["year>=2020", "year>2021"], "year has two lower bounds, 2020 and 2021. Give one."),
-        (["year<new"], "year: 'new' is no date"),
-        (["year>=1", "year<2024-05"], "year: '1' is no date"),
+        (["year<new"], "year: 'new' is not a date"),
+        (["year>=1", "year<2024-05"], "year: '1' is not a date"),
     ],
     ids=str,
 )

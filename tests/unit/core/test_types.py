@@ -28,10 +28,10 @@ def loose(threshold: int) -> ResolutionSettings:
 @pytest.mark.parametrize(
     ("make", "least", "most", "what"),
     [
-        (emphasised, 1, 9, "emphasis of 'Ada' is {}; it goes from 1 to 9"),
-        (linked, 1, 9, "emphasis of 'Ada' -> 'Babbage' is {}; it goes from 1 to 9"),
-        (strong, 1, 1_000_000, "strength of 'Ada' -> 'Babbage' is {}; it goes from 0.001 to 1,000,000"),
-        (loose, 70, 100, r"threshold is {}; it goes from 70 \(loose\) to 100 \(equal names only\)"),
+        (emphasised, 1, 9, "emphasis of 'Ada' is {}; it must be between 1 and 9"),
+        (linked, 1, 9, "emphasis of 'Ada' -> 'Babbage' is {}; it must be between 1 and 9"),
+        (strong, 1, 1_000_000, "strength of 'Ada' -> 'Babbage' is {}; it must be between 0.001 and 1,000,000"),
+        (loose, 70, 100, r"threshold is {}; it must be between 70 \(loose\) and 100 \(equal names only\)"),
     ],
 )
 def test_a_number_outside_its_limits_is_refused_with_the_limits(
@@ -47,10 +47,10 @@ def test_a_number_outside_its_limits_is_refused_with_the_limits(
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Chunk("a\x00b"), "chunk's text holds a NUL"),
+        (lambda: Chunk("a\x00b"), "chunk's text contains a NUL"),
         (lambda: Document("", ()), "has no uri; give each one a stable name"),
-        (lambda: Document("a\x00", ()), r"uri or title of 'a\\x00' holds a NUL"),
-        (lambda: Document("u", (), title="a\x00"), "uri or title of 'u' holds a NUL"),
+        (lambda: Document("a\x00", ()), r"uri or title of 'a\\x00' contains a NUL"),
+        (lambda: Document("u", (), title="a\x00"), "uri or title of 'u' contains a NUL"),
     ],
 )
 def test_a_document_that_cannot_be_stored_is_refused(make: Callable[[], object], message: str) -> None:

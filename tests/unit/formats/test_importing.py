@@ -406,7 +406,7 @@ def test_a_folder_without_lightrags_files_is_unreadable(tmp_path: Path) -> None:
     write_lightrag(tmp_path)
     (tmp_path / "graph_chunk_entity_relation.graphml").unlink()
     with pytest.raises(
-        UnreadableFile, match=r"has no graph_chunk_entity_relation\.graphml.*in a database cannot be read"
+        UnreadableFile, match=r"has no graph_chunk_entity_relation\.graphml.*in a database cannot be imported"
     ):
         list(importing.read(tmp_path))
 
@@ -541,7 +541,7 @@ def test_rows_that_cannot_be_used_are_refused_by_their_lines(tmp_path: Path) -> 
     with pytest.raises(UnreadableFile, match="line 3: it has no subject or no object"):
         list(importing.read(file))
     file.write_text("a,b\n")
-    with pytest.raises(UnreadableFile, match="has 2 columns, and none that are called source and target"):
+    with pytest.raises(UnreadableFile, match="has 2 columns, and none of them is called source or target"):
         list(importing.read(file))
 
 
@@ -682,11 +682,11 @@ def test_the_format_is_told_from_what_is_there(tmp_path: Path) -> None:
         ("lightrag", "it has kv_store_text_chunks.json"),
         ("rdf", "its name ends in .ttl"),
     ]
-    with pytest.raises(UnreadableFile, match=r"x\.bin has none of the endings \.jsonl"):
+    with pytest.raises(UnreadableFile, match=r"x\.bin has none of the extensions \.jsonl"):
         importing.guess(tmp_path / "x.bin")
     with pytest.raises(UnreadableFile, match="has none of the files that tell what it is: entities"):
         importing.guess(tmp_path)
-    with pytest.raises(ConfigError, match="is not there"):
+    with pytest.raises(ConfigError, match="does not exist"):
         importing.guess(tmp_path / "nowhere")
     with pytest.raises(ConfigError, match="there is no format neo4j"):
         importing.read(tmp_path, "neo4j")

@@ -115,7 +115,7 @@ def test_it_is_saved_as_its_name_ends(tmp_path_factory: pytest.TempPathFactory) 
     picture.save(str(folder / "a.svg"))
     assert (folder / "a.HTML").read_text("utf-8") == picture.html()
     assert (folder / "a.svg").read_text("utf-8") == picture.svg()
-    with pytest.raises(ConfigError, match=r"a\.png ends in neither \.html nor \.svg"):
+    with pytest.raises(ConfigError, match=r"a\.png has neither the extension \.html nor \.svg"):
         picture.save(folder / "a.png")
     with pytest.raises(ConfigError, match="cannot write"):
         picture.save(folder / "none" / "a.svg")

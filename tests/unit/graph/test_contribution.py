@@ -158,7 +158,7 @@ def test_a_link_means_the_homonym_of_its_type(type_: str, meant: str) -> None:
 
 @pytest.mark.parametrize("span", [(-1, 2), (2, 2), (3, 2), (0, len(FIRST.text) + 1)])
 def test_a_span_outside_its_chunk_is_refused(span: tuple[int, int]) -> None:
-    problem = f"span {span[0]}-{span[1]} lies outside its chunk of {len(FIRST.text)} characters"
+    problem = f"span {span[0]}-{span[1]} is outside its chunk of {len(FIRST.text)} characters"
     with pytest.raises(InvalidDocument, match=f"letters/1: {problem}"):
         of_chunk(replace(ADA, spans=((0, 1), span)))
     with pytest.raises(InvalidDocument, match=problem):

@@ -203,7 +203,7 @@ async def test_a_script_without_capitals_is_noted() -> None:
     [found] = await extract("東京は日本の首都です。Tokyo")
     assert [mention.name for mention in found.mentions] == ["Tokyo"]
     assert found.notes == (
-        "most of this chunk is in a script without capitals, so names in it were not found; use nlp or llm",
+        "most of this chunk is in a script without capitals, so its names were not found; use nlp or llm",
     )
 
 

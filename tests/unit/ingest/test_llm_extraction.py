@@ -118,7 +118,7 @@ async def test_a_chunk_that_gives_orders_and_ends_the_fence_stays_within_it() ->
 
 
 async def test_a_blank_chunk_is_not_asked_about() -> None:
-    assert await extract(Model(), " \n") == Extraction(notes=("the chunk is blank, so no model was asked",))
+    assert await extract(Model(), " \n") == Extraction(notes=("the chunk is blank, so no model was called",))
 
 
 @pytest.mark.parametrize("name", ["max_gleaning", "max_paths_per_chunk", "max_tokens"])
@@ -188,7 +188,7 @@ async def test_a_reply_of_which_nothing_is_whole_is_asked_for_once_more() -> Non
     found = await extract(model)
     assert found.links == (PRAISE_FOUND,)
     [note] = found.notes
-    assert "unusable (it was cut off before anything in it was complete); the model was asked once more" in note
+    assert "unusable (it was cut off before anything in it was complete); the model was called once more" in note
     assert model.stages == ["extract", "repair"]
 
 
@@ -289,14 +289,14 @@ def relation(**other: Any) -> str:
             entity(name="Countess"),
             lambda f: f.mentions[0].spans,
             (),
-            "names that do not stand in the text like that: 1",
+            "names that do not occur literally in the text: 1",
         ),
         (entity(extra="?"), lambda f: f.mentions, (ADA_FOUND,), None),
         (relation(strength=11), lambda f: f.links[0].strength, 10, "emphases or strengths out of range"),
         (relation(keywords="praise, work; "), lambda f: f.links[0].keywords, ("praise", "work"), None),
         (relation(source="ada lovelace"), lambda f: f.links, (PRAISE_FOUND,), None),
         (relation(source="Byron"), lambda f: f.links[0].source, "Byron", None),
-        (relation(target="ADA LOVELACE"), lambda f: f.links, (), "relations of something with itself, left out: 1"),
+        (relation(target="ADA LOVELACE"), lambda f: f.links, (), "relations of an entity with itself, dropped: 1"),
         (reply([ADA, {**ADA, "emphasis": 1}], ()), lambda f: f.mentions, (ADA_FOUND,), None),
         (reply([{**ADA, "description": ""}, ADA], ()), lambda f: f.mentions, (ADA_FOUND,), None),
         (NOTHING, lambda f: f.mentions + f.links, (), NOTHING_FOUND),
@@ -314,7 +314,7 @@ async def test_of_too_many_relations_the_strongest_stay_in_their_order() -> None
     many = [{**PRAISE, "description": str(n), "strength": n} for n in (3, 9, 1, 8, 2)]
     found = await extract(Model(reply([ADA, BABBAGE], many)), max_paths_per_chunk=2)
     assert [link.strength for link in found.links] == [9, 8]
-    assert found.notes == ("relations left out, as at most 2 are kept per chunk: 3",)
+    assert found.notes == ("relations dropped, because at most 2 are kept per chunk: 3",)
 
 
 async def test_what_is_copied_from_the_example_is_left_out_with_a_note() -> None:
@@ -323,7 +323,7 @@ async def test_what_is_copied_from_the_example_is_left_out_with_a_note() -> None
     sale = {**PRAISE, "target": "TOVRICK & Sons"}
     found = await extract(Model(reply([leak, ADA, told], [sale])))
     assert (found.mentions, found.links) == ((ADA_FOUND,), ())
-    assert found.notes == ("findings copied from the prompt's example, left out: 3",)
+    assert found.notes == ("findings copied from the prompt's example, dropped: 3",)
 
 
 async def test_a_chunk_that_speaks_of_the_example_may_be_extracted() -> None:
@@ -412,10 +412,10 @@ async def test_what_does_not_fit_a_strict_schema_is_left_out_and_noted() -> None
         DroppedFinding("relation", "Ada Lovelace -> notes", "an end of it is not among the entities"),
     ]
     for note in (
-        "entities of a type that is not in the schema, left out: 1",
-        "relations that no pattern allows, left out: 1",
-        "relations of a type that is not in the schema, left out: 1",
-        "relations whose ends are not both among the entities, left out: 1",
+        "entities of a type that is not in the schema, dropped: 1",
+        "relations that no pattern allows, dropped: 1",
+        "relations of a type that is not in the schema, dropped: 1",
+        "relations whose ends are not both among the entities, dropped: 1",
     ):
         assert note in found.notes
 
@@ -459,8 +459,8 @@ async def test_what_was_found_is_shown_again_with_its_types() -> None:
 @pytest.mark.parametrize(
     ("patterns", "problem"),
     [
-        ([("person", "built", "ship")], r"\[person, built, ship\] names 'ship', which is none of the entity types"),
-        ([("person", "sank", "work")], "names 'sank', which is none of the relation types: built, other"),
+        ([("person", "built", "ship")], r"\[person, built, ship\] names 'ship', which is not one of the entity types"),
+        ([("person", "sank", "work")], "names 'sank', which is not one of the relation types: built, other"),
         ([("person", "work")], "must have three parts"),
     ],
 )

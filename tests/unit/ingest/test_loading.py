@@ -88,7 +88,7 @@ def test_a_pattern_finds_files() -> None:
 def test_what_is_not_there_is_told_and_the_rest_is_read(path: str) -> None:
     write("a.txt")
     assert load(path, "a.txt") == [
-        Unreadable(path, f"{path} is not there. Check the path."),
+        Unreadable(path, f"{path} does not exist. Check the path."),
         Source("a.txt", "text of a.txt"),
     ]
 
@@ -143,7 +143,7 @@ def test_links_are_passed_over_unless_they_are_named(path: str) -> None:
     links = {"d/again", "d/file.txt", "d/folder", "d/loop", "d/nowhere.txt", "d/self.txt"}
     assert {one.path for one in told if isinstance(one, Skipped)} == links
     assert {one.reason for one in told if isinstance(one, Skipped)} == {
-        "a link; name it, or give --follow-links, to have it read"
+        "a link; give its path, or --follow-links, to read it"
     }
     assert uris("d/file.txt", "d/folder") == ["d/file.txt", "d/folder/b.txt", "d/folder/sub/c.txt"]
 
@@ -246,7 +246,7 @@ def test_western_text_of_other_encodings_is_read_with_a_note(encoding: str, call
     [source] = load(name)
     assert isinstance(source, Source)
     assert source.text == text
-    assert source.notes == (f"it is not UTF-8 and was read as {called}; where letters look wrong, save it as UTF-8",)
+    assert source.notes == (f"it is not UTF-8 and was read as {called}; if letters look wrong, save it as UTF-8",)
 
 
 def test_latin_1_has_what_windows_1252_has_not() -> None:
@@ -262,7 +262,7 @@ def test_latin_1_has_what_windows_1252_has_not() -> None:
     [
         ("Это по-русски".encode("cp1251"), r"a.txt is not UTF-8: byte 0xdd is not valid, and it is not Western"),
         (b"\xff\xfe\x00", "a.txt begins like UTF-16 and is not: truncated data. Save it as UTF-8."),
-        (bytes(range(256)) * 4, "a.txt is not text: it holds bytes that no text has."),
+        (bytes(range(256)) * 4, "a.txt is not text: it contains bytes that do not occur in text."),
     ],
 )
 def test_other_encodings_are_refused_with_advice(data: bytes, problem: str) -> None:
@@ -297,7 +297,7 @@ def test_source_code_settings_and_files_without_an_ending_are_text(name: str) ->
 def test_a_file_without_an_ending_that_is_no_text_is_passed_over_and_told() -> None:
     Path("d").mkdir()
     Path("d/program").write_bytes(b"\x7fELF\x02\x01\x01\0\0\0")
-    assert load("d") == [Skipped("d/program", "no text, and without an ending")]
+    assert load("d") == [Skipped("d/program", "not text, and without an extension")]
     [told] = load("d/program")
     assert isinstance(told, Unreadable)
     assert told.reason.startswith("d/program is not text: ")
@@ -397,7 +397,7 @@ def test_a_loader_that_cannot_be_loaded_is_named_where_no_other_reads_a_file(
     [told] = files.sources(["a.odd"])
     assert isinstance(told, Unreadable)
     assert told.reason.startswith(f"a.odd cannot be read: there is no reader for .odd files, and {problem}")
-    assert told.reason.endswith(". Install it anew, or uninstall it.")
+    assert told.reason.endswith(". Reinstall it, or uninstall it.")
     assert [type(one) for one in files.sources(["b.md"])] == [Source]
     assert [one.name for one in broken_loaders()] == ["x"]
     assert problem in broken_loaders()[0].problem
@@ -539,7 +539,7 @@ def test_files_about_secrets_are_read(name: str) -> None:
 )
 def test_files_that_hold_keys_and_tokens_are_skipped(text: str, secret: str) -> None:
     put("d/a.txt", text)
-    assert skipped("d") == skipped("d/a.txt") == {"d/a.txt": f"holding {secret}; --no-ignore reads them"}
+    assert skipped("d") == skipped("d/a.txt") == {"d/a.txt": f"containing {secret}; --no-ignore reads them"}
     assert skipped("d", no_ignore=True) == {}
 
 

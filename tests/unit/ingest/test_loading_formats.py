@@ -215,14 +215,17 @@ def test_a_uri_that_means_the_same_everywhere_stays_and_an_id_never_does(load: L
         ('{"id": 1, "text": "x", "metadata": []}', "its metadata is not an object"),
         ("[" * 100_000, "it is nested too deeply"),
         (b'{"id": 1, "text": "\xff"}', "can't decode byte 0xff"),
-        ('{"id": 1, "text": "x", "metadata": {"a": [NaN]}}', "holds nan, which is no number in JSON"),
-        ('{"id": 1, "text": "x", "metadata": {"a": 1e400}}', "holds inf, which is no number in JSON"),
-        ('{"id": 1, "text": "x", "metadata": {"a": "\\u0000"}}', "its metadata holds a NUL or half a character"),
-        ('{"id": 1, "text": "x", "metadata": {"\\ud800": 1}}', "its metadata holds a NUL or half a character"),
+        ('{"id": 1, "text": "x", "metadata": {"a": [NaN]}}', "contains nan, which is not a number in JSON"),
+        ('{"id": 1, "text": "x", "metadata": {"a": 1e400}}', "contains inf, which is not a number in JSON"),
+        (
+            '{"id": 1, "text": "x", "metadata": {"a": "\\u0000"}}',
+            "its metadata contains a NUL or an unpaired surrogate",
+        ),
+        ('{"id": 1, "text": "x", "metadata": {"\\ud800": 1}}', "its metadata contains a NUL or an unpaired surrogate"),
         ('{"id": 1, "text": "x", "metadata": {"a": %s}}' % ("[" * 200 + "]" * 200), "more than 100 levels deep"),
         ('{"id": 1, "text": "x", "metadata": {"a": %s}}' % ("9" * 2000), "a number of more than 1,000 digits"),
-        ('{"id": "\\u0000", "text": "x"}', "holds a NUL or half a character"),
-        ('{"uri": "\\ud800", "text": "x"}', "holds a NUL or half a character"),
+        ('{"id": "\\u0000", "text": "x"}', "contains a NUL or an unpaired surrogate"),
+        ('{"uri": "\\ud800", "text": "x"}', "contains a NUL or an unpaired surrogate"),
         ('{"id": "%s", "text": "x"}' % ("u" * 9000), "has 9,008 bytes; it may have 2,000"),
     ],
 )
@@ -235,7 +238,7 @@ def test_a_line_that_cannot_be_used_is_named_and_the_others_are_read(
     )
     assert (first, last) == (Source("a.jsonl#7", "y"), Source("a.jsonl#8", "z"))
     assert refused.place.endswith("a.jsonl, line 2")
-    assert re.fullmatch(rf".*a\.jsonl, line 2: .*{problem}.* Mend that line and add the file again\.", refused.reason)
+    assert re.fullmatch(rf".*a\.jsonl, line 2: .*{problem}.* Fix that line and add the file again\.", refused.reason)
 
 
 def test_a_line_without_an_end_is_not_taken_into_memory(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,7 +279,7 @@ def test_a_long_field_is_read(load: Load) -> None:
 def test_a_row_that_cannot_be_used_is_named_and_the_others_are_read(load: Load) -> None:
     first, refused, last = load(Table(), "a.csv", "id,text\n1,x\n2,y,more\n3,z\n")
     assert (first, last) == (Source("a.csv#1", "x"), Source("a.csv#3", "z"))
-    assert "a.csv, line 3: it has 3 fields, and the first row names 2. Mend that line" in refused.reason
+    assert "a.csv, line 3: it has 3 fields, and the first row names 2. Fix that line" in refused.reason
 
 
 @pytest.mark.parametrize(

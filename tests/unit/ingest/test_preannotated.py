@@ -121,7 +121,7 @@ def test_a_gzipped_file_reads_like_a_plain_one_and_empty_lines_do_not_count(file
         ('{"uri": "u"}', "chunks 0 text: field required"),
         ('{"uri": "u", "chunks": [{"start": 3}]}', "chunks 0 text: field required"),
         ('{"text": "of whom?"}', "it has no id"),
-        ('{"uri": "u", "text": "\\u0000"}', "holds a NUL"),
+        ('{"uri": "u", "text": "\\u0000"}', "contains a NUL"),
         ('{"uri": "u", "text": "t", "entities": [{"type": "nameless"}]}', "entities 0 name: field required"),
         ('{"uri": "u", "text": "t", "entities": [{"name": "Ada", "emphasis": 12}]}', "emphasis of 'Ada' is 12"),
         ('{"uri": "u", "text": "t", "triples": [["Ada", "knows"]]}', "triples 0: list should have at least 3 items"),
@@ -141,7 +141,7 @@ def test_a_broken_line_is_named_and_those_before_it_are_read(file: Path, line: s
     file.write_text('{"uri": "u", "text": "whole"}\n\n' + line, encoding="utf-8", errors="surrogateescape")
     documents = read(file, uri="f")
     assert next(documents).uri == "f#u"
-    with pytest.raises(InvalidDocument, match=rf"{re.escape(str(file))}, line 3: .*{re.escape(problem)}.* Mend that"):
+    with pytest.raises(InvalidDocument, match=rf"{re.escape(str(file))}, line 3: .*{re.escape(problem)}.* Fix that"):
         next(documents)
 
 

@@ -101,7 +101,7 @@ def test_a_cursor_leads_back_to_its_uri(uri: str) -> None:
 
 @pytest.mark.parametrize("cursor", ["?", "abc", "/w==", "_w==", "AA=="])
 def test_what_is_no_cursor_is_told(cursor: str) -> None:
-    with pytest.raises(ConfigError, match="no cursor"):
+    with pytest.raises(ConfigError, match="not a cursor"):
         uri_before(cursor)
 
 

@@ -202,7 +202,7 @@ async def test_a_method_that_cannot_be_imported_is_an_error_for_who_asks_for_it(
             call("shortest")
         assert broken in str(raised.value)
         assert "\n" not in str(raised.value)
-        assert str(raised.value).endswith("Install it anew, or uninstall it.")
+        assert str(raised.value).endswith("Reinstall it, or uninstall it.")
         assert raised.value.__cause__ is not None  # the traceback is for its developer
     assert "shortest" not in registry.names()
     assert registry.make("naive") == Naive()
@@ -250,7 +250,7 @@ def test_the_command_line_lists_it_with_the_reason(broken: str) -> None:
 @pytest.mark.usefixtures("installed")
 def test_parameters_may_be_given_as_text_and_are_checked() -> None:
     assert registry.make("longest", {"top_k": "3"}) == Longest(top_k=3)
-    with pytest.raises(UnknownMethod, match=r"cannot be had like this: top_k: .*less than or equal to 10"):
+    with pytest.raises(UnknownMethod, match=r"has invalid parameters: top_k: .*less than or equal to 10"):
         registry.make("longest", {"top_k": "11"})
     with pytest.raises(UnknownMethod, match=r"has no parameter depth\. It has least, top_k\."):
         registry.make("longest", {"depth": "1"})
@@ -527,5 +527,5 @@ async def test_keywords_are_read_as_models_write_them(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "Berlin", "[]", '{"high_level": ["a"]}', '{"low_level": 1, "high_level": []}'])
 async def test_keywords_that_cannot_be_read_are_a_bad_reply_that_says_what_to_do(text: str) -> None:
-    with pytest.raises(BadReply, match=r"testing/says gave no keywords .*Try another model"):
+    with pytest.raises(BadReply, match=r"testing/says returned no readable keywords .*Try another model"):
         await keywords(QUESTION, context(Says(text)))

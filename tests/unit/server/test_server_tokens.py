@@ -262,7 +262,7 @@ async def test_keys_are_fetched_from_no_address_that_others_can_change(issuer: I
 def test_settings_of_a_provider_are_checked() -> None:
     check_provider(Settings())
     check_provider(Settings(oidc_issuer="https://id.example", oidc_audience="a"))
-    with pytest.raises(ConfigError, match="begins with https://"):
+    with pytest.raises(ConfigError, match="starts with https://"):
         check_provider(Settings(oidc_issuer="http://id.example", oidc_audience="a"))
     with pytest.raises(ConfigError, match="oidc_audience is not"):
         check_provider(Settings(oidc_issuer="https://id.example"))

@@ -278,12 +278,12 @@ def test_an_edit_under_one_heading_leaves_all_other_sections_as_they_were() -> N
 @pytest.mark.parametrize(
     ("sizes", "problem"),
     [
-        ((1, 15, 0), "max_chunk_size is 15 tokens; make it 16 or more"),
-        ((400, 300, 0), "min_chunk_size is 400 tokens; make it 1 to 300"),
-        ((0, 300, 0), "min_chunk_size is 0 tokens; make it 1 to 300"),
-        ((100, 300, 151), "overlap is 151 tokens; make it 0 to 150"),
+        ((1, 15, 0), "max_chunk_size is 15 tokens; it must be at least 16"),
+        ((400, 300, 0), "min_chunk_size is 400 tokens; it must be between 1 and 300"),
+        ((0, 300, 0), "min_chunk_size is 0 tokens; it must be between 1 and 300"),
+        ((100, 300, 151), "overlap is 151 tokens; it must be between 0 and 150"),
         ((100, 300, -1), "overlap is -1 tokens"),
-        ((250, 300, 100), "min_chunk_size is 250 tokens; make it 1 to 200"),
+        ((250, 300, 100), "min_chunk_size is 250 tokens; it must be between 1 and 200"),
     ],
 )
 def test_sizes_that_make_no_sense_are_refused(sizes: tuple[int, int, int], problem: str) -> None:

@@ -1,4 +1,4 @@
-"""`trueweave communities`: communities of the graph, and what is written about them."""
+"""`trueweave communities`: communities of the graph, and their reports."""
 
 import typer
 

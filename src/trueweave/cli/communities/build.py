@@ -1,4 +1,4 @@
-"""`trueweave communities build`: find communities and write reports about them."""
+"""`trueweave communities build`: detect communities and write a report on each."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from trueweave.engine.trueweave import AsyncTrueweave
 
 EstimateOnly = Annotated[
-    bool, typer.Option("--estimate", help="Show what the reports would cost, and do not write them.")
+    bool, typer.Option("--estimate", help="Show what the reports would cost without writing them.")
 ]
-NoReports = Annotated[bool, typer.Option("--no-reports", help="Find communities alone. No model is asked for that.")]
+NoReports = Annotated[bool, typer.Option("--no-reports", help="Only detect communities, without calling a model.")]
 
 
 def build(
@@ -48,13 +48,13 @@ def build(
     database_url: DatabaseUrl = None,
     json: Json = False,
 ) -> None:
-    """Find communities, and write a report about each.
+    """Detect communities, and write a report on each.
 
-    Communities that have not changed keep their reports, so that only what has changed since the last time is written.
-    A run that was stopped can simply be run again, and what is done is not paid for twice.
+    Unchanged communities keep their reports, so only changes since the last run are written. You can resume an
+    interrupted run by running it again; nothing is paid for twice.
 
-    If a model costs money, the most that it can cost is shown first, and on a terminal you are asked to confirm it.
-    Without a model, reports are made of sentences that are picked out of the documents.
+    If a model costs money, the maximum cost is shown first, and on a terminal you are asked to confirm it. Without a
+    model, reports consist of sentences selected from the documents.
     """
     with replying(json) as reply:
         if estimate and no_reports:
@@ -106,11 +106,11 @@ class _Run:
 
     @property
     def others(self) -> int:
-        """How many of the reports that were to be written this run has not written."""
+        """The number of reports that this run has not written yet."""
         return max(self.wanted.reports - self.tally.reports, 0)
 
     def write(self) -> None:
-        """Write the reports. What stops it is kept for the reply."""
+        """Write the reports. An error that stops the run is kept for the reply."""
         try:
             in_workspace(self._write, self.settings)
         except KeyboardInterrupt:
@@ -135,7 +135,7 @@ class _Run:
 
 
 def _agreed(wanted: ReportEstimate, settings: Settings, yes: bool) -> bool:
-    """Show what it will cost at most; whether to continue."""
+    """Show the maximum cost; returns whether to continue."""
     if not wanted.calls or not is_paid(settings, of_reports(settings)):
         return True
     say(*report_estimate(wanted, settings.currency))

@@ -1,4 +1,4 @@
-"""`trueweave communities changes`: which communities are new, changed or gone."""
+"""`trueweave communities changes`: which communities were added, changed or removed."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def changes(
     since: Since,
     limit: Limit = 10,
 ) -> None:
-    """Show which communities are new, changed or gone.
+    """Show which communities were added, changed or removed.
 
-    `trueweave communities build` finds what has changed. Communities that are gone are listed for a year.
+    `trueweave communities build` detects changes. Removed communities are listed for a year.
     """
     moment = parse_moment(since)
     found = session(lambda trueweave: _changes(trueweave, moment))
@@ -53,7 +53,7 @@ def changes(
 
 @dataclass(frozen=True)
 class _Changes:
-    """What there is now and has changed, and what is no more."""
+    """Communities that were added or changed, and those that were removed."""
 
     hierarchy: Hierarchy | None
     there: Sequence[Community]
@@ -70,7 +70,7 @@ async def _changes(trueweave: AsyncTrueweave, since: datetime) -> _Changes:
 
 
 def _left_out(found: _Changes) -> list[RenderableType]:
-    """A line that says that there are more changes than were read."""
+    """A line that says that there may be more changes than were read."""
     if max(len(found.there), len(found.gone)) < _MOST_CHANGES:
         return []
     return [warning(f"There may be more: only the first {_MOST_CHANGES:,} were looked at.")]

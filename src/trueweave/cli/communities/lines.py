@@ -60,7 +60,7 @@ def _advice(found: Hierarchy) -> list[RenderableType]:
         told = ", ".join(f"{number:,} {what}" for number, what in states if number)
         return [warning(f"{told}."), next_step("trueweave communities build", "writes what is missing")]
     return [
-        next_step("trueweave communities show ID", "shows what is written about one"),
+        next_step("trueweave communities show ID", "shows the report of one"),
         next_step("trueweave communities tree", "shows them within each other"),
     ]
 

@@ -1,4 +1,4 @@
-"""`trueweave communities`: the communities as a whole, and the largest of them."""
+"""`trueweave communities`: an overview of the communities, with the largest."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def overview(
     database_url: DatabaseUrl = None,
     json: Json = False,
 ) -> None:
-    """Show the communities of the graph, and the reports about them.
+    """Show the communities of the graph, and their reports.
 
-    A community is a group of entities that are related to each other more than to others. Large ones are divided into
-    parts, level by level.
+    A community is a group of entities that are more closely related to each other than to others. Large communities are
+    divided into smaller ones, level by level.
     """
     if command := context.invoked_subcommand:
         if (limit, workspace, database_url, json) != (_LARGEST, None, None, False):

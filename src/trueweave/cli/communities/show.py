@@ -1,4 +1,4 @@
-"""`trueweave communities show`: one community with its report, members and parts."""
+"""`trueweave communities show`: one community with its report, members and subcommunities."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from trueweave.engine.trueweave import AsyncTrueweave
 
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="The community's id, or how it begins.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="The community's id, or a prefix of it.")]
 Members = Annotated[int, typer.Option(min=1, help="How many members to show.")]
 _MOST_PARTS = 10
 
@@ -24,7 +24,7 @@ def show(
     id_: Id,
     members: Members = 10,
 ) -> None:
-    """Show a community: what is written about it, its members and its parts."""
+    """Show a community: its report, its members and its subcommunities."""
 
     async def look(trueweave: AsyncTrueweave) -> Page:
         one = await trueweave.communities.get(id_)

@@ -1,4 +1,4 @@
-"""`trueweave communities tree`: communities within each other."""
+"""`trueweave communities tree`: the hierarchy of communities."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from trueweave.engine.trueweave import AsyncTrueweave
 
 
-Root = Annotated[str | None, typer.Argument(metavar="ID", help="The id of one to begin with, or how it begins.")]
+Root = Annotated[
+    str | None, typer.Argument(metavar="ID", help="The id of the community to start from, or a prefix of it.")
+]
 Depth = Annotated[int, typer.Option(min=1, help="How many levels to show.")]
-Each = Annotated[int, typer.Option("--limit", min=1, help="How many to show within each.")]
+Each = Annotated[int, typer.Option("--limit", min=1, help="How many subcommunities to show per community.")]
 
 
 @workspace_command
@@ -27,7 +29,7 @@ def tree(
     depth: Depth = 2,
     limit: Each = 10,
 ) -> None:
-    """Show communities within each other, the largest first."""
+    """Show the hierarchy of communities, the largest first."""
 
     async def look(trueweave: AsyncTrueweave) -> tuple[Hierarchy | None, list[Branch]]:
         if root is not None:
@@ -44,12 +46,12 @@ def tree(
         session.reply(answer, *no_communities(found))
         return
     more = found.levels[0].communities - len(branches) if root is None else 0
-    advice = next_step("trueweave communities show ID", "shows what is written about one")
+    advice = next_step("trueweave communities show ID", "shows the report of one")
     session.reply(answer, tree_table(branches, more), "", advice)
 
 
 async def _within(trueweave: AsyncTrueweave, one: Community, depth: int, limit: int) -> list[Branch]:
-    """What is within a community, so many levels deep."""
+    """The subcommunities of a community, down to a depth."""
     if not (depth and one.parts):
         return []
     parts = await trueweave.communities.select(within=one.id, limit=limit)

@@ -1,1 +1,1 @@
-"""What Trueweave measures and traces: spans, measurements of questions and model calls, and the steps of a question."""
+"""Telemetry: spans, measurements of questions and model calls, and the steps of a question."""

@@ -12,14 +12,14 @@ from trueweave.core.model_calls import Call
 
 
 class CallerMeter(Protocol):
-    """Counts what models take for one request."""
+    """Counts the model usage of one request."""
 
     async def admit(self, call: Call) -> None:
-        """Called before each call to a model. KeyLimitReached where none may be made."""
+        """Called before each call to a model. KeyLimitReached if the limit is used up."""
         ...
 
     def add(self, tokens: int, price: Decimal | None) -> None:
-        """Called when a call has taken this; a price of None is unknown."""
+        """Called with the usage of a call; a price of None is unknown."""
         ...
 
 
@@ -28,7 +28,7 @@ _current: ContextVar[CallerMeter | None] = ContextVar("_current", default=None)
 
 @contextmanager
 def metered(meter: CallerMeter | None) -> Iterator[None]:
-    """Count calls to models for this meter, also those of tasks that are begun in here."""
+    """Count model calls for this meter, including those of tasks started in this context."""
     token = _current.set(meter)
     try:
         yield
@@ -43,6 +43,6 @@ async def admit(call: Call) -> None:
 
 
 def add(tokens: int, price: Decimal | None) -> None:
-    """A call has taken this."""
+    """Count the usage of a call."""
     if meter := _current.get():
         meter.add(tokens, price)

@@ -20,14 +20,14 @@ Operation = Literal["chat", "embeddings", "rerank"]
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """A method has looked for a question, in these steps."""
+    """A method has searched for a question, in these steps."""
 
     trace: Trace
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionAnswered:
-    """A question was answered from what a method found, in so many seconds, the search included."""
+    """A question was answered with a method, in `seconds` including the search."""
 
     method: str
     seconds: float
@@ -45,7 +45,7 @@ class ModelCalled:
 
 @dataclass(frozen=True, slots=True)
 class Charged:
-    """A model call was charged to the budget of its workspace. A price that is not known is None."""
+    """A model call was charged to the budget of its workspace. An unknown price is None."""
 
     model: str
     stage: str
@@ -57,7 +57,7 @@ class Charged:
 
 @dataclass(frozen=True, slots=True)
 class CacheLookup:
-    """Replies were looked for in the cache: so many were there, and so many were not."""
+    """Lookups in the reply cache: the number of hits and misses."""
 
     operation: Operation
     hits: int
@@ -69,7 +69,7 @@ Measure = Callable[[Measurement], None]
 
 
 def _unmeasured(_: Measurement) -> None:
-    """Nobody wants to know."""
+    """Ignore a measurement."""
 
 
 _measure: ContextVar[Measure] = ContextVar("measure", default=_unmeasured)
@@ -77,7 +77,7 @@ _measure: ContextVar[Measure] = ContextVar("measure", default=_unmeasured)
 
 @contextmanager
 def measured_by(measure: Measure) -> Iterator[None]:
-    """What is measured inside, and in tasks that are begun inside, is told to `measure`."""
+    """Send measurements in this context, and in tasks started in it, to `measure`."""
     before = _measure.set(measure)
     try:
         yield
@@ -86,5 +86,5 @@ def measured_by(measure: Measure) -> Iterator[None]:
 
 
 def measure(measurement: Measurement) -> None:
-    """Tell whoever measures here."""
+    """Report a measurement."""
     _measure.get()(measurement)

@@ -1,6 +1,6 @@
-"""Spans of OpenTelemetry, named by its conventions for generative AI where it has some.
+"""OpenTelemetry spans, with the names of its conventions for generative AI where they exist.
 
-Without an SDK nothing is made, and a span costs about a microsecond. No span has text of questions, prompts, replies or
+Without an SDK no span is created, which costs about a microsecond. No span has text of questions, prompts, replies or
 documents, nor the message of an error, which may quote them: only what was done, how much of it, and how it ended.
 """
 
@@ -25,7 +25,7 @@ _tracer = trace.get_tracer("trueweave")
 
 
 def failure_name(error: BaseException) -> str:
-    """What went wrong, as one of few names: an error of Trueweave's own, a bug, or that nobody waited any longer."""
+    """The kind of failure, one of few names: a Trueweave error, a bug, or cancelled."""
     if isinstance(error, TrueweaveError):
         return type(error).__name__
     return "bug" if isinstance(error, Exception) else "cancelled"
@@ -38,8 +38,8 @@ def span(
     kind: SpanKind = SpanKind.INTERNAL,
     parent: Context | None = None,
 ) -> AbstractContextManager[Span]:
-    """A span, the parent of those that are opened within. Not for a generator that yields within: it would be theirs
-    who ask it for more, too."""
+    """A span, the parent of those that are opened within. Not for a generator that yields inside: the span would leak
+    into the consumer's context."""
     opened = _tracer.start_span(name, parent, kind=kind, attributes=attributes)
     return _within(opened) if _is_traced(opened) else nullcontext(opened)
 
@@ -47,13 +47,13 @@ def span(
 def open_span(
     name: str, attributes: Attributes | None = None, *, kind: SpanKind = SpanKind.INTERNAL
 ) -> AbstractContextManager[Span]:
-    """A span that is nobody's parent, unless pieces are `carried` by it: for generators."""
+    """A span without children, unless pieces are `carried` by it: for generators."""
     opened = _tracer.start_span(name, kind=kind, attributes=attributes)
     return _ending(opened) if _is_traced(opened) else nullcontext(opened)
 
 
 def carried(parent: Span, pieces: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
-    """These pieces, where spans that are opened on the way to each are children of this one."""
+    """These pieces; spans opened while producing each are children of this one."""
     return _carried(parent, pieces) if _is_traced(parent) else pieces
 
 
@@ -92,12 +92,12 @@ def _inside(parent: Span) -> AbstractContextManager[Span]:
 
 
 def _is_traced(opened: Span) -> bool:
-    """Whether there is a trace at all: one that is not sampled must still be known to what happens within."""
+    """Whether there is a trace at all: even an unsampled trace must be propagated."""
     return opened.get_span_context().is_valid
 
 
 def carrier() -> str | None:
-    """Which trace goes on here, to be told to another process: a `traceparent`; None where there is none."""
+    """The current trace for another process, as a `traceparent`; None if there is none."""
     told: dict[str, str] = {}
     if _is_traced(trace.get_current_span()):
         propagate.inject(told)
@@ -105,6 +105,6 @@ def carrier() -> str | None:
 
 
 def carried_from(told: Mapping[str, str]) -> Context | None:
-    """The trace that another process tells of, by its headers; None where it tells of none."""
+    """The trace of another process, from its headers; None if there is none."""
     found = {name: told[name] for name in _NAMES if told.get(name)}
     return propagate.extract(found) if found else None

@@ -1,4 +1,4 @@
-"""The trace of a question: its steps, with what they found and what they took."""
+"""The trace of a question: its steps, with their results and usage."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _current: ContextVar[OpenStep | None] = ContextVar("_current", default=None)
 
 
 class OpenStep:
-    """A step that is under way."""
+    """A step in progress."""
 
     def __init__(self) -> None:
         self.found = 0
@@ -24,7 +24,7 @@ class OpenStep:
         self.best: tuple[Scored[str], ...] = ()
 
     def list(self, found: Iterable[Scored[str]]) -> None:
-        """Note all that was found; the best is shown."""
+        """Record the results; the best are shown."""
         everything = list(found)
         self.found = len(everything)
         self.best = tuple(sorted(everything, key=lambda s: -s.score)[:_SHOWN])
@@ -38,7 +38,7 @@ class StepLog:
 
     @contextmanager
     def step(self, what: str, searched: str) -> Iterator[OpenStep]:
-        """A step; statements that are sent in it count as its own."""
+        """A step; statements sent in it count for it."""
         open_ = OpenStep()
         begun = time.perf_counter()
         token = _current.set(open_)
@@ -58,6 +58,6 @@ class StepLog:
 
 
 def count_statement() -> None:
-    """Called by a store for each statement that it sends: it counts for the step that is under way."""
+    """Called by a store for each statement that it sends: it counts for the current step."""
     if open_ := _current.get():
         open_.statements += 1

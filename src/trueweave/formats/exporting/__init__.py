@@ -29,5 +29,5 @@ async def write(workspace: Workspace, path: Path) -> None:
     module = _MODULES.get(path.suffix.lower())
     if module is None:
         known = ", ".join(_MODULES)
-        raise ConfigError(f"{path.name} has none of the endings {known}. Name the file as what you want it to be.")
+        raise ConfigError(f"{path.name} has none of the extensions {known}. The extension selects the format.")
     await import_module(f"{__name__}.{module}").write(workspace, path)

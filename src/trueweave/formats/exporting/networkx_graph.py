@@ -15,7 +15,7 @@ async def to_networkx(workspace: Workspace) -> Any:
     try:
         import networkx
     except ImportError as error:
-        raise ConfigError('a networkx graph takes networkx: pip install "trueweave[formats]"') from error
+        raise ConfigError('exporting a networkx graph needs networkx: pip install "trueweave[formats]"') from error
     graph = networkx.DiGraph()
     async with workspace.transaction(snapshot=True, unhurried=True) as tx:
         async with aclosing(rows(tx, "entities")) as found:

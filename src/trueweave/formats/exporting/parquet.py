@@ -36,7 +36,7 @@ async def write(workspace: Workspace, path: Path) -> None:
     try:
         import pyarrow.parquet
     except ImportError as error:
-        raise ConfigError('.parquet is written by pyarrow: pip install "trueweave[formats]"') from error
+        raise ConfigError('writing .parquet needs pyarrow: pip install "trueweave[formats]"') from error
     with folder(path), ExitStack() as files:
         async with workspace.transaction(snapshot=True, unhurried=True) as tx:
             for section, columns in _TABLES.items():

@@ -31,7 +31,7 @@ async def write(workspace: Workspace, path: Path) -> None:
     try:
         import rdflib  # noqa: F401 - before anything is written
     except ImportError as error:
-        raise ConfigError(f'{path.suffix} is written by rdflib: pip install "trueweave[formats]"') from error
+        raise ConfigError(f'writing {path.suffix} needs rdflib: pip install "trueweave[formats]"') from error
     await write_text(path, _pieces(workspace, _FORMATS[path.suffix.lower()]))
 
 

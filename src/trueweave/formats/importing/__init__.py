@@ -72,5 +72,5 @@ def from_langchain(graphs: Iterable[GraphDocument], name: str) -> Iterator[Docum
 
 def _named(name: str) -> Format:
     if name not in FORMATS:
-        raise ConfigError(f"there is no format {name}. There are {', '.join(FORMATS)}.")
+        raise ConfigError(f"there is no format {name}. Available: {', '.join(FORMATS)}.")
     return FORMATS[name]

@@ -60,7 +60,7 @@ FORMATS = {one.name: one for one in _ALL}
 def guess(path: Path) -> Guess:
     """The format of a file or folder, by its ending or by the files in it; and why it is that."""
     if not path.exists():
-        raise ConfigError(f"{path} is not there. Check the path.")
+        raise ConfigError(f"{path} does not exist. Check the path.")
     for one in _ALL:
         for folder in (path, path / "output"):  # which is where GraphRAG writes to in a project
             if one.files and all((folder / name).is_file() for name in one.files):
@@ -77,4 +77,4 @@ def _unknown(path: Path) -> str:
         known = "; ".join(f"{' and '.join(one.files)} for {one.what}" for one in _ALL if one.files)
         return f"{path} has none of the files that tell what it is: {known}. Name the folder that has them."
     known = ", ".join(end for one in _ALL for end in one.endings)
-    return f"{path} has none of the endings {known}. Rename it, or say what it is with --format."
+    return f"{path} has none of the extensions {known}. Rename it, or say what it is with --format."

@@ -44,7 +44,7 @@ def elements(path: Path) -> Iterator[GraphElement]:
                     yield _element(element, tag, names, defaults[tag])
                     graph.clear()
     except ElementTree.ParseError as error:
-        raise UnreadableFile(f"{path} is not GraphML: {error}. Write it again.") from error
+        raise UnreadableFile(f"{path} is not GraphML: {error}. Export it again.") from error
 
 
 def _note_default(key: ElementTree.Element, defaults: dict[str, dict[str, str]]) -> None:

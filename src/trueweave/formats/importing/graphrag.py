@@ -105,7 +105,7 @@ def _titles(path: Path) -> dict[str, tuple[str, dict[str, Json]]]:
 
 def _reports(path: Path, uri: str) -> Iterator[Document]:
     if not path.is_file():
-        raise UnreadableFile(f"{path} is not there, so there are no reports to import. Leave --reports out.")
+        raise UnreadableFile(f"{path} does not exist, so there are no reports to import. Omit --reports.")
     for row in _rows(path, ("community", "full_content"), ("title", "level", "rank")):
         made: list[Chunk] = []
         for n, section in enumerate(storable(row["full_content"] or "").split("\n## ")):
@@ -134,10 +134,10 @@ def _file(path: Path) -> Any:
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
     except ImportError as error:
-        raise ConfigError('the output of GraphRAG is read by pyarrow: pip install "trueweave[formats]"') from error
+        raise ConfigError('reading the output of GraphRAG needs pyarrow: pip install "trueweave[formats]"') from error
     if not path.is_file():
-        raise UnreadableFile(f"{path} is not there, so {path.parent} is not the output of GraphRAG. Check the path.")
+        raise UnreadableFile(f"{path} does not exist, so {path.parent} is not the output of GraphRAG. Check the path.")
     try:
         return ParquetFile(path, buffer_size=_BUFFER)  # or else it reads a column of a whole row group at once
     except ArrowException as error:
-        raise UnreadableFile(f"{path} is not Parquet: {error}. Let GraphRAG write it again.") from error
+        raise UnreadableFile(f"{path} is not Parquet: {error}. Run GraphRAG again to write it.") from error

@@ -21,7 +21,9 @@ def members(path: Path) -> Iterator[tuple[str, Any]]:
         with path.open(encoding="utf-8-sig") as file:
             yield from _Reader(file, path).members()
     except UnicodeDecodeError as error:
-        raise UnreadableFile(f"{path} is not UTF-8: {error}. Write it again with the program that made it.") from error
+        raise UnreadableFile(
+            f"{path} is not UTF-8: {error}. Export it again with the program that created it."
+        ) from error
 
 
 class _Reader:

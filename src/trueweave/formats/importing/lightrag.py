@@ -57,15 +57,15 @@ def _check(path: Path) -> None:
     for name in (CHUNKS, GRAPH):
         if not (path / name).is_file():
             raise UnreadableFile(
-                f"{path} has no {name}, so it is not a working directory of LightRAG with its default storages. Name "
-                "the folder with that file, which is one further down where LightRAG has a workspace; what LightRAG "
-                "keeps in a database cannot be read."
+                f"{path} has no {name}, so it is not a working directory of LightRAG with its default storages. "
+                "Name the folder that contains that file; with a LightRAG workspace it is a subfolder. Data that "
+                "LightRAG stores in a database cannot be imported."
             )
 
 
 def _document_of(id_: str, row: Any) -> str:
     if not isinstance(row, dict) or not isinstance(row.get("content"), str):
-        raise UnreadableFile(f"{CHUNKS}: {id_} has no content. Let LightRAG write it again.")
+        raise UnreadableFile(f"{CHUNKS}: {id_} has no content. Run LightRAG again to write it.")
     return str(row.get("full_doc_id") or id_)
 
 

@@ -54,7 +54,7 @@ def read(path: Path, uri: str, listener: Listener | None = None) -> Iterator[Doc
     try:
         import rdflib  # noqa: F401
     except ImportError as error:
-        raise ConfigError(f'{path.name} is read by rdflib: pip install "trueweave[formats]"') from error
+        raise ConfigError(f'reading {path.name} needs rdflib: pip install "trueweave[formats]"') from error
     triples = _lines(path, listener) if path.suffix.lower() == ".nt" else _whole(path)
     resources = _Resources()
     for subject, predicate, value in triples():
@@ -220,5 +220,5 @@ def _whole(path: Path) -> Triples:
         InOrder(bind_namespaces="none").parse(path, format="turtle")
     except (BadSyntax, UnicodeDecodeError) as error:
         problem = " ".join(str(error).split())
-        raise UnreadableFile(f"{path} is not Turtle: {problem}. Mend it, and import it again.") from error
+        raise UnreadableFile(f"{path} is not Turtle: {problem}. Fix it, and import it again.") from error
     return lambda: iter(found)

@@ -44,7 +44,7 @@ def _elements(path: Path, listener: Listener | None) -> Iterator[tuple[tuple[str
 
 def _rows(path: Path, listener: Listener | None) -> Iterator[tuple[int, Mapping[str, str]]]:
     """The rows with the numbers of their lines, by the names of columns."""
-    # The limit of a field is one for the whole process, and the default is less than a long article.
+    # The limit of a field is global to the process, and its default is smaller than a long article.
     csv.field_size_limit(max(csv.field_size_limit(), MOST_TEXT))
     opened, _ = open_text(path)
     with opened as file:
@@ -73,12 +73,12 @@ def _rows(path: Path, listener: Listener | None) -> Iterator[tuple[int, Mapping[
 def _bare(path: Path, first: list[str]) -> tuple[str, ...]:
     if len(first) != len(_BARE):
         raise UnreadableFile(
-            f"{path} has {len(first)} columns, and none that are called source and target. Name the columns in the "
+            f"{path} has {len(first)} columns, and none of them is called source or target. Name the columns in the "
             "first row (source, predicate, target …), or give three: subject, predicate, object."
         )
     return _BARE
 
 
 def _delimiter(path: Path, header: str) -> str:
-    """What stands between columns: a tab in .tsv, and else what the first row has most of."""
+    """The column separator: a tab in .tsv, or the most frequent candidate in the first row."""
     return "\t" if path.suffix.lower() == ".tsv" else max(",;\t", key=header.count)

@@ -36,7 +36,7 @@ class GraphPicture(PictureContents):
         file = Path(path)
         writers = {".html": self.html, ".htm": self.html, ".svg": self.svg}
         if (write := writers.get(file.suffix.lower())) is None:
-            raise ConfigError(f"{file} ends in neither .html nor .svg. Choose a name that does.")
+            raise ConfigError(f"{file} has neither the extension .html nor .svg. Choose one of them.")
         try:
             file.write_text(write(), "utf-8")
         except OSError as error:

@@ -1,4 +1,5 @@
-"""Communities of the graph: finding them, and writing about them with and without a model.
+"""Detects communities of the graph, and writes reports on them with or without a model. The algorithms that need no
+database are in `graph`.
 
-What is worked out without a database is in `graph`.
+
 """

@@ -1,4 +1,4 @@
-"""Reports without a language model: the members that are related to most, and the sentences that have most of them."""
+"""Reports without a language model: the best connected members, and the sentences that mention most of them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ MOST_FACTS = 40  # of a kind
 _FINDINGS = 5
 _IN_SUMMARY = 2  # sentences
 _NAMED = 3  # entities in a title
-_SHORTEST, _LONGEST = 25, 500  # characters of a sentence that tells something
-_SAID_BEFORE = 0.25  # how much a member still counts that a sentence before has
+_SHORTEST, _LONGEST = 25, 500  # characters of an informative sentence
+_SAID_BEFORE = 0.25  # weight of a member that an earlier sentence mentions
 
 
 class _Sentence(NamedTuple):
-    """A sentence, where it is from, and which members it has, by their places among the facts."""
+    """A sentence, its source, and the members that it mentions, as indexes into the facts."""
 
     text: str
     chunk: UUID
@@ -30,22 +30,22 @@ class _Sentence(NamedTuple):
 
 
 def chunks_of(facts: Facts) -> Iterable[UUID]:
-    """The chunks in which sentences are looked for."""
+    """The chunks to select sentences from."""
     told = (*(fact.chunk for fact in facts.entities), *(fact.chunk for fact in facts.relations))
     return dict.fromkeys(chunk for chunk in told if chunk)
 
 
 def extractive(facts: Facts, texts: Mapping[UUID, str]) -> CommunityReport:
-    """A report of names and sentences that are in the documents as they stand there."""
+    """A report made of names and literal sentences of the documents."""
     told = _most_central(facts, texts)
     findings = [_finding(sentence, facts) for sentence in told]
     findings += [_stated(relation) for relation in facts.relations[: _FINDINGS - len(findings)]]
     names = [entity.name for entity in facts.entities[:_NAMED]]
     more = f" and {facts.size - len(names):,} more" if facts.size > len(names) else ""
     title = ", ".join(names) + more
-    opening = f"{facts.size:,} entities with {facts.links:,} relations between them, most of them round {names[0]}."
+    opening = f"{facts.size:,} entities with {facts.links:,} relations between them, most of them around {names[0]}."
     summary = " ".join((opening, *(sentence.text for sentence in told[:_IN_SUMMARY])))
-    reason = f"By its size alone, {facts.size:,} entities: no model has judged it."
+    reason = f"Based only on its size of {facts.size:,} entities: no model has judged it."
     return CommunityReport(title, summary, _rating(facts.size), reason, tuple(findings))
 
 
@@ -55,7 +55,7 @@ def _rating(size: int) -> float:
 
 
 def _most_central(facts: Facts, texts: Mapping[UUID, str]) -> list[_Sentence]:
-    """The sentences that have most of the members, the central ones before others, and each time others than before."""
+    """The sentences that mention most of the members, central members first, preferring members not yet mentioned."""
     worth = [1 / math.log2(rank + 2) for rank in range(len(facts.entities))]
     left = [one for one in _sentences(facts.entities, texts) if len(one.members) > 1]
     chosen: list[_Sentence] = []
@@ -87,7 +87,7 @@ def _finding(sentence: _Sentence, facts: Facts) -> Finding:
 
 
 def _stated(relation: RelationFact) -> Finding:
-    """A relation by its description, where there are too few sentences."""
+    """A relation as a finding, if there are too few sentences."""
     chunks = (relation.chunk,) if relation.chunk else ()
     named = f"{relation.source_name}, {relation.target_name}"
     return Finding(named, tidy(relation.description), (relation.source, relation.target), (relation.id,), chunks)

@@ -1,4 +1,4 @@
-"""Finding communities: the graph is read as it is at one moment, and what comes of it replaces what was there."""
+"""Detects communities: the graph is read in one snapshot, and the result replaces the earlier communities."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from trueweave.store.postgres.view.communities import Known, Network
 
 
 async def regroup(workspace: Workspace, how: LeidenSettings) -> CommunityChanges:
-    """Find the communities of the graph, unless that was done since it last changed.
+    """Detect the communities of the graph, unless that was done since its last change.
 
-    Labels and reports go over to those that share most with the communities that had them.
+    Each label and report passes to the community that has most in common with its earlier owner.
     """
     while True:
         async with workspace.transaction(snapshot=True, unhurried=True) as moment:
@@ -35,7 +35,7 @@ async def regroup(workspace: Workspace, how: LeidenSettings) -> CommunityChanges
             await one_grouper(tx)
             now = await store.hierarchy(tx)
             if (now and now.found) != (known and known.found):
-                continue  # somebody else has found communities meanwhile
+                continue  # another process has detected communities in the meantime
             gone = await store.write(tx, graph, found.tree, found.said, found.labels, how, found.modularity)
             await _forget(tx, gone)
             return _counted(before, found)
@@ -63,7 +63,7 @@ def _is_up_to_date(known: Hierarchy, how: LeidenSettings) -> bool:
 
 
 async def _forget(tx: Transaction, gone: list[UUID]) -> None:
-    """Take the vectors of reports away that are no more."""
+    """Delete the vectors of removed reports."""
     if gone and (space := await vectors.space(tx)):
         await share_view(tx)
         await vectors.write(tx, space, (), [("community", id_) for id_ in gone])

@@ -1,7 +1,7 @@
-"""Writing reports about communities: the innermost first, as those round them may be written from their reports.
+"""Writes community reports: the innermost first, because outer reports may be based on them.
 
-What is to be written is in the database: a community without a report, or with one of another content. So whoever comes
-after a crash goes on where it stopped, and what a model replied before is not paid for again.
+The database tells what is left to write: communities without a report, or with one for other content. So after a crash
+the next process resumes, and replies are not paid for again.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from trueweave.text import tokens
 
 _ASKED_AT_ONCE = 16
 _PICKED_AT_ONCE = 200  # without a model
-_FROM_THE_TOP = (2**31 - 1, -1)  # a level beyond all, and a place before all
+_FROM_THE_TOP = (2**31 - 1, -1)  # a level deeper than all, and an id lower than all
 
 
 @dataclass(frozen=True)
 class Reporting:
-    """What reports are written with: a writer, or none to pick out sentences; and an embedder to find them by."""
+    """The tools for reports: a writer, or None for extractive reports; and an embedder to index them."""
 
     writer: ReportWriter | None = None
     embedder: Embedder | None = None
@@ -54,9 +54,9 @@ class Reporting:
 async def write_reports(
     workspace: Workspace, how: Reporting, listener: Listener = ignore
 ) -> AsyncGenerator[Reported, None]:
-    """Write all reports that are missing or stale, unless another process is at it; told page by page.
+    """Write all missing or stale reports, unless another process does; progress is reported page by page.
 
-    One that fails by a bug is marked, told, and left out until its community changes.
+    A report that fails because of a bug is marked as failed, and skipped until its community changes.
     """
     owner = uuid4()
     async with leases.kept(workspace, owner):
@@ -73,7 +73,7 @@ async def write_reports(
                 return
             told = [(one, about) for one, about in zip(wanted, facts, strict=True) if about.entities]
             writing = (_written(about, texts, how.writer) for _, about in told)
-            # All come to their end: what they cost is paid.
+            # All finish, because they are paid for.
             reports_ = await asyncio.gather(*writing, return_exceptions=True)
             outcomes = [(one, report) for (one, _), report in zip(told, reports_, strict=True)]
             made = [(one, report) for one, report in outcomes if isinstance(report, CommunityReport)]
@@ -95,7 +95,7 @@ async def _facts(tx: Transaction, of: Sequence[DueReport], how: Reporting) -> li
     most = writer.MOST_FACTS if how.by_model else extractive.MOST_FACTS
     entities = await store.entities(tx, of, most)
     relations = await store.relations(tx, of, most, between=False)
-    # Sentences are picked out from what all members say; only a model needs what is written about parts.
+    # Extractive reports use the texts of all members; only a model needs the reports on parts.
     divided = [one for one in of if how.by_model and one.last > one.n]
     parts = await store.parts(tx, divided)
     between = await store.relations(tx, divided, most, between=True)
@@ -106,7 +106,7 @@ async def _facts(tx: Transaction, of: Sequence[DueReport], how: Reporting) -> li
 
 
 async def _written(facts: Facts, texts: dict[UUID, str], writer: ReportWriter | None) -> CommunityReport:
-    """A report by the model. Where it fails, sentences are picked out, and the report says so."""
+    """A report by the model. If it fails, the report is extractive and says so."""
     if writer is None:
         return _picked(facts, texts)
     try:
@@ -122,7 +122,7 @@ def _picked(facts: Facts, texts: dict[UUID, str]) -> CommunityReport:
 async def _keep(
     workspace: Workspace, made: Sequence[tuple[DueReport, CommunityReport]], embedder: Embedder | None
 ) -> None:
-    """Keep reports, with their vectors where there are any. They are embedded first, with no transaction open."""
+    """Store reports, with their vectors if there are any. They are embedded first, outside a transaction."""
     while True:
         async with workspace.transaction() as tx:
             space = await vectors.space(tx)
@@ -135,7 +135,7 @@ async def _keep(
         async with workspace.transaction() as tx:
             await share_view(tx)
             if await vectors.space(tx) != space:
-                continue  # it was changed meanwhile
+                continue  # it was changed in the meantime
             kept = await store.keep(tx, made)
             if space and kept:
                 rows = [Vector("community", one.community, one.text_hash, found_by[one.community]) for one in kept]
@@ -144,7 +144,7 @@ async def _keep(
 
 
 async def estimate(workspace: Workspace, how: Reporting, price: Price | None) -> ReportEstimate:
-    """What writing all reports that are missing or stale would take."""
+    """The estimate for writing all missing or stale reports."""
     total, calls, answered, tokens_in = 0, 0, 0, 0
     after = _FROM_THE_TOP
     async with workspace.transaction() as tx:

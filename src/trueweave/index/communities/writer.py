@@ -1,6 +1,6 @@
-"""Reports by a language model: a title, a summary, and findings that say which facts of a community they rest on.
+"""Reports by a language model: a title, a summary, and findings that reference the facts that support them.
 
-What is asked depends on the community's facts alone, so that equal ones are asked, and paid for, once.
+The prompt depends only on the community's facts, so equal ones are sent and paid for once.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SHOWN = 200  # characters of a reply
 _PURPOSE = Purpose("report")
 
 
-# Whatever form they come in: "E1, R2", ["E1", "R2"], "[e1]".
+# Accepted forms: "E1, R2", ["E1", "R2"], "[e1]".
 _Numbers = Annotated[Sequence[str], BeforeValidator(lambda given: re.findall(r"\b[EFR]\d+", str(given).upper()))]
 
 
@@ -51,7 +51,7 @@ class _ReportFound(Lenient):
 
 
 _TEXT = {"type": "string"}
-# References as text, not as a list: a model that has begun to count would not find its end.
+# References as text, not as a list: a model that starts counting might not stop.
 _FINDING = object_schema({"summary": _TEXT, "text": _TEXT, "references": _TEXT})
 _SCHEMA = json.dumps(
     object_schema(
@@ -69,15 +69,15 @@ _Fact = EntityFact | RelationFact | Finding
 
 
 class Prompted(NamedTuple):
-    """Facts as the model is shown them, and what its references stand for."""
+    """Facts as shown to the model, and the meaning of its references."""
 
     text: str
     rows: Mapping[str, _Fact]
 
 
 class ReportWriter:
-    """Writes reports from facts of `budget` tokens at most. Unusable replies are given to `forget`, so that the next
-    try asks the model again."""
+    """Writes reports from facts of `budget` tokens at most. Unusable replies are passed to `forget`, so that the next
+    attempt calls the model again."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class ReportWriter:
         return self._llm.model
 
     def prompt(self, facts: Facts) -> Prompt:
-        """What the model is asked."""
+        """The prompt."""
         return self._asked(shown(facts, self._budget))
 
     async def write(self, facts: Facts) -> CommunityReport:
@@ -126,8 +126,8 @@ class ReportWriter:
 
 
 def shown(facts: Facts, budget: int) -> Prompted:
-    """A community's own facts, where they fit into the budget. Else what was found about its parts, then how these are
-    related, then its most central members, as far as that fits."""
+    """A community's own facts, if they fit into the token budget. If not, the findings on its parts, then the relations
+    between the parts, then its most central members, as far as they fit."""
     own = list(_numbered(E=facts.entities, R=facts.relations))
     if not facts.is_whole or tokens.count("\n".join(text for _, text, _ in own)) > budget:
         if facts.parts:
@@ -166,7 +166,7 @@ def _fitting(rows: list[_Row], budget: int) -> Iterator[_Row]:
 
 
 def _finding(found: _FindingFound, seen: Prompted) -> Finding:
-    """A finding with all that it rests on: through those about parts, what these rest on."""
+    """A finding with its support, including the support of findings on parts that it refers to."""
     named = [seen.rows[number] for number in found.references if number in seen.rows]
     entities = [fact for fact in named if isinstance(fact, EntityFact)]
     relations = [fact for fact in named if isinstance(fact, RelationFact)]

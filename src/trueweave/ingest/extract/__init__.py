@@ -1,1 +1,1 @@
-"""What chunks say: mentions and links, by whatever means."""
+"""Extraction of mentions and links from chunks."""

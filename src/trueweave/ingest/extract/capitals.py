@@ -1,7 +1,7 @@
-"""`capitals`: names by their capitals, and relations by co-occurrence in a sentence. It needs no model and is made for
-no particular language.
+"""`capitals`: names are recognised by capitalisation, and relations by co-occurrence in a sentence. It needs no model
+and is not specific to a language, but needs a script with capitals, and a language that reserves them for names:
 
-It needs a script with capitals, and a language that keeps them for names: of German it takes all nouns.
+in German it takes all nouns.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from trueweave.text.names import key
 from trueweave.text.sentences import gapless
 from trueweave.text.stopwords import COMMON, INSIDE, NEVER_ALONE
 
-VERSION = "3"  # of the rules below: another version, other findings
+VERSION = "3"  # version of the rules below: changes with their results
 
 MOST_WORDS = 8
 _PLANE = 0x10000
@@ -34,18 +34,18 @@ _TOKEN = re.compile(r"\S+")
 _NUMBER_BEFORE = re.compile(r"(?:(?<=[Tt]he )\d{4}|\b\d{1,3}(?:st|nd|rd|th)) \Z")  # the 2016 Games, 20th Century Fox
 _GENITIVE = re.compile(r"['’]s\b")
 _QUOTED = frozenset(('""', "“”", "‘’", "«»", "„“", "''"))
-_ENDING = re.compile(r"[\w.!?…:]")  # behind a name that has its line to itself there is none of these
+_ENDING = re.compile(r"[\w.!?…:]")  # a name alone on its line is not followed by one of these
 _BEFORE_LAST = tuple("0123456789tdh")
 _CONTRACTION = re.compile(
     r"\w+n't|(?:i|you|he|she|it|we|they|who|what|that|there|here|how|where|when|why|this|let)'(?:d|ll|m|re|ve|s)"
 )
-_SELDOM = 10  # a word written small this many times as often as in capitals is no name by itself
-_OPENING = "\"'“‘«„([:*_#>|"  # what follows one of these may have its capital for that
+_SELDOM = 10  # a word that is this many times more often in lower case is not a name by itself
+_OPENING = "\"'“‘«„([:*_#>|"  # a word after one of these may be capitalised for that reason
 
 
 class _Phrase(NamedTuple):
-    """Capitalised words in a row, whether the first of them would have its capital in any case, and whether its context
-    shows that it is a name nevertheless."""
+    """Consecutive capitalised words, whether the first would be capitalised in any case, and whether its context still
+    shows that it is a name."""
 
     text: str
     start: int
@@ -58,7 +58,7 @@ class CapitalsExtractor:
     """Capitalised phrases, titles and headings as entities without a type; sharing a sentence as relations.
 
     A single word that begins a sentence is a name only if something else shows it: a capital elsewhere, in the title or
-    inside the word, a genitive, or a line of its own.
+    inside the word, a genitive, or a line to itself.
     """
 
     @property
@@ -66,7 +66,7 @@ class CapitalsExtractor:
         return key("capitals", VERSION).hex
 
     async def extract(self, source: Source, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
-        """What the capitals show in each chunk, in order."""
+        """The findings for each chunk, in order."""
         return await asyncio.to_thread(_extract, source, chunks, chunks_done(source.uri, len(chunks)))
 
 
@@ -75,7 +75,7 @@ def _extract(source: Source, chunks: Sequence[Chunk], told: Callable[[int], None
     seen: list[list[_Phrase]] = []
     for done, (chunk, spans) in enumerate(zip(chunks, sentences, strict=True)):
         seen.append(list(_phrases(chunk.text, spans)))
-        told(done // 2)  # each chunk is gone through twice
+        told(done // 2)  # each chunk is scanned twice
     about = topics(source, chunks)
     known = _known(source.text, seen, about)
     parts = zip(chunks, sentences, seen, about, strict=True)
@@ -99,7 +99,7 @@ def _notes(text: str, found: bool) -> tuple[str, ...]:
     letters = {} if text.isascii() else Counter(text)
     caseless = sum(times for one, times in letters.items() if one.isalpha() and one.lower() == one.upper())
     if 2 * caseless > sum(times for one, times in letters.items() if one.isalpha()):
-        return ("most of this chunk is in a script without capitals, so names in it were not found; use nlp or llm",)
+        return ("most of this chunk is in a script without capitals, so its names were not found; use nlp or llm",)
     return () if found else ("no capitalised name in this chunk",)
 
 
@@ -131,21 +131,20 @@ def _is_contraction(word: str) -> bool:
 
 
 class _Known(NamedTuple):
-    """What a document shows of its words, all in lower case: how often it writes them small, how often they stand in
-    capitals as a name of their own though no sentence begins there, and those that do so within longer names or
-    topics."""
+    """Statistics on the words of a document, all in lower case: how often they are in lower case, how often they are a
+    capitalised name inside a sentence, and those that occur within longer names or topics."""
 
     small: Counter[str]
     names: Counter[str]
     within: set[str]
 
     def is_seldom(self, word: str) -> bool:
-        """Whether a word is hardly ever in capitals where no sentence begins, compared with how often it is small."""
+        """Whether a word is rarely capitalised inside a sentence, compared with how often it is in lower case."""
         lower = word.lower()
         return self.small[lower] >= _SELDOM * max(self.names[lower], 1)
 
     def is_name(self, word: str, phrase: _Phrase) -> bool:
-        """Whether a word that begins a sentence is a name nevertheless."""
+        """Whether a word that begins a sentence is still a name."""
         lower = word.lower()
         if lower in self.small:
             return lower in self.names
@@ -154,7 +153,7 @@ class _Known(NamedTuple):
 
 def _known(text: str, seen: Sequence[Sequence[_Phrase]], topics: Sequence[Iterable[str]]) -> _Known:
     phrases = [phrase for there in seen for phrase in there]
-    # The first word of an initial phrase, and of a title, has its capital in any case; that of a title names its topic.
+    # The first word of an initial phrase, and of a title, is capitalised in any case; that of a title names its topic.
     capitals = chain(
         chain.from_iterable(phrase.text.split()[phrase.initial :] for phrase in phrases),
         chain.from_iterable(topic.split() for about in topics for topic in about),
@@ -175,7 +174,7 @@ def _phrases(text: str, sentences: Sequence[Span]) -> Iterator[_Phrase]:
         if text[start - 2 : start - 1] in _BEFORE_LAST and (number := _NUMBER_BEFORE.search(text, start - 6, start)):
             start = number.start()
         sentence = bisect_right(starts, start) - 1
-        while start < end:  # a phrase that runs over the end of a sentence is two
+        while start < end:  # a phrase that crosses the end of a sentence is two phrases
             stop = min(end, sentences[sentence][1])
             part = text[start:stop].rstrip()
             if stop < end and part.count(".") == 1:  # the point ended the sentence
@@ -192,7 +191,7 @@ def _is_initial(text: str, sentence: int, start: int) -> bool:
 
 
 def _is_shown(text: str, sentence: Span, start: int, end: int) -> bool:
-    """Whether a phrase has a genitive behind it, or its line or its quotation marks to itself."""
+    """Whether a phrase is followed by a genitive, or is alone on its line or in quotation marks."""
     if _GENITIVE.match(text, end) or text[start - 1 : start] + text[end : end + 1] in _QUOTED:
         return True
     return not _ENDING.search(text[end : min(sentence[1], end + 20)])
@@ -202,8 +201,8 @@ def _is_shown(text: str, sentence: Span, start: int, end: int) -> bool:
 def _pattern(end: int) -> re.Pattern[str]:
     """Capitalised words in a row, with capitals below this code point.
 
-    It begins with the class of capitals alone, and that within the first plane of Unicode if it can be, as then the
-    search is fifty times as fast.
+    It begins with the class of capitals alone, within the first plane of Unicode if possible, which makes the search
+    fifty times as fast.
     """
     upper = _capitals(end)
     initials = rf"\.(?:{upper}\.)+|\.(?=\s{upper})"
@@ -217,5 +216,5 @@ def _pattern(end: int) -> re.Pattern[str]:
 
 
 def _capitals(end: int) -> str:
-    """A class of the capitals of all scripts, as Python's patterns have no name for it."""
+    """A class of the capitals of all scripts, because Python's patterns have no name for it."""
     return "[" + "".join(one for one in map(chr, range(end)) if one.isupper() or one.istitle()) + "]"

@@ -12,13 +12,11 @@ from trueweave.ingest.extract.spans import LONGEST_NAME, MOST, Finder
 from trueweave.text.names import tidy
 from trueweave.text.stopwords import INSIDE, OUTLINE
 
-TITLE, HEADING = 9, 8  # emphasis of what a document or a section is about
-NEAREST = 3  # names to either side in a sentence that a name is linked with: a list of 200 makes 600 links, not 20,000
-WEAK = 5  # the most that co-occurrence counts for, however many sentences there are
+TITLE, HEADING = 9, 8  # emphasis of the topic of a document or a section
+NEAREST = 3  # names on either side in a sentence that a name is linked with: a list of 200 makes 600 links, not 20,000
+WEAK = 5  # the maximum strength of co-occurrence, regardless of the number of sentences
 
-_ASIDE = re.compile(
-    r"\s*\([^()]*\)$"
-)  # what distinguishes a title from others of the same name, as in "Mercury (planet)"
+_ASIDE = re.compile(r"\s*\([^()]*\)$")  # distinguishes titles with the same name, as in "Mercury (planet)"
 _NUMBER = re.compile(r"^\W*(?:\d+(?:\.\d+)*[.):]?\s+)?")
 _MARKS = " -–—*_`:;,/|·•#"
 _DANGLING = frozenset((*INSIDE, "a", "an", "and", "or"))
@@ -26,7 +24,7 @@ _MOST_WORDS = 10
 
 
 class Sighting(NamedTuple):
-    """A name seen in a chunk, at a place, in one of its sentences."""
+    """A name in a chunk, with its position and its sentence."""
 
     name: str
     type: str
@@ -35,10 +33,10 @@ class Sighting(NamedTuple):
 
 
 def topics(source: Source, chunks: Sequence[Chunk]) -> list[dict[str, int]]:
-    """What each chunk is about by its document's outline, with the emphasis of that.
+    """The topics of each chunk according to the document's outline, with their emphasis.
 
     The title belongs to the first chunk, so that a long document does not make a hub of it; a heading belongs to the
-    chunks in which it begins or goes on. What may head any document ("Introduction") is no topic.
+    chunks of its section. A heading that may occur in any document ("Introduction") is not a topic.
     """
     headings = sorted((place.start, _topic(place.label)) for place in source.places if place.kind == "heading")
     starts = [start for start, _ in headings]
@@ -59,7 +57,7 @@ def spellings(names: Iterable[str]) -> dict[str, str]:
 def with_topics(
     text: str, sentences: Sequence[Span], seen: Iterable[Sighting], topics: Iterable[str], types: Mapping[str, str]
 ) -> list[Sighting]:
-    """What was seen, in order, and where the topics stand, however they are written there."""
+    """The names seen, in order, and the positions of the topics, regardless of their spelling."""
     as_topic = spellings(topics)
     found = {one.span: one._replace(name=as_topic.get(one.name.casefold(), one.name)) for one in seen}
     starts, finder = [start for start, _ in sentences], Finder(text)
@@ -71,9 +69,9 @@ def with_topics(
 
 
 def mentions(sightings: Iterable[Sighting], topics: Mapping[str, int], types: Mapping[str, str]) -> tuple[Mention, ...]:
-    """One mention for each name: the more often and the earlier it is seen, the more emphasis it has.
+    """One mention for each name: the more often and the earlier it occurs, the higher its emphasis.
 
-    A topic that is not seen is mentioned too, with the type that its name (in lower case) has in `types`, if any.
+    A topic that does not occur is mentioned too, with the type of its lower-case name in `types`, if any.
     """
     seen: dict[tuple[str, str], list[Sighting]] = {}
     for sighting in sightings:
@@ -92,8 +90,8 @@ def links(
 ) -> tuple[Link, ...]:
     """The given links, and weaker ones between names that are near each other in a sentence.
 
-    Co-occurrence has no direction, so both ends are in alphabetical order: otherwise it would be two relations. A title
-    that the text does not repeat is read as if it stood before the first sentence.
+    Co-occurrence has no direction, so both ends are in alphabetical order; without that, it would be two relations. A
+    title that the text does not repeat is treated as if it preceded the first sentence.
     """
     related = {frozenset((link.source, link.target)) for link in told}
     seen = {sighting.name for sighting in sightings}
@@ -126,7 +124,7 @@ def _emphasis(places: Sequence[Sighting]) -> int:
 
 
 def _topic(label: str) -> str:
-    """The name that a title or heading gives; empty if it could stand over anything."""
+    """The name in a title or heading; empty if the heading is generic."""
     plain = _NUMBER.sub("", tidy(label), count=1)
     plain = _trimmed((_ASIDE.sub("", plain) or plain).lstrip(_MARKS))
     words = re.findall(r"\w+", plain.lower())
@@ -136,7 +134,7 @@ def _topic(label: str) -> str:
 
 
 def _trimmed(label: str) -> str:
-    """A title without marks and small words at its end, as in "Pelican Vision -" or "Acme Robotics of"."""
+    """A title without punctuation and minor words at its end, as in "Pelican Vision -" or "Acme Robotics of"."""
     words = label.split()
     while words and (words[-1] in _DANGLING or not any(map(str.isalnum, words[-1]))):
         words.pop()

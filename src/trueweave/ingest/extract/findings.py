@@ -1,5 +1,5 @@
-"""From what a model replied about one chunk to mentions and links: normalised, located in the text, and without what
-was copied from the prompt's example."""
+"""Turns a model's replies for one chunk into mentions and links: normalised, located in the text, and without what was
+copied from the prompt's example."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from trueweave.text.names import storable, tidy
 
 NOTHING_FOUND = "the model found no entity and no relation in this chunk"
 
-# Words that only the prompt's example uses: a reply that has one which its chunk has not can only have copied it.
+# Words that only the prompt's example uses: a reply that has such a word, while its chunk does not, must have copied
+# it.
 EXAMPLE_WORDS = ("Quendrith", "Vossalar", "Ambrelhine", "Tovrick")
 
 _Name = tuple[str, str]
@@ -26,11 +27,12 @@ _Name = tuple[str, str]
 class ExtractionBuilder:
     """The findings of all replies for one chunk.
 
-    Of two findings of the same name and type the first is kept, with the description of the second where it had none.
-    A type that was not asked for becomes "other": were it kept, one thing that a model types in two ways would be two
-    entities. The type of a relation is kept as its first keyword. By a strict schema, what does not fit is left out.
+    Of two findings with the same name and type the first is kept, with the description of the second if it had none. A
+    type that was not asked for becomes "other": if it were kept, an entity that a model types in two ways would become
+    two. The type of a relation is stored as its first keyword. With a strict schema, findings that do not match are
+    dropped.
 
-    `left_out` is told of each finding that is not kept, and why.
+    `left_out` is called with each dropped finding and the reason.
     """
 
     def __init__(
@@ -47,9 +49,9 @@ class ExtractionBuilder:
         self._odd: Counter[str] = Counter()
 
     def add(self, findings: Findings) -> bool:
-        """Add what one reply found; whether any of it is new.
+        """Add the findings of one reply; returns whether any is new.
 
-        A relation between two names that an earlier reply has related in the same direction is not new.
+        A relation between two names that an earlier reply related in the same direction is not new.
         """
         before = len(self._mentions), len(self._links)
         related = {(source, target) for source, target, _ in self._links}
@@ -60,7 +62,7 @@ class ExtractionBuilder:
         return before != (len(self._mentions), len(self._links))
 
     def as_json(self) -> str:
-        """All that was found so far, in the form of a reply."""
+        """All findings so far, in the format of a reply."""
         entities = [
             {"name": m.name, "type": m.type, "description": m.description, "emphasis": m.emphasis}
             for m in self._mentions.values()
@@ -74,7 +76,7 @@ class ExtractionBuilder:
         return json.dumps({"entities": entities, "relations": relations}, ensure_ascii=False)
 
     def extraction(self, most_links: int, notes: Iterable[str] = ()) -> Extraction:
-        """The mentions with their places, at most so many links (the strongest), and notes of all that was odd."""
+        """The mentions with their positions, the strongest links up to a maximum, and notes on anything unusual."""
         finder = Finder(self._text)
         mentions = tuple(replace(mention, spans=finder.find(mention.name)) for mention in self._mentions.values())
         links = list(self._links.values())
@@ -85,8 +87,8 @@ class ExtractionBuilder:
             self._drop(_between(links[n].source, links[n].target), f"at most {most_links} are kept per chunk")
         odd = self._odd + Counter(
             {
-                f"relations left out, as at most {most_links} are kept per chunk": len(links) - len(kept),
-                "names that do not stand in the text like that": sum(not mention.spans for mention in mentions),
+                f"relations dropped, because at most {most_links} are kept per chunk": len(links) - len(kept),
+                "names that do not occur literally in the text": sum(not mention.spans for mention in mentions),
             }
         )
         counted = (f"{what}: {times}" for what, times in odd.items())
@@ -98,7 +100,7 @@ class ExtractionBuilder:
             return
         type_ = self._schema.entity_type(found.type)
         if type_ is None and self._schema.strict:
-            self._odd["entities of a type that is not in the schema, left out"] += 1
+            self._odd["entities of a type that is not in the schema, dropped"] += 1
             self._drop(name, f"the schema has no entity type {tidy(found.type)!r}", "entity")
             return
         if type_ is None:
@@ -119,11 +121,11 @@ class ExtractionBuilder:
             return
         ends = source.casefold(), target.casefold()
         if ends[0] == ends[1]:
-            self._odd["relations of something with itself, left out"] += 1
-            self._drop(what, "it relates something with itself")
+            self._odd["relations of an entity with itself, dropped"] += 1
+            self._drop(what, "it relates an entity with itself")
             return
         if ends in related:
-            self._drop(what, "an earlier reply has related the two")
+            self._drop(what, "an earlier reply already related the two")
             return
         type_ = self._schema.relation_type(found.type)
         if not self._fits(found, type_, ends, what):
@@ -134,7 +136,8 @@ class ExtractionBuilder:
         self._links.setdefault((*ends, description), Link(source, target, description, words, strength, emphasis))
 
     def _fits(self, found: RelationReply, type_: str | None, ends: tuple[str, str], what: str) -> bool:
-        """Whether a relation is kept by the schema. One that does not fit is counted, and left out if it is strict."""
+        """Whether the schema keeps a relation. One that does not match is counted, and dropped if the schema is
+        strict."""
         types = [self._types_of[end] for end in ends]
         problem = why = ""
         if self._schema.strict and not all(types):
@@ -149,7 +152,7 @@ class ExtractionBuilder:
             why = f"no pattern allows {type_!r} from {between}"
         if not problem:
             return True
-        self._odd[f"{problem}, {'left out' if self._schema.strict else 'kept'}"] += 1
+        self._odd[f"{problem}, {'dropped' if self._schema.strict else 'kept'}"] += 1
         if self._schema.strict:
             self._drop(what, why)
         return not self._schema.strict
@@ -164,11 +167,11 @@ class ExtractionBuilder:
 
     def _is_of_use(self, kind: Literal["entity", "relation"], what: str, names: list[str], *said: str) -> bool:
         if any(word in part.casefold() for part in said for word in self._foreign):
-            self._odd["findings copied from the prompt's example, left out"] += 1
+            self._odd["findings copied from the prompt's example, dropped"] += 1
             self._drop(what, "it is copied from the prompt's example", kind)
             return False
         if not all(0 < len(name) <= LONGEST_NAME for name in names):
-            self._odd[f"findings with an empty name, or one of over {LONGEST_NAME} characters, left out"] += 1
+            self._odd[f"findings with an empty name, or one of over {LONGEST_NAME} characters, dropped"] += 1
             self._drop(what, f"a name is empty, or has over {LONGEST_NAME} characters", kind)
             return False
         return True
@@ -178,12 +181,12 @@ class ExtractionBuilder:
             self._odd["emphases or strengths missing, now 5"] += 1
             return 5
         figure = min(max(round(given), 1), most)
-        self._odd["emphases or strengths out of range, moved to its end"] += abs(figure - given) >= 1
+        self._odd["emphases or strengths out of range, moved into it"] += abs(figure - given) >= 1
         return figure
 
 
 def example(schema: GraphSchema) -> str:
-    """The prompt's example as a reply, with types that are asked for, or "other" or the first in their place."""
+    """The prompt's example as a reply, with requested types, or with "other" or the first type instead."""
     known = list(schema.entity_types)
     otherwise = OTHER if OTHER in known else known[0]
 

@@ -1,4 +1,4 @@
-"""A schema of the graph: which types of entities and relations there are, and which relations may be between which."""
+"""A schema of the graph: the types of entities and relations, and which relations are allowed between which types."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Pattern = tuple[str, str, str]
 @dataclass(frozen=True)
 class GraphSchema:
     """Types of entities and of relations, each with a description or none, and patterns: type of the source, type of
-    the relation, type of the target. A relation type without a pattern may be between any two.
+    the relation, type of the target. A relation type without a pattern is allowed between any two types.
 
-    Unless it is `strict`, there is a type "other" beside those, for what fits none. Without relation types, relations
-    have none.
+    Unless it is `strict`, there is an additional type "other" for everything else. Without relation types, relations
+    have no type.
     """
 
     entity_types: Mapping[str, str]
@@ -37,10 +37,10 @@ class GraphSchema:
         *,
         strict: bool = False,
     ) -> GraphSchema:
-        """The schema, tidied. ConfigError for one that makes no sense."""
+        """The normalised schema. ConfigError if it is invalid."""
         entities, relations = _tidied("entity", entity_types), _tidied("relation", relation_types or {})
         if not entities:
-            raise ConfigError('no entity types are set; name some, as in {"person": "", "place": "where things are"}')
+            raise ConfigError('no entity types are set; set some, as in {"person": "", "place": "where things are"}')
         further = {} if strict else {OTHER: "anything else that matters"}
         between = {} if strict or not relations else {OTHER: "any other relation"}
         made = cls({**further, **entities}, {**between, **relations}, tuple(_patterns(patterns)), strict)
@@ -50,7 +50,7 @@ class GraphSchema:
         return made
 
     def entity_type(self, given: str) -> str | None:
-        """The type that is meant, whatever its case, spacing and punctuation; None if there is none such."""
+        """The matching type, ignoring case, spacing and punctuation; None if there is none."""
         return self._entity_names.get(plain(given))
 
     def relation_type(self, given: str) -> str | None:
@@ -64,12 +64,12 @@ class GraphSchema:
         return not wanted or not ends.isdisjoint(wanted)
 
     def told_of_entities(self) -> str:
-        """The types of entities as a model is told of them."""
+        """The types of entities, for the prompt."""
         return "\n".join(_listed(self.entity_types))
 
     def told_of_relations(self) -> str:
-        """What a model is told besides: the types of relations and their patterns, and to keep to them if strict. Empty
-        where nothing is set."""
+        """Additional instructions for the prompt: the types of relations and their patterns, and to use only them if
+        strict. Empty if none are set."""
         lines: list[str] = []
         if self.relation_types:
             lines += ["- type: one of", *_listed(self.relation_types)]
@@ -82,7 +82,7 @@ class GraphSchema:
 
     @property
     def parts(self) -> list[str]:
-        """All of it as texts, for a fingerprint: nothing besides entity types where nothing else is set."""
+        """The schema as texts, for a fingerprint: only entity types if nothing else is set."""
         types = [part for pair in self.entity_types.items() for part in pair]
         relations = [part for pair in self.relation_types.items() for part in pair]
         patterns = [part for pattern in self.patterns for part in pattern]
@@ -103,26 +103,26 @@ class GraphSchema:
             if unknown:
                 known = ", ".join(self.entity_types)
                 raise ConfigError(
-                    f"the pattern {_shown(source, relation, target)} names {unknown[0]!r}, which is none of the entity "
-                    f"types: {known}. Correct it, or add it to [entity_types]."
+                    f"the pattern {_shown(source, relation, target)} names {unknown[0]!r}, which is not one of the "
+                    f"entity types: {known}. Correct it, or add it to [entity_types]."
                 )
             if relation not in self.relation_types:
                 known = ", ".join(self.relation_types) or "none are set"
                 raise ConfigError(
-                    f"the pattern {_shown(source, relation, target)} names {relation!r}, which is none of the relation "
-                    f"types: {known}. Correct it, or add it to [relation_types]."
+                    f"the pattern {_shown(source, relation, target)} names {relation!r}, which is not one of the "
+                    f"relation types: {known}. Correct it, or add it to [relation_types]."
                 )
 
 
 def plain(type_: str) -> str:
-    """A type without case, punctuation and white space, in which models vary it."""
+    """A type without case, punctuation and white space, which models vary."""
     return "".join(filter(str.isalnum, letters(type_)))
 
 
 def _tidied(kind: str, types: Mapping[str, str]) -> dict[str, str]:
     tidied = {tidy(name): tidy(what) for name, what in types.items()}
     if not all(tidied):
-        raise ConfigError(f"{'an' if kind == 'entity' else 'a'} {kind} type has no name; give it one, or take it out")
+        raise ConfigError(f"{'an' if kind == 'entity' else 'a'} {kind} type has no name; name it, or remove it")
     return tidied
 
 

@@ -1,7 +1,7 @@
-"""`llm`: entities and relations as a language model reads them in each chunk.
+"""`llm`: entities and relations that a language model finds in each chunk.
 
-A chunk costs one call. What is asked depends on the chunk's text and the settings alone, so that equal chunks, in
-whatever document, are asked once. A reply that cannot be read is shown to the model once, with what is wrong with it.
+A chunk costs one call. The prompt depends only on the chunk's text and the settings, so equal chunks, in any document,
+are sent once. An unreadable reply is sent back to the model once, with the error.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from trueweave.models.json_reply import Unusable, read
 from trueweave.models.prompts import BUILT_IN, PromptSet, fence
 from trueweave.text.names import key
 
-VERSION = "1"  # of how replies are read: another version, other findings
+VERSION = "1"  # version of the parser of replies: changes with its results
 PROMPTS = ("extract", "glean", "repair")
 MAX_TOKENS = 4096
 MAX_PATHS_PER_CHUNK = 20
 
-_SHOWN_TO_MODEL = 8000  # characters of a reply that the model is shown again
+_SHOWN_TO_MODEL = 8000  # characters of a reply that are sent back to the model
 _SHOWN_TO_PEOPLE = 200
 _QUICK = 4000
-_BLANK = "the chunk is blank, so no model was asked"
+_BLANK = "the chunk is blank, so no model was called"
 
 
 class LLMExtractor:
     """Entities of the types of a schema, or of the types given (each with a description, or none), and their relations.
 
-    `max_gleaning` is how many times a chunk is read: 1 is one call, and each further one shows the model what it found
-    and asks for what it missed, until nothing new comes. Unusable replies are given to `forget`, so that the next try
-    asks the model again. `left_out` is told of what is not kept of a reply.
+    `max_gleaning` is the number of passes over a chunk: 1 is one call, and each further call shows the model its
+    findings and asks for what it missed, until nothing new is found. Unusable replies are passed to `forget`, so that
+    the next attempt calls the model again. `left_out` is called with dropped findings.
     """
 
     def __init__(
@@ -73,8 +73,8 @@ class LLMExtractor:
     async def extract(self, source: Source, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
         """What the model finds in each chunk, in order. BadReply if it has no usable answer for one of them.
 
-        Chunks are asked about at the same time. When one fails, the others are still awaited: they are paid for, and
-        their replies are in the cache for the next attempt.
+        Chunks are processed concurrently. When one fails, the others are still awaited: they are paid for, and their
+        replies are in the cache for the next attempt.
         """
         first: dict[str, Chunk] = {}
         for chunk in chunks:
@@ -91,7 +91,7 @@ class LLMExtractor:
         return [_or_raise(found[chunk.text]) for chunk in chunks]
 
     def prompt(self, chunk: Chunk) -> Prompt:
-        """What the model is asked about a chunk first."""
+        """The first prompt for a chunk."""
         return self._prompt(self._question(chunk))
 
     def _prompt(self, messages: tuple[Message, ...]) -> Prompt:
@@ -119,14 +119,14 @@ class LLMExtractor:
     async def _findings(
         self, messages: tuple[Message, ...], stage: str, uri: str, chunk: Chunk
     ) -> tuple[Findings, tuple[str, ...]]:
-        """What the model replies, after one more call if the first reply is unusable."""
+        """The reply, after one more call if the first was unusable."""
         reply = await self._ask(messages, stage, uri, chunk)
         try:
             return await _read(reply)
         except Unusable as problem:
             complaint = self._prompts.load("repair").render(problem=str(problem))
             wrong = reply.text[:_SHOWN_TO_MODEL] or "(nothing)"
-            noted = f"the first reply was unusable ({problem}); the model was asked once more"
+            noted = f"the first reply was unusable ({problem}); the model was called once more"
         again = (*messages, Message("assistant", wrong), Message("user", complaint))
         reply = await self._ask(again, "repair", uri, chunk)
         try:
@@ -164,7 +164,7 @@ async def _read(reply: Reply) -> tuple[Findings, tuple[str, ...]]:
     cut_off = reply.finish == "length"
     if len(reply.text) < _QUICK:
         return read(Findings, reply.text, cut_off=cut_off)
-    # In a thread, as repairing a long and broken reply can take a second.
+    # In a thread, because repairing a long and broken reply can take a second.
     return await asyncio.to_thread(read, Findings, reply.text, cut_off=cut_off)
 
 

@@ -1,8 +1,8 @@
-"""`nlp`: names, noun phrases and who does what to whom, as a spaCy pipeline sees them. No language model.
+"""`nlp`: names, noun phrases and subject-verb-object relations from a spaCy pipeline, without a language model.
 
-Named entities have a type, noun phrases of two or more words are concepts. Relations come from verbs and what depends
-on them, and, weaker, from standing in one sentence. Pronouns, bare numbers and noun phrases of one common word are left
-out; a date is an entity if it has a year, as questions lead over years.
+Named entities have a type, noun phrases of two or more words are concepts. Relations come from verbs and their
+dependents, and, weaker, from co-occurrence in a sentence. Pronouns, bare numbers and noun phrases of one common word
+are ignored; a date is an entity if it has a year, because questions refer to years.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
     from spacy.tokens import Span as Words
 
-VERSION = "1"  # of the rules below: another version, other findings
+VERSION = "1"  # version of the rules below: changes with their results
 PIPELINE = "en_core_web_sm"
 CONCEPT = "concept"
 
-# The types that the settings begin with, so that the findings of all extractors meet; other labels stay as they are.
+# The default types of the settings, so that the findings of all extractors match; other labels are kept.
 _TYPES = {
     "PERSON": "person", "PER": "person", "ORG": "organization", "NORP": "organization", "GPE": "place", "LOC": "place",
     "FAC": "place", "WORK_OF_ART": "work", "PRODUCT": "work", "LAW": "work",
@@ -45,13 +45,13 @@ _YEAR = re.compile(r"\b\d{4}s?\b")
 _MOST_WORDS = 8
 _BATCH = 64
 _IN_A_ZONE = 1_000  # chunks
-_NOT_NEEDED = ["lemmatizer"]  # a sixth of the time, and only some verbs are asked for
+_NOT_NEEDED = ["lemmatizer"]  # takes a sixth of the time, and only some verbs need it
 
 
 class NlpExtractor:
     """Extraction by an installed spaCy pipeline, named by its package.
 
-    The pipeline is loaded at the first extraction and runs in one thread, as it is not made for several.
+    The pipeline is loaded at the first extraction and runs in one thread, because it is not thread-safe.
     """
 
     def __init__(self, pipeline: str = PIPELINE) -> None:
@@ -61,11 +61,11 @@ class NlpExtractor:
 
     @cached_property
     def fingerprint(self) -> str:
-        # Looked up once: it goes over all that is installed, and each document is told by it.
+        # Looked up once: it scans all installed packages, and every document needs it.
         return key("nlp", VERSION, self._name, *_versions(self._name)).hex
 
     async def extract(self, source: Source, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
-        """What the pipeline sees in each chunk, in order. What it lacks is noted with the first."""
+        """The findings for each chunk, in order. The first has a note on what the pipeline lacks."""
         return await asyncio.get_running_loop().run_in_executor(
             self._thread, self._extract, source, chunks, chunks_done(source.uri, len(chunks))
         )
@@ -121,20 +121,20 @@ class _Pipeline:
         )
 
     def read(self, uri: str, chunks: Sequence[Chunk]) -> Iterator[_Seen]:
-        """What there is in each chunk. The parsed text itself is released at once, as it is large."""
+        """The findings of each chunk. The parsed text is released immediately, because it is large."""
         for chunk in chunks:
             if len(chunk.text) > self._nlp.max_length:
                 raise InvalidDocument(
-                    f"{uri}: the chunk at character {chunk.start} has {len(chunk.text)} characters; "
-                    f"the spaCy pipeline {self._name} takes {self._nlp.max_length}. Make chunks smaller."
+                    f"{uri}: the chunk at character {chunk.start} has {len(chunk.text)} characters; the spaCy "
+                    f"pipeline {self._name} accepts {self._nlp.max_length}. Use smaller chunks."
                 )
         self._forget_words(len(chunks))
         for doc in self._nlp.pipe((chunk.text for chunk in chunks), batch_size=_BATCH):
             yield self._seen(doc)
 
     def _forget_words(self, coming: int) -> None:
-        """Begin a new memory zone after some chunks: otherwise the pipeline would keep every word that it has seen. A
-        zone for each document would have it learn the usual words again and again, a fifth of the time."""
+        """Start a new memory zone after some chunks; without that, the pipeline keeps every word that it has seen. A
+        zone per document would make it learn common words again and again, which takes a fifth of the time."""
         if self._in_zone + coming > _IN_A_ZONE or not self._in_zone:
             self._zone.close()
             self._zone.enter_context(self._nlp.memory_zone())
@@ -197,9 +197,9 @@ def _renamed(link: Link, names: Mapping[str, str]) -> Link:
 
 
 def _types(sightings: Iterable[Sighting]) -> dict[str, str]:
-    """One type for each name in a document: what it is most often seen as, by a name's type before a concept's.
+    """One type for each name in a document: its most frequent type, with types of names before concepts.
 
-    A small pipeline often types one thing in two ways, which would make it two entities.
+    A small pipeline often types one entity in two ways, which would split it.
     """
     votes: dict[str, Counter[str]] = {}
     for sighting in sightings:
@@ -208,7 +208,7 @@ def _types(sightings: Iterable[Sighting]) -> dict[str, str]:
 
 
 def _trimmed(words: Words, unwanted: Callable[[Token], bool]) -> Words | None:
-    """The words without unwanted ones in front and without marks at either end; None if nothing is left."""
+    """The words without unwanted ones at the start and without punctuation at either end; None if nothing is left."""
     start, end = words.start, words.end
     while start < end and (unwanted(words.doc[start]) or _is_mark(words.doc[start])):
         start += 1
@@ -234,11 +234,11 @@ def _is_name(entity: Words) -> bool:
         return False
     if entity.label_ == "DATE":
         return bool(_YEAR.search(entity.text))
-    return entity.label_ != "NORP" or entity.root.pos_ != "ADJ"  # "American" says what a thing is like
+    return entity.label_ != "NORP" or entity.root.pos_ != "ADJ"  # "American" is an adjective
 
 
 def _is_concept(words: Words) -> bool:
-    """Whether a noun phrase says enough to be a thing of its own: a name that ner missed, or at least two words."""
+    """Whether a noun phrase is specific enough to be an entity: a name that ner missed, or at least two words."""
     if words.root.pos_ == "PROPN":
         return len(words.text) > 1 and not words.text.islower() and not _is_long(words)
     return words.root.pos_ == "NOUN" and not words.root.is_stop and len(words) > 1 and not _is_long(words)
@@ -249,7 +249,7 @@ def _is_long(words: Words) -> bool:
 
 
 def _lemmatiser(nlp: Language) -> Callable[[Token], str]:
-    """How a verb's plain form is found: by rule for the few that matter, or as the pipeline has set it."""
+    """How a verb is lemmatised: by rule for the few that matter, or by the pipeline."""
     from spacy.pipeline import Lemmatizer
 
     if "lemmatizer" not in nlp.component_names:

@@ -1,6 +1,6 @@
-"""`given`: documents with entities and triples that are known already, as JSON lines. No model is asked.
+"""`given`: documents with known entities and triples, as JSON lines. No model is called.
 
-One document a line, plain or gzipped:
+One document per line, plain or gzipped:
 
     {"uri": "…", "title": "…", "text": "…", "metadata": {…},
      "entities": ["Ada Lovelace", {"name": "…", "type": "…", "description": "…", "emphasis": 7}],
@@ -8,8 +8,8 @@ One document a line, plain or gzipped:
      "relations": [{"source": "…", "target": "…", "description": "…", "keywords": ["…"], "strength": 8}]}
 
 or with `"chunks": [{"text": …, "start": …, "entities": …, "triples": …}, …]` in place of one text. `id` or `passage_id`
-serve as the name too, and the uri is that of the file, a # and the name: see `row_uri` in `ingest/json_lines.py`.
-Texts and their annotations may be in two files with the same ids.
+are also accepted as the name, and the uri is that of the file, a # and the name: see `row_uri` in
+`ingest/json_lines.py`. Texts and their annotations may be in two files with the same ids.
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ def read(
 ) -> Iterator[Document]:
     """The documents of a JSON lines file, one at a time. `uri` is that of the file; without it, its whole path.
 
-    What is said in them may be in a second file, `said`, whose rows have the same ids. It is read ahead no further than
-    the order of the two differs. A row that cannot be used is an error, or `refused` is called with it.
+    The annotations may be in a second file, `said`, whose rows have the same ids. It is only read ahead as far as the
+    order of the two differs. An invalid row is an error, or `refused` is called with it.
     """
     known, file = _Said(said), uri if uri is not None else Naming().uri(path)
     for number, line in lines(path):
@@ -119,8 +119,8 @@ def read(
 
 
 def read_exact(path: Path, *, refused: Callable[[Refused], None] | None = None) -> Iterator[Document]:
-    """The documents of a file that `written` wrote, one a line, each called by its own uri. A line that cannot be used
-    is an error, or `refused` is called with it."""
+    """The documents of a file that `written` wrote, one per line, each with its own uri. An invalid line is an error,
+    or `refused` is called with it."""
     for number, line in lines(path):
         uri = ""
         try:
@@ -137,7 +137,7 @@ def read_exact(path: Path, *, refused: Callable[[Refused], None] | None = None) 
 
 
 def document(row: Row, uri: str, origin: str = "") -> Document:
-    """One document from what was given for it."""
+    """One document from its annotations."""
     is_cut = bool(row.get("chunks")) or ("chunks" in row and "text" not in row)
     parts = row if is_cut else {**row, "chunks": [row]}
     try:
@@ -149,7 +149,7 @@ def document(row: Row, uri: str, origin: str = "") -> Document:
 
 
 def _problem(error: ValidationError) -> str:
-    """The deepest of the problems: of what may be a string or an object, that says what is wrong with the object."""
+    """The deepest of the problems: for a value that may be a string or an object, the one about the object."""
     worst = max(error.errors(), key=lambda one: len(one["loc"]))
     place = " ".join(str(part) for part in worst["loc"] if isinstance(part, int) or part in _FIELDS)
     return f"{place}: {worst['msg'].lower()}"
@@ -177,7 +177,7 @@ def _spans(given: list[_Pair]) -> tuple[Span, ...]:
 
 
 def written(document: Document) -> str:
-    """A document as one line, which `document` reads back. What has its default is left out."""
+    """A document as one line, which `document` reads back. Default values are omitted."""
     row: dict[str, Any] = {"uri": document.uri, "title": document.title, "metadata": dict(document.metadata)}
     if document.places:
         row["places"] = [[p.start, p.kind, p.label, p.level, p.offset] for p in document.places]

@@ -1,4 +1,4 @@
-"""The form of a model's findings: the schema that it is asked to keep, and what its reply is read as."""
+"""The format of a model's findings: the schema in the prompt, and the types that replies are parsed into."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class RelationReply(Lenient):
 
 
 class Findings(Lenient):
-    """What one reply says. Figures are as the model gave them, in range or not."""
+    """The findings of one reply. Numbers are as the model wrote them, in range or not."""
 
     entities: Sequence[EntityReply] = ()
     relations: Sequence[RelationReply] = ()
@@ -46,7 +46,7 @@ class Findings(Lenient):
 
 
 def schema(types: Sequence[str], relation_types: Sequence[str] = ()) -> str:
-    """The JSON schema of a reply, as JSON. Relations have a type where there are types of them."""
+    """The JSON schema of a reply, as JSON. Relations have a type if relation types are set."""
     text, figure = {"type": "string"}, {"type": "integer"}
     entity = {"name": text, "type": {"type": "string", "enum": list(types)}, "description": text, "emphasis": figure}
     words = {"type": "array", "items": text}

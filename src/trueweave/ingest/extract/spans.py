@@ -1,4 +1,4 @@
-"""Where names stand in a text."""
+"""Finds names in a text."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from functools import cached_property
 from trueweave.core.record import Span
 from trueweave.text.folding import CASE, PLAIN, end_after, is_apart
 
-LONGEST_NAME = 200  # characters; what is longer is no name
-MOST = 32  # of one name: enough to show it, and a bound on what a hostile one can cost
+LONGEST_NAME = 200  # characters; anything longer is not a name
+MOST = 32  # per name: enough to show it, and a bound on the cost of a hostile one
 
 
 class Finder:
-    """Finds names in one text: as written; else whatever their case and white space; else also accents and dashes.
+    """Finds names in one text: literally; then ignoring case and white space; then also accents and dashes.
 
-    A name stands between borders of words, but for scripts that set none. The time is linear in the text for each name,
-    and no name is ever read as a pattern.
+    A name must be delimited by word boundaries, except in scripts without them. The time per name is linear in the
+    text, and names are never interpreted as patterns.
     """
 
     def __init__(self, text: str) -> None:
         self._text = text
 
     def find(self, name: str) -> tuple[Span, ...]:
-        """The first places where the name stands, in order; none if it does not."""
+        """The first positions of the name, in order; empty if there are none."""
         if not name:
             return ()
         return (
@@ -42,7 +42,7 @@ class Finder:
 
 
 class _Folded:
-    """A text in a simpler form, each character of which knows where it comes from."""
+    """A simplified text with the original position of each character."""
 
     def __init__(self, text: str, folded: str, origins: Sequence[int]) -> None:
         self._text = text

@@ -1,4 +1,4 @@
-"""Long descriptions made short: what many mentions say of one thing, as one paragraph by a language model."""
+"""Summarises long descriptions: a language model condenses many mentions of an entity into one paragraph."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _UP_TO_LAST_SENTENCE = re.compile(r".*[.!?…。！？][\"'”’»)\]」』]*(?
 
 
 class Summariser:
-    """Writes one short description in place of several.
+    """Writes one short description from several.
 
-    What is asked depends on the name and the descriptions alone, so that equal ones are asked, and paid for, once.
+    The prompt depends only on the name and the descriptions, so equal ones are sent and paid for once.
     """
 
     def __init__(self, llm: LLM, max_tokens: int = MAX_TOKENS, prompts: PromptSet = BUILT_IN) -> None:

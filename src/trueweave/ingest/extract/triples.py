@@ -1,4 +1,4 @@
-"""Who does what to whom, read from the dependencies of a parsed sentence.
+"""Subject-verb-object relations from the dependencies of a parsed sentence.
 
 It knows the labels of spaCy's English pipelines and those of Universal Dependencies, which most others use.
 """
@@ -34,7 +34,7 @@ class Triple(NamedTuple):
 
 
 def triples(doc: Doc, stands_for: Callable[[Token], bool]) -> Iterator[Triple]:
-    """What the sentences say of tokens that stand for something."""
+    """The relations between tokens that belong to entities."""
     for token in doc:
         if token.pos_ in ("VERB", "AUX"):
             yield from _of_verb(token, stands_for)
@@ -75,7 +75,7 @@ def _subjects(verb: Token) -> list[Token]:
 
 
 def _objects(verb: Token, stands_for: Callable[[Token], bool]) -> Iterator[tuple[tuple[str, ...], Token, int]]:
-    """What a verb is about: (words after the verb, token, strength)."""
+    """The objects of a verb: (words after the verb, token, strength)."""
     for child in verb.children:
         if child.dep_ in _OBJECT and child.pos_ != "ADP":
             for token in _row(child):
@@ -99,7 +99,7 @@ def _prepositional(head: Token) -> Iterator[tuple[tuple[str, ...], Token]]:
 
 
 def _row(token: Token) -> Iterator[Token]:
-    """The token, and those that "and" or a comma puts beside it."""
+    """The token, and those coordinated with it by "and" or a comma."""
     yield token
     yield from islice(token.conjuncts, _MOST_IN_A_ROW - 1)
 

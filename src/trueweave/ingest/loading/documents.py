@@ -1,4 +1,4 @@
-"""Binary formats: each file is parsed in a process of its own."""
+"""Binary formats: each file is parsed in a separate process."""
 
 from __future__ import annotations
 

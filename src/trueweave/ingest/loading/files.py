@@ -1,4 +1,4 @@
-"""Files: which of them there are in folders and by patterns, and the documents in them."""
+"""Finds files in folders and by patterns, and reads the documents in them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from trueweave.text.uris import Naming
 Loaded = Source | Refused | Unreadable | Skipped
 Listed = NamedFile | Unreadable | Skipped
 
-_LOOKED_AT = 2**20  # bytes at the beginning of a file in which secrets are looked for
+_LOOKED_AT = 2**20  # bytes at the start of a file that are searched for secrets
 
 
 def _ignore(_: str) -> None:
@@ -37,11 +37,10 @@ def _ignore(_: str) -> None:
 class Files:
     """Reads files, folders and patterns such as `notes/**/*.md`.
 
-    What cannot be read, or not to its end, is reported in a message that names the file, and does not stop the rest. In
-    folders and by patterns, hidden files, links, files of other types and what .gitignore and .trueweaveignore name are
-    skipped, and reported with a reason that is the same for all that were skipped for it. A file that is named itself
-    is always tried, unless it holds keys or secrets. With `no_ignore`, ignore files and secrets do not matter.
-    Trueweave's own files are never read. A pattern finds files, not folders.
+    A file that cannot be read completely is reported by name, and does not stop the others. In folders and by patterns,
+    hidden files, links, files of other types and files that .gitignore and .trueweaveignore exclude are skipped, and
+    reported by reason. A file given explicitly is always tried, unless it contains keys or secrets. With `no_ignore`,
+    ignore files and secrets do not matter. Trueweave's own files are never read. A pattern matches files, not folders.
     """
 
     naming: Naming = field(default_factory=Naming)
@@ -53,7 +52,7 @@ class Files:
 
     @classmethod
     def of(cls, settings: Settings, *own: Path, whole: Callable[[str], None] = _ignore) -> Self:
-        """What reads files as the settings say, and enters none of Trueweave's `own` folders."""
+        """A reader with the options of the settings that enters none of Trueweave's `own` folders."""
         folders = (settings.data_directory, settings.bench_data, settings.model_folder, settings.prompt_folder)
         return cls(
             Naming(settings.project_folder),
@@ -76,14 +75,14 @@ class Files:
                     yield Unreadable(one.uri, f"{one.uri} cannot be read: {self._no_loader(one.path)}{advice}")
 
     def files(self, paths: Iterable[Path | str], *, also: Collection[str] = ()) -> Iterator[Listed]:
-        """The files that `sources` would read, and what they are called, without loading any; and those with an ending
-        of `also`, which the caller reads."""
+        """The files that `sources` would read, with their uris, without loading them; and those with an extension of
+        `also`, which the caller reads."""
         for given in paths:
             for one, _ in self._listed(str(given), also):
                 yield one
 
     def named(self, file: NamedFile) -> Iterator[Loaded]:
-        """The documents in a file that goes by a uri of its own. No message has its path."""
+        """The documents in a file with its own uri. Messages do not contain its path."""
         path, loader = file.path, self._loader(file.path)
         if loader is None:
             yield Unreadable(file.uri, f"{file.uri} cannot be read: {self._no_loader(path)}; convert it to text.")
@@ -95,7 +94,7 @@ class Files:
             yield _called(one, str(path), file.uri)
 
     def _listed(self, given: str, also: Collection[str] = ()) -> Iterator[tuple[Listed, bool]]:
-        """The files that a path or a pattern stands for, and whether they were found in a folder or by the pattern."""
+        """The files that a path or a pattern selects, and whether they were found in a folder or by the pattern."""
         path = Path(given)
         if is_folder(path):
             inside = self.naming.within(self.naming.uri(path))
@@ -110,7 +109,7 @@ class Files:
                 is_empty = False
                 yield self._found(entry, self.naming.uri(entry.path), also), True
             if is_empty:
-                yield Unreadable(_shown(given), f"{_shown(given)} is not there. Check the path."), False
+                yield Unreadable(_shown(given), f"{_shown(given)} does not exist. Check the path."), False
 
     @property
     def _walk(self) -> Walk:
@@ -127,7 +126,7 @@ class Files:
         return self._checked(entry.path, uri)
 
     def _checked(self, path: Path, uri: str) -> Listed:
-        """A file by its name, if it can be read and is one to be read: neither Trueweave's own nor a secret."""
+        """A file by its name, if it can be read and is neither Trueweave's own nor a secret."""
         if reason := self._unwanted(path.name):
             return Skipped(_shown(uri), reason)
         file = _regular(path, uri)
@@ -141,7 +140,7 @@ class Files:
         if is_own_page(start):
             return Skipped(uri, OWN)
         if not self.no_ignore and (secret := secret_in(start)):
-            return Skipped(uri, f"holding {secret}; --no-ignore reads them")
+            return Skipped(uri, f"containing {secret}; --no-ignore reads them")
         return file
 
     def _unwanted(self, name: str) -> str:
@@ -163,9 +162,9 @@ class Files:
             if is_whole:
                 self.whole(uri)
         except NotText as error:
-            # Nothing but its content tells whether a file without an ending is text.
+            # Only its content tells whether a file without an extension is text.
             is_other = found and not path.suffix
-            yield Skipped(uri, "no text, and without an ending") if is_other else Unreadable(uri, str(error))
+            yield Skipped(uri, "not text, and without an extension") if is_other else Unreadable(uri, str(error))
         except InvalidDocument as error:
             yield Unreadable(uri, str(error))
         except UnicodeDecodeError as error:  # from a loader that decodes on its own
@@ -175,8 +174,8 @@ class Files:
             yield _refused(uri, error)
 
     def _no_loader(self, path: Path) -> str:
-        """Why a file is not read that no loader is known for: it may be for one that could not be loaded."""
-        ending = f"{_shown(path.suffix)} files" if path.suffix else "files without an ending"
+        """Why there is no loader for a file: its loader may have failed to load."""
+        ending = f"{_shown(path.suffix)} files" if path.suffix else "files without an extension"
         return ", and ".join((f"there is no reader for {ending}", *self._unloaded))
 
     @cached_property
@@ -189,11 +188,11 @@ class Files:
 
 
 def check_present(what: Iterable[object]) -> None:
-    """Raise UnreadableFile for a path among these that does not exist. A pattern may find nothing."""
+    """Raise UnreadableFile for a path among these that does not exist. A pattern may match nothing."""
     for one in what:
         if isinstance(one, str | Path) and not os.path.lexists(one) and Pattern.of(str(one)) is None:
             raise UnreadableFile(
-                f"there is no file or folder {_shown(str(one))[:100]!r}. Check the path. A text is added as "
+                f"there is no file or folder {_shown(str(one))[:100]!r}. Check the path. To add a text, pass "
                 "Source(uri, text)."
             )
 
@@ -203,7 +202,7 @@ def _regular(path: Path, uri: str) -> NamedFile | Unreadable:
     if uri != (name := _shown(uri)):
         return Unreadable(name, f"{name} has a name that is not UTF-8. Rename it.")
     try:
-        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe or a device could wait for ever
+        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe or a device could block forever
             return Unreadable(uri, f"{uri} is not a regular file. Pass its content on standard input.")
         return NamedFile(path, uri)
     except InvalidDocument as error:
@@ -213,7 +212,7 @@ def _regular(path: Path, uri: str) -> NamedFile | Unreadable:
 
 
 def _called(loaded: Loaded, path: str, uri: str) -> Loaded:
-    """The same with the uri of a file in the place of its path."""
+    """The same with the uri of a file instead of its path."""
     match loaded:
         case Source():
             return replace(loaded, origin=loaded.origin.replace(path, uri))
@@ -231,5 +230,5 @@ def _refused(uri: str, error: OSError) -> Unreadable:
 
 
 def _shown(path: str) -> str:
-    """The path as it can be printed, whatever bytes are in it."""
+    """The path in printable form, even if it is not valid text."""
     return path.encode(errors="replace").decode()

@@ -1,4 +1,4 @@
-"""Ignore files: the patterns of .gitignore and .trueweaveignore, in a folder and in those above it."""
+"""Ignore files: the patterns of .gitignore and .trueweaveignore, in a folder and its parents."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class IgnoreFiles:
 
     @classmethod
     def above(cls, top: Path, project: Path | None) -> IgnoreFiles:
-        """Those above a folder, up to its git repository and to the project's folder. A folder that they ignore was
-        named on purpose: then none of them hold in it."""
+        """Those of the parents of a folder, up to its git repository and to the project's folder. A folder that they
+        ignore was given on purpose: then none of them apply."""
         here = Path(os.path.realpath(top))
         outermost = _outermost(here, project)
         if outermost is None:
@@ -82,7 +82,7 @@ def _read(folder: Path) -> Iterator[tuple[str, GitIgnoreSpec]]:
 
 
 def _is_pattern(line: str) -> bool:
-    """Whether a line can be understood. Git ignores one that cannot, too."""
+    """Whether a line is valid. Git also ignores invalid lines."""
     try:
         GitIgnoreSpec.from_lines([line])
     except (ValueError, re.error):

@@ -1,4 +1,4 @@
-"""Loaders by the endings of files: Trueweave's own and users', all found by entry point."""
+"""Loaders by file extension: built-in and custom, all found by entry point."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ GROUP = "trueweave.loaders"
 
 
 def loaders() -> dict[str, Loader]:
-    """The loader for each ending of a file, as installed. One of another distribution takes precedence over Trueweave's
-    own.
+    """The installed loader for each file extension. A loader of another distribution takes precedence over the built-in
+    one.
 
-    An entry point names a class or function that gives the loader when called without arguments. One that cannot be
-    loaded is left out: see `broken_loaders`.
+    An entry point names a class or function that returns the loader when called without arguments. Loaders that cannot
+    be loaded are left out: see `broken_loaders`.
     """
     return _installed()[0]
 
 
 def broken_loaders() -> list[Broken]:
-    """The loaders that are installed and cannot be used, and why."""
+    """The installed loaders that cannot be used, with the reasons."""
     found, unloaded = _installed()
     return [*unloaded, *(one.broken for one in found.values() if isinstance(one, _Contested))]
 
 
 def unloaded_loaders() -> list[Broken]:
-    """Those of them that could not be loaded, so that nothing tells which files they read."""
+    """Those that could not be loaded, so it is unknown which files they read."""
     return _installed()[1]
 
 
@@ -64,7 +64,7 @@ def _own(entry: EntryPoint) -> bool:
 
 @dataclass(frozen=True)
 class _Contested:
-    """In the place of two loaders for one ending: it reads none of these files, and says why."""
+    """Replaces two loaders for one extension: it reads none of these files, and reports why."""
 
     suffix: str
     first: EntryPoint

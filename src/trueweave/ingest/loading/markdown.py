@@ -48,7 +48,7 @@ def headings(text: str, start: int) -> Iterator[Place]:
 
 @cache
 def _parsers() -> tuple[MarkdownIt, MarkdownIt]:
-    """One for blocks alone, as whole documents go through it, and one for the words of a heading."""
+    """One parser for blocks only, for whole documents, and one for the words of a heading."""
     blocks = MarkdownIt("commonmark")
     blocks.core.ruler.enableOnly(["normalize", "block"])
     return blocks, MarkdownIt("commonmark")

@@ -1,4 +1,4 @@
-"""Trueweave's own files: its settings, what it writes, and the data of its PostgreSQL. They are never documents."""
+"""Trueweave's own files: its settings, its output, and the data of its PostgreSQL. They are never documents."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trueweave.core.settings import FILE
 
 OWN = "Trueweave's own"
 POSTGRESQL = "the data of a PostgreSQL server"
-BENCH = "trueweave-bench"  # where `trueweave bench` writes unless told otherwise
+BENCH = "trueweave-bench"  # the default output of `trueweave bench`
 GENERATOR = '<meta name="generator" content="Trueweave">'  # in each page that Trueweave writes
 
 
@@ -23,7 +23,7 @@ class OwnFolders:
 
     @classmethod
     def of(cls, *paths: Path | None) -> OwnFolders:
-        """These folders, without links on the way to them."""
+        """These folders, with symbolic links resolved."""
         return cls(frozenset(Path(os.path.realpath(path)) for path in paths if path))
 
     def reason(self, folder: Path) -> str:

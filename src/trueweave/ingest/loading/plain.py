@@ -22,7 +22,7 @@ _CODE = (
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """Reads text as it is: prose, source code, settings, and files without an ending that hold text."""
+    """Reads text as it is: prose, source code, settings, and text files without an extension."""
 
     suffixes: frozenset[str] = frozenset({"", *_WRITING.split(), *_SETTINGS.split(), *_CODE.split()})
 
@@ -35,6 +35,6 @@ class Plain:
 
 
 def from_stream(stream: BinaryIO, uri: str) -> Source:
-    """What comes in a stream, such as standard input, as one document of plain text."""
+    """The content of a stream, such as standard input, as one plain text document."""
     text, notes = decode(read_stream(stream, uri), uri)
     return Source(uri, text, notes=notes)

@@ -1,4 +1,5 @@
-"""Reading text: bytes to characters. UTF-8 and marked UTF-16 by rule; what else is likely is read with a note."""
+"""Reading text: bytes to characters. UTF-8 and UTF-16 with a byte order mark; other likely encodings are read with a
+note."""
 
 from __future__ import annotations
 
@@ -16,31 +17,31 @@ _CONTROLS = bytes({*range(32)} - {*b"\t\n\r\f\v\x1a\x1b"} | {0x7F})
 _SPACES = b" \t\n\r\f\v"
 _HIGH = bytes(range(128, 256))
 _NOT_IN_WINDOWS_1252 = b"\x81\x8d\x8f\x90\x9d"
-_MOST_HIGH = 0.3  # of a text's letters: more are accented in no language of Western Europe
+_MOST_HIGH = 0.3  # share of letters: no language of Western Europe has more accented letters
 _MOST_CONTROLS = 0.01
 _BLOCK = 2**20
 
 
 class DecodedText(NamedTuple):
-    """Characters, and what a person should know of how they were read."""
+    """Characters, and notes on how they were read."""
 
     text: str
     notes: tuple[str, ...] = ()
 
 
 def read_text(path: Path) -> DecodedText:
-    """All characters of a text file as they are, but for NUL."""
+    """All characters of a text file, except NUL."""
     return decode(read_bytes(path), str(path))
 
 
 def read_bytes(path: Path) -> bytes:
-    """All of a file that is no larger than a document may be."""
+    """The content of a file, up to the maximum size of a document."""
     with path.open("rb") as file:
         return read_stream(file, str(path))
 
 
 def read_stream(stream: BinaryIO, name: str) -> bytes:
-    """All that is in a stream, if it is no more than a document may be."""
+    """The content of a stream, up to the maximum size of a document."""
     data = stream.read(MOST_TEXT + 1)
     if len(data) > MOST_TEXT:
         raise UnreadableFile(f"{name} is larger than {MOST_TEXT // 2**20} MiB. Split it into smaller files.")
@@ -48,7 +49,7 @@ def read_stream(stream: BinaryIO, name: str) -> bytes:
 
 
 def decode(data: bytes, name: str) -> DecodedText:
-    """The characters: as a byte order mark says, or else UTF-8, or else what is most likely, with a note."""
+    """The characters: by the byte order mark, as UTF-8, or in the most likely encoding, with a note."""
     try:
         return DecodedText(storable(data.decode(_marked(data) or "utf-8")))
     except UnicodeDecodeError as error:
@@ -66,9 +67,9 @@ def is_binary(data: bytes) -> bool:
 
 
 def open_text(path: Path) -> tuple[io.TextIOWrapper, tuple[str, ...]]:
-    """The file, to be read in lines, line ends as they are; and notes on how it is read.
+    """The open file, with its original line ends, and notes on its encoding.
 
-    It is read once before, as only the whole file shows whether it is UTF-8.
+    It is read once before, because only the whole file shows whether it is UTF-8.
     """
     with path.open("rb") as file:
         encoding, notes = _encoding(file, str(path))
@@ -104,7 +105,7 @@ def _marked(data: bytes) -> str | None:
 
 
 def _likely(data: bytes) -> str | None:
-    """The encoding that bytes are most likely in which are not UTF-8; None where nothing is likely."""
+    """The most likely encoding of bytes that are not UTF-8; None if there is none."""
     if 0 in data:
         return _without_mark(data)
     if _share(data, _CONTROLS) > _MOST_CONTROLS or _share(data, _HIGH) > _MOST_HIGH:
@@ -125,29 +126,31 @@ def _without_mark(data: bytes) -> str | None:
 
 
 def _share(data: bytes, which: bytes) -> float:
-    """The share of these bytes among those that are no white space."""
+    """The share of these bytes among those that are not white space."""
     solid = len(data.translate(None, _SPACES))
     return (len(data) - len(data.translate(None, which))) / solid if solid else 0.0
 
 
 def _note(encoding: str) -> str:
     called = {"cp1252": "Windows-1252", "latin-1": "Latin-1"}.get(encoding, encoding.upper())
-    return f"it is not UTF-8 and was read as {called}; where letters look wrong, save it as UTF-8"
+    return f"it is not UTF-8 and was read as {called}; if letters look wrong, save it as UTF-8"
 
 
 def undecodable(name: str, error: UnicodeDecodeError) -> NotText:
-    """What to say of a file that is in another encoding, or no text at all."""
+    """The error for a file in another encoding, or that is not text at all."""
     if error.encoding.startswith("utf-16"):
         return NotText(f"{name} begins like UTF-16 and is not: {error.reason}. Save it as UTF-8.")
     if is_binary(error.object):
         return not_text(name)
     byte = error.object[error.start]
     return NotText(
-        f"{name} is not UTF-8: byte {byte:#04x} is not valid, and it is not Western text either. Convert it "
-        "from what it is in, as by: iconv -f WINDOWS-1251 -t UTF-8."
+        f"{name} is not UTF-8: byte {byte:#04x} is not valid, and it is not Western text either. Convert it from "
+        "its encoding, for example with: iconv -f WINDOWS-1251 -t UTF-8."
     )
 
 
 def not_text(name: str) -> NotText:
-    """What to say of a file that holds something other than text."""
-    return NotText(f"{name} is not text: it holds bytes that no text has. Save it as text, as UTF-8 best.")
+    """The error for a file that is not text."""
+    return NotText(
+        f"{name} is not text: it contains bytes that do not occur in text. Save it as text, preferably UTF-8."
+    )

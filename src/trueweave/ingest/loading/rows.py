@@ -1,7 +1,7 @@
-"""Rows: files that hold one document a line or a row.
+"""Rows: files with one document per line or row.
 
-A row is called by the uri of its file and what names it there, as in `data/a.csv#7`: two files may number their rows
-alike. A row that cannot be used is reported by its line, and the others are read.
+The uri of a row consists of the uri of its file and its name there, as in `data/a.csv#7`, because two files may use the
+same numbers. An invalid row is reported by its line, and the others are read.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _KINDS: Mapping[type, str] = {str: "a string", dict: "an object"}
 
 @dataclass(frozen=True, slots=True)
 class JsonLines:
-    """Reads one document a line: `text`, its `id` (or `uri`, or `passage_id`), and perhaps `title` and `metadata`."""
+    """Reads one document per line: `text`, its `id` (or `uri`, or `passage_id`), and perhaps `title` and `metadata`."""
 
     suffixes: frozenset[str] = frozenset({".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"})
 
@@ -43,7 +43,7 @@ class JsonLines:
 
 
 def row_source(row: Mapping[str, Any], file: str, origin: str) -> Source:
-    """The document in a row of the file of that uri; `origin` is where the row is, for messages."""
+    """The document in a row of the file of that uri; `origin` is the position of the row, for messages."""
     given = {"title": "", "metadata": {}} | {key: value for key, value in row.items() if value is not None}
     for key, kind in {"text": str, "title": str, "metadata": dict}.items():
         if not isinstance(given.get(key), kind):
@@ -54,17 +54,17 @@ def row_source(row: Mapping[str, Any], file: str, origin: str) -> Source:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Reads one document a row of a table whose first row names the columns.
+    """Reads one document per row of a table whose first row names the columns.
 
-    Its text is the column `text`, `content` or `body`, and the others are metadata; without such a column it is every
-    column on a line of its own, as `name: value`. The columns `id` (or `uri`) and `title` are what they say; a row
-    without a name is `file.csv#1` and so on, in order.
+    The text is the column `text`, `content` or `body`, and the others are metadata; without such a column, the text has
+    a line `name: value` for every column. The columns `id` (or `uri`) and `title` are used as such; a row without a
+    name is `file.csv#1` and so on, in order.
     """
 
     suffixes: frozenset[str] = frozenset({".csv", ".tsv"})
 
     def load(self, path: Path, uri: str) -> Iterator[Source | Refused]:
-        # The limit of a field is one for the whole process, and the default is less than a long article.
+        # The limit of a field is global to the process, and its default is smaller than a long article.
         csv.field_size_limit(max(csv.field_size_limit(), MOST_TEXT))
         opened, notes = open_text(path)
         with opened as file:
@@ -88,7 +88,7 @@ class Table:
 
 
 def _delimiter(path: Path, header: str) -> str:
-    """What stands between columns: a tab in .tsv, and else what the first row has most of."""
+    """The column separator: a tab in .tsv, or the most frequent candidate in the first row."""
     return "\t" if path.suffix.lower() == ".tsv" else max(",;\t", key=header.count)
 
 

@@ -1,4 +1,5 @@
-"""Keys and secrets: files that hold them, by name and by content. Who adds a folder rarely means to index these."""
+"""Keys and secrets: detects files that contain them, by name and by content. They are rarely meant to be indexed with a
+folder."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ _PATTERNS = (
     "*_accesskeys.csv", "client_secret*.json", "service[-_]account*.json", "*.tfvars", "*.tfstate", "*.tfstate.backup",
 )  # fmt: skip
 _OF_SETTINGS = {".cfg", ".conf", ".ini", ".json", ".properties", ".toml", ".xml", ".yaml", ".yml"}
-_EXAMPLES = (".example", ".sample", ".template")  # .env.example and its like hold no secrets
+_EXAMPLES = (".example", ".sample", ".template")  # .env.example and similar files contain no secrets
 
 _PRIVATE_KEY = re.compile(
     rb"-----BEGIN [A-Z0-9 ]{0,20}PRIVATE KEY(?: BLOCK)?-----"
@@ -33,11 +34,11 @@ _TOKEN = re.compile(
     rb"|npm_[A-Za-z0-9]{36}|pypi-AgEIcHlwaS5vcmc[\w-]{40}|hf_[A-Za-z0-9]{30}|twk_[0-9a-f]{12}_[\w-]{40}"
     rb")"
 )
-_FEWEST = 10  # different characters of a token: sk-proj-xxxxxxxx… stands for one
+_FEWEST = 10  # distinct characters of a token: sk-proj-xxxxxxxx… is a placeholder
 
 
 def named_like_secret(name: str) -> bool:
-    """Whether a file of this name usually holds keys, passwords or tokens."""
+    """Whether a file of this name usually contains keys, passwords or tokens."""
     low = name.lower()
     stem, suffix = Path(low).stem, Path(low).suffix
     if suffix in _EXAMPLES:
@@ -47,7 +48,7 @@ def named_like_secret(name: str) -> bool:
 
 
 def secret_in(start: bytes) -> str:
-    """What a file that begins like this holds and should stay secret, in words, or nothing."""
+    """The kind of secret in a file that begins like this, for messages; empty if there is none."""
     if _PRIVATE_KEY.search(start):
         return "a private key"
     if any(_is_real(found[0]) for found in _TOKEN.finditer(start)):

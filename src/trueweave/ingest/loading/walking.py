@@ -1,4 +1,4 @@
-"""Walking: which files there are in a folder, in a fixed order, and which a pattern finds."""
+"""Walks folders in a fixed order, and matches patterns."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from trueweave.ingest.loading.ignoring import IgnoreFiles
 from trueweave.ingest.loading.own_files import NO_FOLDERS, POSTGRESQL, OwnFolders, is_cluster
 
 HIDDEN = "hidden"
-A_LINK = "a link; name it, or give --follow-links, to have it read"
+A_LINK = "a link; give its path, or --follow-links, to read it"
 READ_ALREADY = "a link to a folder that is read anyway"
 
 
 def is_folder(path: Path | str) -> bool:
-    """Whether there is a folder; if it may not be read, that is reported when it is."""
+    """Whether there is a folder; if it is inaccessible, reading it reports that."""
     return os.path.isdir(path)  # noqa: PTH112 - `Path.is_dir` raises where it may not look
 
 
@@ -28,7 +28,7 @@ def _is_link(path: Path) -> bool:
 
 
 class Entry(NamedTuple):
-    """Something in a folder, by its path from there: a file to be read, or why it is none."""
+    """An entry of a folder, by its relative path: a file to read, or the reason to skip it."""
 
     path: Path
     inside: str
@@ -38,11 +38,11 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """How folders are walked. Hidden files, links and Trueweave's own files are skipped.
+    """Walks folders. Hidden files, links and Trueweave's own files are skipped.
 
-    With `follow_links`, links are followed, and each folder is read once however many lead to it, so that none goes in
-    circles. With `ignore`, what .gitignore and .trueweaveignore name is skipped; those in folders above a walk count up
-    to its git repository, and up to the `project`.
+    With `follow_links`, links are followed, and each folder is read once, so there are no cycles. With `ignore`, files
+    that .gitignore and .trueweaveignore exclude are skipped; those of parent folders apply up to the git repository,
+    and up to the `project`.
     """
 
     follow_links: bool = False
@@ -51,15 +51,15 @@ class Walk:
     own: OwnFolders = NO_FOLDERS
 
     def entries(self, top: Path) -> Iterator[Entry]:
-        """What is in a folder and all folders within, in a fixed order."""
+        """The entries of a folder and its subfolders, in a fixed order."""
         links = _Links(top) if self.follow_links else None
         troubles: list[OSError] = []
         try:
             above = IgnoreFiles.above(top, self.project) if self.ignore else IgnoreFiles()
-        except OSError as error:  # what it names is unknown, so nothing is read
+        except OSError as error:  # its patterns are unknown, so nothing is read
             yield _trouble(error, top)
             return
-        ignored = {"": above}  # by the folders that are still to be entered
+        ignored = {"": above}  # by the folders still to enter
         for folder, folders, files in os.walk(top, onerror=troubles.append, followlinks=self.follow_links):
             inside = "" if (rest := os.path.relpath(folder, top)) == "." else f"{Path(rest).as_posix()}/"
             yield from (_trouble(error, top) for error in troubles)
@@ -92,19 +92,19 @@ class Walk:
 
 
 def _passed_over(path: Path) -> str:
-    """Why something in a folder is not read; empty, if it is."""
+    """Why an entry of a folder is skipped; empty if it is not."""
     return HIDDEN if path.name.startswith(".") else A_LINK if _is_link(path) else ""
 
 
 class _Links:
-    """The folders that have been entered, where links are followed."""
+    """The folders that have been entered, if links are followed."""
 
     def __init__(self, top: Path) -> None:
         self._top = Path(os.path.realpath(top))
         self._entered = {self._top}
 
     def passed_over(self, folder: Path) -> str:
-        """Why a folder within another is not entered; empty, if it is."""
+        """Why a subfolder is skipped; empty if it is not."""
         if folder.name.startswith("."):
             return HIDDEN
         real = Path(os.path.realpath(folder))
@@ -121,10 +121,10 @@ def _trouble(error: OSError, top: Path) -> Entry:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A pattern such as `notes/**/*.md`: the folder where it begins, and what it says of the paths in there.
+    """A pattern such as `notes/**/*.md`: the folder where it begins, and the pattern for paths inside.
 
-    It means what it means to `glob`: `*` and `?` are within one name, `**` is any number of folders, and none of them
-    begins a hidden name.
+    The syntax is that of `glob`: `*` and `?` match within one name, `**` matches any number of folders, and none of
+    them matches the start of a hidden name.
     """
 
     top: Path
@@ -132,13 +132,13 @@ class Pattern:
 
     @classmethod
     def of(cls, text: str) -> Pattern | None:
-        """The pattern that a text is; None if there is nothing in it that could stand for anything else."""
+        """The pattern in a text; None if it has no wildcards."""
         parts = PurePath(text).parts
         first = next((n for n, part in enumerate(parts) if glob.has_magic(part)), None)
         return None if first is None else cls(Path(*parts[:first]), parts[first:])
 
     def files(self, walk: Walk) -> Iterator[Entry]:
-        """The files that it finds, and folders that were skipped in which it might have found more."""
+        """The files that it matches, and skipped folders that might contain more matches."""
         for entry in walk.entries(self.top):
             if entry.reason not in ("", HIDDEN, READ_ALREADY) and is_folder(entry.path):
                 if self._leads_into(entry.inside):
@@ -147,7 +147,7 @@ class Pattern:
                 yield entry
 
     def matches(self, inside: str) -> bool:
-        """Whether a path from its folder is what it says."""
+        """Whether a path relative to its folder matches."""
         return _match(inside.split("/"), self.parts)
 
     def _leads_into(self, inside: str) -> bool:
@@ -155,9 +155,9 @@ class Pattern:
 
 
 def _match(names: list[str], parts: tuple[str, ...]) -> bool:
-    """Whether names are what the parts say one after the other. `**` first stands for nothing, then for more and more.
+    """Whether names match the parts in order. `**` first matches nothing, then more and more.
 
-    Only the last `**` has to be tried again: what went before it has been found as early as can be.
+    Only the last `**` needs backtracking: everything before it was matched as early as possible.
     """
     at, part = 0, 0
     again: tuple[int, int] | None = None

@@ -1,7 +1,7 @@
-"""HTML: what a reader of the page would read, with its headings.
+"""HTML: the readable text of a page, with its headings.
 
-Tags are found here rather than by html.parser: a hundred kilobytes of `<a <a <a …` keep that one busy for minutes, and
-this takes time in proportion to the page, whatever is in it. Nothing nests, so nothing can nest too deeply.
+Tags are not parsed with html.parser: a hundred kilobytes of `<a <a <a …` keep it busy for minutes, while this parser
+takes linear time for any page. Nothing nests, so nothing can nest too deeply.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from trueweave.text.names import storable
 from trueweave.text.text_builder import CELL, LINE, PARAGRAPH, SPACE, TextBuilder
 
 _NAME = re.compile(r"</?([a-zA-Z][^\s/>]*+)")
-# What is between a tag's name and its end. A quote counts only after an equals sign, as in browsers.
+# The text between a tag's name and its end. A quote counts only after an equals sign, as in browsers.
 _REST = re.compile(r"(?:[^>=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+')?)*+>")
 _CHARSET = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?([a-zA-Z0-9_:.-]+)""")
 _HUGE_REFERENCE = re.compile(r"&#\d{8,}+;?")
@@ -55,20 +55,20 @@ class Web:
 
 
 def text_of(data: bytes, name: str) -> DecodedText:
-    """The page's characters, in the encoding that it says it is in; as those of any text, if it says nothing."""
+    """The page's characters, in its declared encoding; like any text, if it declares none."""
     said = _CHARSET.search(data[:1024])
     if said and not data.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         try:
             return DecodedText(storable(data.decode(said[1].decode())))
-        except (LookupError, ValueError):  # it says wrong; perhaps it is UTF-8
+        except (LookupError, ValueError):  # the declaration is wrong; perhaps it is UTF-8
             return decode(data, name)
     return decode(data, name)
 
 
 def write(page: str, draft: TextBuilder, *, offsets: bool = True) -> str:
-    """Add what can be read on a page to the draft, and return the page's title.
+    """Add the readable text of a page to the draft, and return the page's title.
 
-    With `offsets`, headings know where in the page they are.
+    With `offsets`, headings have their position in the page.
     """
     writer = _Writer(draft, _closed(page), offsets)
     for token in _tokens(page):
@@ -79,7 +79,7 @@ def write(page: str, draft: TextBuilder, *, offsets: bool = True) -> str:
 
 
 def _closed(page: str) -> frozenset[str]:
-    """The elements to be skipped that end somewhere: with one that does not, all the rest of the page would be lost."""
+    """The skipped elements that have an end tag: without one, the rest of the page would be lost."""
     depths = dict.fromkeys(_SKIPPED, 0)
     for tag in _SKIPPED_TAG.finditer(page):
         name = tag[2].lower()
@@ -96,7 +96,7 @@ class _Token(NamedTuple):
 
 
 def _tokens(page: str) -> Iterator[_Token]:
-    """The tags and texts of a page, in order. A tag that closes itself comes as two."""
+    """The tags and texts of a page, in order. A self-closing tag yields two."""
     at, begin, torn = 0, 0, False
     while (at := page.find("<", at)) >= 0:
         name = _NAME.match(page, at)
@@ -112,7 +112,7 @@ def _tokens(page: str) -> Iterator[_Token]:
             begin = at = end
             continue
         rest = None if torn else _REST.match(page, name.end())
-        torn = torn or not rest  # quotes that never end: from here on they are taken for letters
+        torn = torn or not rest  # unterminated quotes: from here on they are treated as letters
         end = rest.end() if rest else page.find(">", name.end()) + 1
         if not end:
             return  # the file ends within a tag
@@ -140,7 +140,7 @@ def _after_remark(page: str, at: int) -> int:
 
 
 class _Writer:
-    """Takes tokens one after another, and writes down what can be read."""
+    """Consumes tokens, and collects the readable text."""
 
     def __init__(self, draft: TextBuilder, skipped: frozenset[str], offsets: bool) -> None:
         self.title = ""

@@ -1,1 +1,1 @@
-"""Parsers of binary formats. They run in a process of their own: see trueweave.ingest.parsing."""
+"""Parsers of binary formats. They run in a separate process: see trueweave.ingest.parsing."""

@@ -1,4 +1,4 @@
-"""EPUB: its chapters, in the order of reading."""
+"""EPUB: its chapters, in reading order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read(path: Path, draft: TextBuilder) -> str:
     """Write the chapters into the draft, and return the title."""
     with ZipFile(path) as archive:
         if _CONTAINER not in archive.namelist():
-            raise UnreadableFile("it is not an EPUB file; give it the extension of what it is")
+            raise UnreadableFile("it is not an EPUB file; rename it with the right extension")
         root = ElementTree.fromstring(archive.read(_CONTAINER)).find(".//{*}rootfile")
         where = root.attrib["full-path"] if root is not None else ""
         package = ElementTree.fromstring(archive.read(where))

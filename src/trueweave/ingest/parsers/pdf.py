@@ -22,7 +22,7 @@ def read(path: Path, draft: TextBuilder) -> str:
         raise UnreadableFile(
             "it is locked; save it without a password"
             if locked
-            else f"it is damaged, or no PDF ({error}); save it again"
+            else f"it is damaged, or not a PDF ({error}); save it again"
         ) from error
     for number in range(len(document)):
         draft.page(document.get_page_label(number) or str(number + 1))
@@ -31,5 +31,5 @@ def read(path: Path, draft: TextBuilder) -> str:
         page.close()
         draft.block(_HYPHEN_AT_LINE_END.sub("", text).replace("\r\n", "\n"), PARAGRAPH)
     if not draft.text:
-        raise UnreadableFile("there is no text in it, only images perhaps; run it through text recognition (OCR) first")
+        raise UnreadableFile("it contains no text, perhaps only images; run text recognition (OCR) first")
     return str(document.get_metadata_dict().get("Title", ""))

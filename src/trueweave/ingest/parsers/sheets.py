@@ -1,4 +1,4 @@
-"""Excel: a heading a sheet, a line a row."""
+"""Excel: a heading per sheet, a line per row."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trueweave.text.text_builder import LINE, TextBuilder
 
 
 def read(path: Path, draft: TextBuilder) -> str:
-    """Write the sheets into the draft, and return the title. Formulas are there as what they came to."""
+    """Write the sheets into the draft, and return the title. Formulas are replaced by their results."""
     book = load_workbook(path, read_only=True, data_only=True, keep_links=False)
     for sheet in book.worksheets:
         draft.heading(sheet.title, 1)
@@ -24,12 +24,12 @@ def read(path: Path, draft: TextBuilder) -> str:
 
 
 def _rows(book: Any, sheet: Any) -> Iterator[list[object]]:
-    """The values of the cells that a sheet has, row by row.
+    """The values of the existing cells of a sheet, row by row.
 
     `sheet.iter_rows` fills all rows and columns up to the last cell: a single one in the far corner of a sheet makes
     that 17 thousand million cells.
     """
-    with sheet._get_source() as file:  # noqa: SLF001 - nothing public gives the cells that are there, and only those
+    with sheet._get_source() as file:  # noqa: SLF001 - no public API returns only the existing cells
         parser = WorkSheetParser(
             file,
             sheet._shared_strings,  # noqa: SLF001

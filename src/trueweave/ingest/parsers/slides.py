@@ -1,4 +1,4 @@
-"""PowerPoint: a page a slide, with what is in its shapes, tables and notes."""
+"""PowerPoint: a page per slide, with the text of its shapes, tables and notes."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def read(path: Path, draft: TextBuilder) -> str:
     with path.open("rb") as file:
         document = docx.Document(file)
     levels = {style.style_id: _level(style.name or "") for style in document.styles}
-    # `iter_inner_content` makes an object of everything first, and a file may hold millions of empty paragraphs.
+    # `iter_inner_content` creates all objects first, and a file may contain millions of empty paragraphs.
     for element in document.element.body.iterchildren(_PARAGRAPH, _TABLE):
         if not _has_text(element):
             continue
@@ -39,7 +39,7 @@ def _has_text(element: BaseOxmlElement) -> bool:
 
 
 def _level(style: str) -> int:
-    """The level of headings in a style; 0 if it is none for headings."""
+    """The heading level of a style; 0 if it is not a heading style."""
     heading = _HEADING.match(style)
     return int(heading[1]) if heading else int(style == "Title")
 
@@ -56,7 +56,7 @@ def _write_table(table: Table, draft: TextBuilder) -> None:
     draft.gap(PARAGRAPH)
     for row in table._tbl.iterchildren(_ROW):  # noqa: SLF001 - as above: only rows with something in them
         if _has_text(row):
-            # Merged cells come up once for each of their columns, and nothing public tells that they are one.
+            # Merged cells appear once per column, and no public API shows that they are one.
             cells = {cell._tc: " ".join(cell.text.split()) for cell in _Row(row, table).cells}  # noqa: SLF001
             draft.block(" | ".join(filter(None, cells.values())), LINE)
     draft.gap(PARAGRAPH)

@@ -116,7 +116,7 @@ def _read(file: Path) -> Template:
             raise ConfigError(f"{file} has more than {_LONGEST:,} bytes, which no prompt may have. Make it shorter.")
         text = file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file} cannot be read as UTF-8 text: {error}. Mend it, or remove it.") from error
+        raise ConfigError(f"{file} cannot be read as UTF-8 text: {error}. Fix it, or remove it.") from error
     made = Template(file.stem, text)
     if not text:
         raise ConfigError(f"{file} is empty. Write the prompt into it, or remove it to use the built-in one.")

@@ -29,7 +29,7 @@ _BEST = 100.0
 _SHOWN = 200  # characters of a reply
 
 
-# Whatever form they come in: 3, "3", "[3]", "3, 4".
+# Accepted forms: 3, "3", "[3]", "3, 4".
 _Numbers = Annotated[Sequence[int], BeforeValidator(lambda given: re.findall(r"\d+", str(given)))]
 
 
@@ -44,7 +44,7 @@ class _Points(Lenient):
 
 
 _TEXT = {"type": "string"}
-# As text, not as a list: a model that has begun to count would not find its end.
+# As text, not as a list: a model that starts counting might not stop.
 _POINT = {"text": _TEXT, "helpfulness": {"type": "number"}, "references": _TEXT}
 _SCHEMA = json.dumps(object_schema({"points": {"type": "array", "items": object_schema(_POINT)}}))
 
@@ -127,8 +127,8 @@ class Community:
         except Unusable as problem:
             await forget_reply(llm, prompt)
             return BadReply(
-                f"{llm.model} gave no points that can be read: {problem}. Its reply begins "
-                f"{reply.text[:_SHOWN]!r}. Try another model, or a method that needs none, as in --method fuse."
+                f"{llm.model} gave no points that can be read: {problem}. Its reply begins {reply.text[:_SHOWN]!r}. "
+                "Try another model, or a method that needs none, such as --method fuse."
             )
         return [point for one in found.points for point in _points(one, batch)]
 

@@ -76,8 +76,8 @@ class Drift:
         except Unusable as problem:
             await forget_reply(llm, prompt)
             raise BadReply(
-                f"{llm.model} gave no follow-ups that can be read: {problem}. Its reply begins "
-                f"{reply.text[:_SHOWN]!r}. Try another model, or a method that needs none, as in --method fuse."
+                f"{llm.model} returned no readable follow-up questions: {problem}. Its reply begins "
+                f"{reply.text[:_SHOWN]!r}. Try another model, or a method that needs none, such as --method fuse."
             ) from problem
 
 

@@ -57,7 +57,7 @@ class Guess:
     ) -> str:
         if context.llm is None:
             raise ConfigError(
-                "the method guess needs a language model. Set model in trueweave.toml, or ask with another method: "
+                "the method guess needs a language model. Set model in trueweave.toml, or use another method: "
                 "`trueweave methods` lists them."
             )
         facts = [f"{e.name}: {e.summary or e.description or e.type}" for e in entities]

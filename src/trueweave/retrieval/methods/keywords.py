@@ -60,8 +60,8 @@ async def _asked(question: str, llm: LLM, prompts: PromptSet) -> Keywords:
     except Unusable as problem:
         await forget_reply(llm, prompt)
         raise BadReply(
-            f"{llm.model} gave no keywords of the question that can be read: {problem}. Its reply begins "
-            f"{reply.text[:200]!r}. Try another model, or a method that needs none, as in --method fuse."
+            f"{llm.model} returned no readable keywords for the question: {problem}. Its reply begins "
+            f"{reply.text[:200]!r}. Try another model, or a method that needs none, such as --method fuse."
         ) from problem
     return Keywords(tuple(found.low_level), tuple(found.high_level))
 

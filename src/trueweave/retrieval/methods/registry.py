@@ -58,7 +58,7 @@ def make(name: str, parameters: Mapping[str, object] | None = None) -> Method:
         made: Method = kind(**given)
     except ValidationError as error:
         problems = "; ".join(f"{e['loc'][0] if e['loc'] else name}: {e['msg']}" for e in error.errors())
-        raise UnknownMethod(f"the method {name} cannot be had like this: {problems}") from error
+        raise UnknownMethod(f"the method {name} has invalid parameters: {problems}") from error
     return made
 
 
@@ -108,7 +108,7 @@ def parameters_of(method: Method) -> dict[str, Any]:
     """The parameters with which `make` gives this method again, those that are not as usual. TypeError where none do:
     it has no name, or a parameter that JSON cannot hold, as a method with parameters of its own is."""
     if (name := name_of(method)) not in names():
-        raise TypeError("it has no name, as it is no method that is installed")
+        raise TypeError("it has no name, because it is not an installed method")
     given: Any = method
     found: dict[str, Any] = {}
     for field in fields(given) if is_dataclass(given) else ():
@@ -116,7 +116,7 @@ def parameters_of(method: Method) -> dict[str, Any]:
         if value != (field.default.default if isinstance(field.default, FieldInfo) else field.default):
             found[field.name] = _written(field.name, value)
     if make(name, found) != method:
-        raise TypeError("its parameters do not tell all of it")
+        raise TypeError("its parameters do not describe it completely")
     return found
 
 
@@ -126,10 +126,10 @@ def _written(parameter: str, value: object) -> Any:
         return [_written(parameter, one) for one in value]
     if not isinstance(value, Method):
         if value is not None and not isinstance(value, str | int | float | bool):
-            raise TypeError(f"its parameter {parameter} is none that JSON can hold")
+            raise TypeError(f"its parameter {parameter} cannot be represented in JSON")
         return value
     if (name := name_of(value)) not in names() or make(name) != value:
-        raise TypeError(f"its parameter {parameter} is a method with parameters of its own, which has no name")
+        raise TypeError(f"its parameter {parameter} is a method with its own parameters, which has no name")
     return name
 
 

@@ -18,13 +18,13 @@ async def levels(query: Query, context: QueryContext) -> list[int]:
     """How many reports there are to read at each level. An error where there are none, or where they may not speak."""
     if query.filter:
         raise InvalidArgument(
-            "reports tell of all documents at once, so they cannot answer from some of them. Ask without a filter, or "
-            "by another method: `trueweave methods` lists them."
+            "reports cover all documents, so they cannot be filtered. Ask without a filter, or use another method: "
+            "`trueweave methods` lists them."
         )
     found = await context.report_levels()
     if not found:
         raise NoReports(
-            "nothing is written about communities yet. Run `trueweave communities build`, or ask by another method: "
+            "there are no community reports yet. Run `trueweave communities build`, or use another method: "
             "`trueweave methods` lists them."
         )
     return found

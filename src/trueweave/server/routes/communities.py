@@ -74,7 +74,7 @@ async def list_retired(
 
 @router.get("/reports/estimate")
 async def estimate_reports(trueweave: Reading) -> ReportEstimate:
-    """What writing all reports that are missing or stale would take. Nothing is sent to any model."""
+    """The estimate for writing all missing or stale reports. Nothing is sent to any model."""
     return await trueweave.communities.estimate_reports()
 
 

@@ -255,7 +255,7 @@ async def estimate_files(
 def _sources(documents: list[TextDocument]) -> list[Source]:
     uris = [one.uri for one in documents]
     if len(set(uris)) < len(uris):
-        raise Refusal(422, "invalid_request", "Two of the documents have the same uri.", "Give each one of its own.")
+        raise Refusal(422, "invalid_request", "Two of the documents have the same uri.", "Give each its own uri.")
     return [one.source() for one in documents]
 
 

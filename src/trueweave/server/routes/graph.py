@@ -119,7 +119,7 @@ async def find_path(
     trueweave: Reading,
     start: EntityName,
     end: EntityName,
-    longest: Annotated[int, Query(ge=1, le=12, description="How many relations it may have.")] = 6,
+    longest: Annotated[int, Query(ge=1, le=12, description="Maximum number of relations in the path.")] = 6,
     passages: Annotated[int, Query(ge=0, le=20, description="How many passages for each relation.")] = 2,
 ) -> PathBody:
     """A shortest path from one entity to another, with passages that state each of its relations."""

@@ -42,7 +42,7 @@ async def readyz(shared: Shared) -> HealthBody:
     """Whether the server does its work: the database is there and of the right version, all background tasks run, and
     the server is not about to stop."""
     if shared.stopping.is_set():
-        raise Refusal(503, "stopping", "The server is about to stop.", "Ask another one.")
+        raise Refusal(503, "stopping", "The server is shutting down.", "Use another server.")
     if down := supervising.down():
         failed = f"Failed background tasks: {', '.join(down)}."
         raise Refusal(503, "task-down", failed, "They are restarted automatically. The log says what happened.")

@@ -49,7 +49,7 @@ async def create_key(body: KeyRequest, caller: Administrator, shared: Shared) ->
             shared.database, caller.id, _makers(caller), body.name, body.scope, workspaces, expires, limits
         )
     if made is None:
-        raise Refusal(401, "unauthorized", "The key that makes this one is no longer valid.", "Use another key.")
+        raise Refusal(401, "unauthorized", "The key that creates this one is no longer valid.", "Use another key.")
     return NewKeyBody(
         prefix=made.prefix,
         key=made.token,
@@ -85,7 +85,7 @@ async def revoke_key(prefix: Prefix, caller: Administrator, shared: Shared) -> R
 async def _workspaces(names: list[str] | None, caller: Caller, shared: Services) -> list[int] | None:
     """The numbers of the workspaces that a new key is for. The caller must see each of them."""
     if caller.workspaces is not None and not caller.workspaces:
-        raise Refusal(403, "forbidden", "The caller is for no workspace, and a key would be for none.", _ASK)
+        raise Refusal(403, "forbidden", "The caller has access to no workspace, so the key would have none.", _ASK)
     if names is None:
         return None if caller.workspaces is None else sorted(caller.workspaces)
     ids = []

@@ -20,7 +20,7 @@ async def get_metrics(request: Request, caller: AnyCaller, shared: Shared) -> Re
     """Metrics in the format of Prometheus. They are about all workspaces together, so a key must be for all of them."""
     # Not `Administrator`: nothing is written, and each scrape would be in the audit log.
     if not (caller.may("admin") and caller.workspaces is None):
-        raise Refusal(403, "forbidden", "Metrics take a key with scope admin for all workspaces.", "Use another key.")
+        raise Refusal(403, "forbidden", "Metrics need a key with scope admin for all workspaces.", "Use another key.")
     accepted = request.headers.get("accept", "")
     body, media_type = await asyncio.to_thread(shared.metrics.page, accepted)
     return Response(body, media_type=None, headers={"Content-Type": media_type})

@@ -1,4 +1,4 @@
-"""Rules: which names are one entity, what it is called, and corrections of facts."""
+"""Rules: merge, split and rename entities, and correct facts."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ async def create_workspace(body: WorkspaceRequest, caller: Administrator, shared
     with translated():
         made = await shared.database.create_workspace(body.name, shared.settings.resolution)
         if made is None:
-            raise Refusal(409, "workspace_exists", f"There is a workspace {body.name} already.", "Choose another name.")
+            raise Refusal(409, "workspace_exists", f"The workspace {body.name} already exists.", "Choose another name.")
         [found] = await api_keys.workspaces(shared.database, 1, only=[made.workspace.id])
     return WorkspaceBody(name=found.name, created=found.created)
 
@@ -77,5 +77,5 @@ def _check_operator(caller: Caller) -> None:
     """Refusal where the caller administers some workspaces only: it works in those that it is given."""
     if caller.workspaces is not None:
         raise Refusal(
-            403, "forbidden", "This takes a key for all workspaces, and this key is for some.", "Use another key."
+            403, "forbidden", "This needs a key for all workspaces; this key is limited to some.", "Use another key."
         )

@@ -111,11 +111,11 @@ class ChromaClient:
         try:
             yield
         except (httpx.TransportError, OSError) as error:
-            raise StoreUnavailable(f"{self.place} is away: {error}. Start it, or wait for it.") from error
+            raise StoreUnavailable(f"{self.place} is unavailable: {error}. Start it, or wait for it.") from error
         except ValueError as error:  # the library says so where it cannot connect
             if "connect" not in str(error).lower():
                 raise
-            raise StoreUnavailable(f"{self.place} is away: {error} Start it, or wait for it.") from error
+            raise StoreUnavailable(f"{self.place} is unavailable: {error} Start it, or wait for it.") from error
         except Exception as error:
             if not type(error).__module__.startswith("chromadb"):
                 raise

@@ -70,7 +70,7 @@ class ChromaTarget:
     async def write(self, copy: str, batch: ProjectedBatch, names: NameLookup, position: int) -> None:
         """Write a batch: what has a vector is stored with its text, and what has none is taken out."""
         if await self.position(copy) != position:
-            raise StoreError(f"the copy {copy} in Chroma was brought further by another projector meanwhile")
+            raise StoreError(f"the copy {copy} in Chroma was updated by another projector in the meantime")
         for kind in KINDS:
             records = _records(batch, kind)
             vectors = batch.vectors.get(kind, {})
@@ -83,10 +83,10 @@ class ChromaTarget:
                 await self._delete(collection, gone, most)
 
     async def advance(self, copy: str, before: int, position: int) -> None:
-        """All up to a position is written."""
+        """Record that everything up to a position is written."""
         collection = await self._collection(copy, "chunk")
         if int(collection.metadata["position"]) != before:
-            raise StoreError(f"the copy {copy} in Chroma was brought further by another projector meanwhile")
+            raise StoreError(f"the copy {copy} in Chroma was updated by another projector in the meantime")
         metadata = {**collection.metadata, "position": position}
         await self._client.call(lambda _: collection.modify(metadata=metadata))
 

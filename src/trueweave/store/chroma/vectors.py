@@ -42,19 +42,20 @@ class ChromaVectors:
         self._memo = Memo()
 
     async def check_space(self, embedder: Embedder) -> None:
-        """Pass if the vectors were made by this model. NoVectors where there are none, SpaceMismatch for another."""
+        """Check that the vectors come from this model. NoVectors if there are none, SpaceMismatch for another model."""
         await self._own.check_space(embedder)
         collection = await self._collection("chunk")
         space = json.loads(str(collection.metadata["space"]))
         if space != [embedder.model, embedder.dimensions, embedder.metric]:
             had = space[0] if space else "no model"
             raise ProjectionBehind(
-                f"the copy in Chroma has vectors by {had}, and the record has some by {embedder.model} now. Run "
-                "`trueweave project start chroma` and ask again when `trueweave project status` says that it is done."
+                f"the copy in Chroma has vectors of {had}, but the record now has vectors of {embedder.model}. Run "
+                "`trueweave project start chroma` and ask again when `trueweave project status` reports that it is "
+                "done."
             )
 
     async def nearest(self, kind: VectorKind, vectors: Vectors, limit: int) -> list[Found]:
-        """For each vector the things of a kind nearest to it, nearest first."""
+        """For each vector the nearest items of a kind, nearest first."""
         if not len(vectors):
             return []
         documents = await self._memo.once("documents", self._record.documents)

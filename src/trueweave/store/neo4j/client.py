@@ -101,13 +101,15 @@ class Neo4jClient:
         try:
             yield
         except AuthError as error:
-            raise StoreError(f"{self.place} refuses user or password. Check them in neo4j_url.") from error
+            raise StoreError(f"{self.place} rejects the user or password. Check them in neo4j_url.") from error
         except Neo4jError as error:
             if error.is_retryable():
                 raise StoreUnavailable(f"{self.place} cannot do it now: {error.message}") from error
             raise StoreError(f"{self.place} refused a statement: {error.code}: {error.message}") from error
         except (DriverError, OSError) as error:
-            raise StoreUnavailable(f"{self.place} is away: {_first_line(error)}. Start it, or wait for it.") from error
+            raise StoreUnavailable(
+                f"{self.place} is unavailable: {_first_line(error)}. Start it, or wait for it."
+            ) from error
 
 
 class CypherTransaction:

@@ -82,15 +82,15 @@ class Neo4jTarget:
         async with self._client.transaction() as tx:
             rows = await tx.rows(query("lock"), copy=copy, position=position)
             if not rows:
-                raise StoreError(f"the copy {copy} in Neo4j was brought further by another projector meanwhile")
+                raise StoreError(f"the copy {copy} in Neo4j was updated by another projector in the meantime")
             write = _Write(tx, copy, NameVocabulary(rows[0]["labels"], ""), NameVocabulary(rows[0]["types"], RELATED))
             await write.all(batch, names)
 
     async def advance(self, copy: str, before: int, position: int) -> None:
-        """All up to a position is written."""
+        """Record that everything up to a position is written."""
         async with self._client.transaction() as tx:
             if not await tx.rows(query("advance"), copy=copy, before=before, position=position):
-                raise StoreError(f"the copy {copy} in Neo4j was brought further by another projector meanwhile")
+                raise StoreError(f"the copy {copy} in Neo4j was updated by another projector in the meantime")
 
     async def drop(self, copy: str) -> None:
         """Take a copy away."""

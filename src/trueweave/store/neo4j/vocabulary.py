@@ -36,7 +36,7 @@ def relation_type(keyword: str) -> str:
 def escaped(name: str) -> str:
     """A label or type as the text of a statement has it."""
     if not re.fullmatch(r"\w+", name):
-        raise ValueError(f"{name!r} is no label or type of this vocabulary")
+        raise ValueError(f"{name!r} is not a label or type of this vocabulary")
     return f"`{name}`"
 
 

@@ -225,8 +225,8 @@ async def only_load(target: Workspace) -> AsyncIterator[None]:
         row = await (await connection.execute(QUERIES["bulk.lock"], {"workspace": target.id})).fetchone()
         if row == ("load",):
             raise WorkspaceLoading(
-                "another bulk load of this workspace runs, or its embedding model is being changed. Wait until that is "
-                "done, then run the same command again."
+                "another bulk load of this workspace is running, or its embedding model is being changed. Wait "
+                "until that is done, then run the same command again."
             )
         if row == ("move",):
             raise WorkspaceMoving("this workspace is being moved to another server. Wait until that is done.")
@@ -276,8 +276,8 @@ async def replace_by(tx: Transaction, made: int) -> None:
         await tx.run("bulk.replace", made=made)
     except RaiseException as error:
         raise DatabaseError(
-            f"the bulk load was not switched to: {first_line(error)}. The workspace is as it was. Run the same command "
-            "again: what was extracted is kept."
+            f"switching to the bulk load failed: {first_line(error)}. The workspace is unchanged. Run the same "
+            "command again: extracted data is kept."
         ) from error
 
 

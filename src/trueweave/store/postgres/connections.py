@@ -128,10 +128,10 @@ async def refuse_pooler(connection: PostgresConnection, url: str) -> None:
     row = await (await connection.execute("SELECT pg_backend_pid()")).fetchone()
     if row != (connection.pgconn.backend_pid,):
         raise ConfigError(
-            f"there is a pooler such as PgBouncer in front of the database at {location(url)}, and the queue and "
-            "migrations need a session of their own. Set direct_database_url to the address of PostgreSQL itself; or "
-            "to the same address, if the pooler gives each client a session of its own. An owner_database_url must be "
-            "of PostgreSQL itself, too."
+            f"there is a pooler such as PgBouncer in front of the database at {location(url)}, but the queue and "
+            "migrations need a session to themselves. Set direct_database_url to the address of PostgreSQL itself; "
+            "or to the same address, if the pooler gives each client its own session. An owner_database_url must "
+            "be the address of PostgreSQL itself, too."
         )
 
 

@@ -240,8 +240,8 @@ class Database:
             connection = await self._pool.getconn()
         except PoolClosed as error:  # it does not come back, unlike a database that is away
             raise DatabaseError(
-                f"the connection to {location(self.url)} was closed before this was done. Open it again, and keep it "
-                "open for as long as something is under way."
+                f"the connection to {location(self.url)} was closed before this was done. Open it again, and keep "
+                "it open while operations are in progress."
             ) from error
         try:
             if cancel_requests() > asked:
@@ -402,8 +402,8 @@ class Database:
             waited = clock.time() - began
             if waited + pause > patience:
                 raise DatabaseUnavailable(
-                    f"{describe(failure)}. It was waited for, for {waited:.0f} s. What was done so far is kept: run "
-                    "the same command again when it is back."
+                    f"{describe(failure)}. Gave up after {waited:.0f} s. Completed work is kept: run the same "
+                    "command again when the database is available."
                 ) from failure
             told(describe(failure), waited)
             _log.warning(
@@ -455,8 +455,8 @@ class Database:
             return OpenedWorkspace(workspace, has_space, settings)
         if self.servers is None:
             raise ConfigError(
-                f"workspace {name!r} is on the server {server}, and the settings here name no servers. Put the address "
-                "of each under [server_urls] in trueweave.toml."
+                f"workspace {name!r} is on the server {server}, but the settings here name no servers. Add the "
+                "address of each under [server_urls] in trueweave.toml."
             )
         return await (await self.servers.database(server)).open_placed(workspace, name, mode)
 
@@ -485,7 +485,7 @@ class Database:
         return found.workspace if found else None
 
     async def make_workspace(self, name: str) -> str:
-        """Make a workspace that was not there before, of this name or one that begins like it; its name."""
+        """Create a new workspace with this name, or with a suffix if it is taken; returns its name."""
         async with self.transaction(None) as tx:
             row = await (
                 await tx.execute(

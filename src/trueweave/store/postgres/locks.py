@@ -50,8 +50,8 @@ async def refuse_during_load(tx: Transaction, doing: str) -> None:
     """WorkspaceLoading if a bulk load of the workspace runs; none begins before the end of the transaction."""
     if not await tx.value("bulk.try_without_load"):
         raise WorkspaceLoading(
-            f"a bulk load of this workspace is running, and {doing} is not possible meanwhile. Wait until the load is "
-            "done, then try again. Documents can be added and removed at any time."
+            f"a bulk load of this workspace is running, and {doing} is not possible during the load. Try again when "
+            "it is done. Documents can be added and removed at any time."
         )
 
 

@@ -70,7 +70,7 @@ class Copying:
             await source.advance(position)  # the store may have come further than was noted
             return 0
         if target.vector_kinds and any(change.kind == "space" for change in changes):
-            raise _SpaceChanged("the vectors are by another model now")
+            raise _SpaceChanged("the vectors now come from another model")
         for some in _slices(changes, _AT_ONCE):
             batch = await source.read(some, target.kinds, target.vector_kinds)
             if batch.size:

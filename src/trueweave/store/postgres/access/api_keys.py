@@ -138,9 +138,7 @@ async def _make(
     **more: object,
 ) -> MadeKey | None:
     if not name.strip() or len(name) > _LONGEST_NAME:
-        raise InvalidArgument(
-            f"a key needs a name of 1 to {_LONGEST_NAME} characters, so that one can tell whose it is."
-        )
+        raise InvalidArgument(f"a key needs a name of 1 to {_LONGEST_NAME} characters, to identify its owner.")
     prefix, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
     async with database.transaction(None) as tx:
         rows = await tx.rows(

@@ -30,8 +30,8 @@ async def make_reader(url: str, workspace: str, role: str | None = None, *, said
             return await _make(connection, workspace, role)
     except errors.InsufficientPrivilege as error:
         raise DatabaseError(
-            f"the user of this database's address may not create roles: {error.diag.message_primary}. Use the address "
-            "of one who may (ALTER ROLE … CREATEROLE)."
+            f"the user of this database's address may not create roles: {error.diag.message_primary}. Use the "
+            "address of a user who may (ALTER ROLE … CREATEROLE)."
         ) from error
     except Error as error:
         raise unusable(url, error) from error
@@ -45,7 +45,7 @@ async def drop_reader(url: str, role: str, *, said_to_be_direct: bool = False) -
             connection.transaction(),
         ):
             if not (await connection.execute(QUERIES["reader.forget"], {"role": role})).rowcount:
-                raise DatabaseError(f"{role} is no role that `trueweave workspace role` made in this database.")
+                raise DatabaseError(f"{role} is not a role that `trueweave workspace role` created in this database.")
             parts = {"role": sql.Identifier(role), "database": sql.Identifier(connection.info.dbname)}
             await connection.execute(sql.SQL(QUERIES["reader.drop"]).format(**parts))
     except Error as error:
@@ -59,7 +59,7 @@ async def _make(connection: PostgresConnection, workspace: str, role: str | None
     [number, database] = row
     named = role or f"trueweave_reader_{number}"
     if not _ALLOWED.fullmatch(named):
-        raise DatabaseError(f"{named!r} cannot be a role's name here. Use lower-case letters, digits and underscores.")
+        raise DatabaseError(f"{named!r} is not a valid role name. Use lower-case letters, digits and underscores.")
     made = Reader(named, secrets.token_urlsafe(24))
     # PostgreSQL gets a hash, lest the password be written to its log.
     hashed = connection.pgconn.encrypt_password(made.password.encode(), named.encode(), b"scram-sha-256").decode()
@@ -73,6 +73,6 @@ async def _make(connection: PostgresConnection, workspace: str, role: str | None
         try:
             await connection.execute(sql.SQL(QUERIES["reader.create"]).format(**parts))
         except errors.DuplicateObject as error:
-            raise DatabaseError(f"there is a role {named} already. Choose another name with --role.") from error
+            raise DatabaseError(f"the role {named} already exists. Choose another name with --role.") from error
         await connection.execute(QUERIES["reader.remember"], {"role": named, "workspace": number})
     return made

@@ -116,8 +116,8 @@ async def _join(server: OwnerAddress, name: str, home: object) -> bool:
         if found or has_own:
             what = f"is the server {found[0][1]} of a home" if found else "has workspaces of its own"
             raise DatabaseError(
-                f"the database at {location(server.url)} {what}, so it cannot be joined as {name}. Give [server_urls] "
-                "the address of an empty database."
+                f"the database at {location(server.url)} {what}, so it cannot be joined as {name}. Set "
+                "[server_urls] to the address of an empty database."
             )
         await connection.execute(QUERIES["servers.join"], {"home": home, "name": name})
         await connection.execute(QUERIES["servers.number_apart"])

@@ -97,8 +97,8 @@ async def move_workspace(
             return await move.run(source, target, stack)
     except Error as error:
         raise DatabaseError(
-            f"workspace {name!r} could not be moved to {target}: {first_line(error)}. Run the same command again when "
-            "that is put right; until then a worker undoes what was begun."
+            f"workspace {name!r} could not be moved to {target}: {first_line(error)}. Fix this and run the same "
+            "command again; until then a worker undoes the partial move."
         ) from error
 
 
@@ -128,7 +128,7 @@ class _Move:
         here = await stack.enter_async_context(self._entered(source))
         if source == target:
             await self._set_place(here, "here", ("draining", "leaving", "switching", "arriving"))
-            raise DatabaseError(f"workspace {self._name!r} is on the server {target} already.")
+            raise DatabaseError(f"workspace {self._name!r} is already on the server {target}.")
         there = await stack.enter_async_context(self._entered(target))
         copies = [Workspace(await stack.enter_async_context(self._database(one)), self._id) for one in (source, target)]
         await self._clear(there, copies[1])
@@ -190,7 +190,8 @@ class _Move:
         """Nobody begins to write any more, and those who do are done."""
         if not await self._set_place(here, place, before):
             raise DatabaseError(
-                f"workspace {self._name!r} was dropped, or this move was taken for dead and undone. Run it again."
+                f"workspace {self._name!r} was dropped, or another process undid this move because it seemed dead. "
+                "Run it again."
             )
         await self._run(here, "move.await_writers", id=self._id)
 
@@ -232,7 +233,7 @@ class _Move:
         tables: dict[str, list[str]] = {}
         async with there.transaction():
             if not await self._run(there, "move.make_row", id=self._id, name=self._name):
-                raise DatabaseError(f"the server has something of workspace {self._name!r} already. Try again later.")
+                raise DatabaseError(f"the server already has data of workspace {self._name!r}. Try again later.")
             await self._run(
                 there,
                 "move.write_row",
@@ -419,7 +420,7 @@ def _chosen(table: str, column: str) -> sql.Composable:
 async def _owner(servers: Mapping[str, OwnerAddress], name: str) -> AsyncIterator[PostgresConnection]:
     if name not in servers:
         raise ConfigError(
-            f"there is no server {name!r} in the settings. These are: {', '.join(servers)}. Put the addresses of "
+            f"there is no server {name!r} in the settings. Available: {', '.join(servers)}. Add the addresses of "
             "others under [server_urls] in trueweave.toml."
         )
     url, said_to_be_direct = servers[name]

@@ -45,7 +45,7 @@ class Servers:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The servers beside the home."""
+        """The servers other than the home."""
         return tuple(self._others)
 
     @property
@@ -64,8 +64,8 @@ class Servers:
             return self.home
         if name not in self._others:
             raise ConfigError(
-                f"there is a workspace on the server {name}, and the settings here do not say where that is. Put its "
-                "address under [server_urls] in trueweave.toml."
+                f"there is a workspace on the server {name}, but the settings here do not have its address. Add it "
+                "under [server_urls] in trueweave.toml."
             )
         if name not in self._joined:
             async with self._opening[name]:
@@ -127,7 +127,7 @@ class Servers:
         if not here or not there or (there[0][0], there[0][1]) != (here[0][0], name):
             found = f"{there[0][1]} of another home" if there else "not joined to any home"
             raise DatabaseError(
-                f"the database at {location(self._others[name].url)} is {found}, and the settings call it {name}. "
+                f"the database at {location(self._others[name].url)} is {found}, but the settings call it {name}. "
                 "Correct [server_urls] in trueweave.toml, or run `trueweave migrate` to join a new server."
             )
 

@@ -101,14 +101,14 @@ async def _ask(connection: PostgresConnection) -> _Replayed:
 def _refusal(found: _Replayed, primary: Position) -> str:
     """Why a server is not to be read from, whatever it has; empty, if it may be."""
     if found.position.system != primary.system:
-        return "is no copy of the database of database_url: it belongs to another cluster"
+        return "is not a copy of the database of database_url: it belongs to another cluster"
     if not found.is_standby:
         is_same = found.position.timeline == primary.timeline
-        return _IS_PRIMARY if is_same else "is no standby: it was promoted, and the primary is another"
+        return _IS_PRIMARY if is_same else "is not a standby: it was promoted, and another server is the primary"
     if found.position.timeline != primary.timeline:
         return (
-            f"is on timeline {found.position.timeline}, and the primary on {primary.timeline}. One that follows the "
-            "primary is used again after its next checkpoint"
+            f"is on timeline {found.position.timeline}, but the primary is on {primary.timeline}. If it follows the "
+            "primary, it is used again after its next checkpoint"
         )
     return ""
 
@@ -171,7 +171,7 @@ class Standby:
             # Not by a timeout, which would wait until the server has heard that nobody waits any longer.
             await asyncio.wait((asking,), timeout=_PATIENCE)
             if not asking.done():
-                raise TimeoutError(f"it said nothing for {_PATIENCE:g} s")
+                raise TimeoutError(f"it did not respond for {_PATIENCE:g} s")
             found = asking.result()
         except _UNREACHABLE as error:
             await self._leave(f"does not answer: {first_line(error)}")

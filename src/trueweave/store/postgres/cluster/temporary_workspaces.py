@@ -47,8 +47,8 @@ async def renew(workspace: Workspace) -> None:
     async with workspace.transaction() as tx:
         if not await tx.run("temporary_workspace.renew", lasts=_LASTS):
             raise DatabaseError(
-                "this process stood still for so long that what it was building was dropped as left behind. Run the "
-                "same command again."
+                "this process was suspended for so long that the workspace it was building was dropped as "
+                "abandoned. Run the same command again."
             )
 
 

@@ -76,16 +76,16 @@ class PostgresLedger:
             await asyncio.sleep(_LOOK_AGAIN)
         if verdict == "unpriced":
             raise PriceUnknown(
-                f"there is a budget in money, and the price of {call.model} is not known. Set it under [prices] in "
+                f"there is a budget in money, but the price of {call.model} is not known. Set it under [prices] in "
                 "trueweave.toml, or give the budget in tokens, as in --budget 2000000tokens."
             )
         if verdict in ("reached", "run reached"):
             of_run = verdict == "run reached"
             left = "is left for this run" if of_run else "is left to this workspace"
             raise BudgetReached(
-                f"the budget is reached: the next call to {call.model} may take up to "
-                f"{call.tokens_in + call.tokens_out:,} tokens{self._at(call.price)}, and less than that {left}. What "
-                "is done is kept; raise the budget to go on.",
+                f"the budget is reached: the next call to {call.model} may need up to "
+                f"{call.tokens_in + call.tokens_out:,} tokens{self._at(call.price)}, but less than that {left}. "
+                "Completed work is kept; raise the budget to continue.",
                 of_run=of_run,
             )
         return id_
@@ -94,7 +94,7 @@ class PostgresLedger:
         return f" ({money(price, self._currency)})" if price else ""
 
     async def book(self, id: UUID, tokens_in: int, tokens_out: int, price: Decimal | None) -> None:
-        """The call is made, and this is what it cost."""
+        """Book the actual cost of the call."""
         await self._close(_Closed(id, "done", tokens_in, tokens_out, price))
 
     async def release(self, id: UUID, *, charged: bool) -> None:
@@ -234,8 +234,8 @@ async def _cap_run(tx: Transaction, owner: int, price: Decimal | None, tokens: i
     state = await _lock(tx)
     if await tx.value("ledger.has_other_run", owner=owner):
         raise ConfigError(
-            "another run in this workspace has a budget of its own. Wait for it, or run this without --budget: "
-            "`trueweave budget AMOUNT` bounds all runs together."
+            "another run in this workspace has its own budget. Wait for it, or run this without --budget: "
+            "`trueweave budget AMOUNT` limits all runs together."
         )
     await tx.run(
         "ledger.cap_run",

@@ -87,7 +87,7 @@ class PostgresReplies:
         return [None] * len(keys)
 
     async def drop(self, key: UUID) -> None:
-        """Keep the reply no longer."""
+        """Delete the reply."""
 
         async def drop() -> None:
             async with self._workspace.transaction(booking=True) as tx:

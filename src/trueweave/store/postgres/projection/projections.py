@@ -135,7 +135,7 @@ class Lease:
     def check(self) -> None:
         """StoreError if another projector may have taken over by now."""
         if time.monotonic() >= self._until:
-            raise StoreError("the lease on this projection has run out, as it could not be renewed in time")
+            raise StoreError("the lease on this projection has expired, because it was not renewed in time")
 
     async def renew(self) -> None:
         """Keep it for so many more seconds."""

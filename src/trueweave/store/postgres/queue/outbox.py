@@ -28,8 +28,8 @@ async def changes(tx: Transaction, after: int, limit: int) -> list[Change]:
     gone = await tx.value("outbox.gone")
     if after < gone:
         raise ChangesGone(
-            f"the changes up to position {gone} are kept no longer, and changes after {after} were asked for. Read the "
-            f"index anew, and follow its changes from position {gone} on; log_days says how long they are kept."
+            f"the changes up to position {gone} are no longer kept, and changes after {after} were requested. Read "
+            f"the index again, and follow its changes from position {gone} on; log_days sets how long they are kept."
         )
     rows = await tx.rows("outbox.changes", after=after, limit=limit)
     return [Change(position, kind, removed, tuple(ids)) for position, kind, removed, ids in rows]

@@ -55,7 +55,7 @@ class SharedRateLimiter:
 
     @asynccontextmanager
     async def acquire(self, tokens: int) -> AsyncIterator[None]:
-        """Entered when a call of so many tokens may be made, left when it is over."""
+        """Entered when a call with this many tokens may start, left when it ends."""
         slot = await self._take()
         try:
             await self._wait_for_pace(tokens)

@@ -69,12 +69,12 @@ class PostgresRecord:
             known.setdefault(chunk.item, None)
 
     async def entities(self, ids: Sequence[UUID]) -> list[Entity]:
-        """The entities of these ids, in that order, without those that are gone."""
+        """The entities of these ids, in that order, without removed ones."""
         details = self._session.details
         return await self._known(ids, details.entities, search.entities, details.add_entity)
 
     async def relations(self, ids: Sequence[UUID]) -> list[Relation]:
-        """The relations of these ids, in that order, without those that are gone."""
+        """The relations of these ids, in that order, without removed ones."""
         details = self._session.details
         return await self._known(ids, details.relations, search.relations, details.add_relation)
 
@@ -108,7 +108,8 @@ class PostgresRecord:
         return [here + further_out for (here, _), further_out in zip(rows, whole, strict=False)]
 
     async def reports(self, level: int, limit: int, vector: Vectors | None) -> list[ReportFound]:
-        """The reports to read at a level: those nearest to a vector, or about the largest communities without one."""
+        """The reports to read at a level: those nearest to a vector, or without one, those on the largest
+        communities."""
         session = self._session
         params: dict[str, Any] = {"level": level, "limit": limit}
         if vector is None:

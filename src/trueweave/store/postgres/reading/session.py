@@ -140,7 +140,7 @@ class Session:
             if rows and tuple(rows[0][:2]) == layout.stamp:
                 return [row[2:] for row in rows if row[2] is not None]
             self._moved()
-        raise DatabaseError("the vectors of this workspace are being moved about; ask again in a moment")
+        raise DatabaseError("the vectors of this workspace are being moved; ask again in a moment")
 
     async def layout(self) -> VectorLayout:
         known = self._where.layout
@@ -155,8 +155,8 @@ class Session:
         rows = await self.rows(QUERIES["search.layout"].encode())
         if not rows:
             raise NoVectors(
-                "this workspace has no vectors, so nothing can be found by meaning. Set embedding_model in "
-                "trueweave.toml and run `trueweave add` once more, or ask with --method keyword."
+                "this workspace has no vectors, so search by meaning is not possible. Set embedding_model in "
+                "trueweave.toml and run `trueweave add` again, or ask with --method keyword."
             )
         *space, own = rows[0]
         self._where.layout = layout = VectorLayout(Space(*space), tuple(own))

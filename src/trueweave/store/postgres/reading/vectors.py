@@ -21,11 +21,11 @@ class PostgresVectors:
         self._session = session
 
     async def check_space(self, embedder: Embedder) -> None:
-        """Pass if the vectors were made by this model. NoVectors where there are none, SpaceMismatch for another."""
+        """Check that the vectors come from this model. NoVectors if there are none, SpaceMismatch for another model."""
         await self._session.check_space(embedder)
 
     async def nearest(self, kind: VectorKind, vectors: Vectors, limit: int) -> list[list[Scored[UUID]]]:
-        """For each vector the things of a kind nearest to it, nearest first."""
+        """For each vector the nearest items of a kind, nearest first."""
         session = self._session
         scope = await session.scope()
         found: list[list[Scored[UUID]]] = [[] for _ in vectors]

@@ -28,12 +28,12 @@ class PostgresWalk:
         self._session = session
 
     async def subjects(self) -> float:
-        """Which share of the chunks is about a name that few others have; of a sample, where there are many."""
+        """The share of chunks that are about a rare name; estimated from a sample if there are many."""
         [[share]] = await self._session.rows(QUERIES["search.subjects"].encode())
         return float(share)
 
     async def names_in(self, text: str) -> list[Name]:
-        """The names in a text that occur in some chunk: the longest at each place, and those inside of them."""
+        """The names in a text that occur in some chunk: the longest at each position, and those inside them."""
         words = phrases.words(text)
         everything = {word.word: phrases.most_words(word.word) for word in words}
         numbers = {one: phrases.number(one) for one in phrases.candidates(words, everything)}
@@ -101,7 +101,7 @@ class PostgresWalk:
         return [one._replace(chunk=same.get(one.chunk, one.chunk)) for one in (Reached(*row) for row in rows)]
 
     async def rerank_features(self, chunks: Sequence[UUID], text: str, vector: Vectors) -> list[RerankFeatures]:
-        """These chunks once more, in order, beside a question and a vector of what is asked."""
+        """The features of these chunks, in order, for a question and its vector."""
         if not chunks:
             return []
         params = {"chunks": Ids(chunks), "text": text, "vector": half(vector)}

@@ -26,8 +26,8 @@ async def check_room(tx: Transaction, most: int | None, texts: Iterable[str], re
     found, more = await used(tx, replaced), sum(len(text.encode(errors="replace")) for text in texts)
     if more and found + more > most:
         raise StorageFull(
-            f"the workspace may hold {most:,} bytes of text (max_storage_bytes). It has {found:,}, and this has "
-            f"{more:,} more. Remove documents, or have the limit raised."
+            f"the workspace may hold {most:,} bytes of text (max_storage_bytes). It has {found:,}, and this adds "
+            f"{more:,}. Remove documents, or raise the limit."
         )
 
 

@@ -100,11 +100,13 @@ async def _decided(tx: Transaction, which: Sequence[str]) -> list[tuple[NameKey,
     for what, id_, one, one_type, other, other_type in rows:
         if id_ is None or what in pairs:
             problem = "no suggestion" if id_ is None else "more than one suggestion"
-            raise RuleError(f"there is {problem} {what!r} in the last list. `trueweave rules suggest` lists them anew.")
+            raise RuleError(
+                f"there is {problem} {what!r} in the last list. `trueweave rules suggest` lists them again."
+            )
         if one is None or other is None:
             raise RuleError(
-                f"of suggestion {what!r} no document mentions both names any more. "
-                "`trueweave rules suggest` lists them anew."
+                f"of suggestion {what!r} no document mentions both names any more. `trueweave rules suggest` lists "
+                "them again."
             )
         pairs[what] = NameKey(one, one_type), NameKey(other, other_type)
     return list(dict.fromkeys(pairs.values()))

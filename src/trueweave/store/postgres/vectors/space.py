@@ -25,9 +25,9 @@ class Space(NamedTuple):
         """SpaceMismatch unless this is the embedder's space."""
         if embedder is None or not self.is_of(embedder):
             raise SpaceMismatch(
-                f"this workspace's vectors are by {self.model} ({self.dimensions} dimensions, {self.metric}), and the "
-                f"embedding model is {embedder.model if embedder else 'not set'}. Set embedding_model and its "
-                "prefixes to the former again, or run `trueweave reembed MODEL` to embed everything with another model."
+                f"this workspace's vectors come from {self.model} ({self.dimensions} dimensions, {self.metric}), "
+                f"and the embedding model is {embedder.model if embedder else 'not set'}. Set embedding_model and "
+                "its prefixes back, or run `trueweave reembed MODEL` to embed everything with another model."
             )
 
     def similarity(self, distance: float) -> float:

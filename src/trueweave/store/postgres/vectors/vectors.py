@@ -87,7 +87,7 @@ async def make_space(workspace: Workspace, embedder: Embedder) -> Space:
     """The space of an embedder, with its tables."""
     if not 1 <= embedder.dimensions <= MOST_DIMENSIONS:
         raise ConfigError(
-            f"{embedder.model} gives vectors of {embedder.dimensions} dimensions; pgvector can index up to "
+            f"{embedder.model} returns vectors of {embedder.dimensions} dimensions; pgvector can index up to "
             f"{MOST_DIMENSIONS}. Choose another model, or ask this one for fewer dimensions."
         )
     async with workspace.transaction() as tx:
