@@ -312,7 +312,7 @@ def test_without_any_model_it_shows_what_was_found_and_how_to_have_it_answered(t
     said = " ".join(compared.split())
     assert "fuse, global, guess, hipporag, hybrid, linearrag, local, mix, naive, subgraph" in said
     assert "no embedding model is set" in said
-    assert "leave --answers out" in trueweave("compare", QUESTION, "--answers", code=1).stderr
+    assert "omit --answers" in trueweave("compare", QUESTION, "--answers", code=1).stderr
     assert "no embedding model is set" in trueweave("ask", QUESTION, "--method", "naive", code=1).stderr
 
 

@@ -46,7 +46,7 @@ def test_a_server_is_joined_weighed_and_a_workspace_moved_there(trueweave: Truew
     told = trueweave("workspace", "move", "acme", "--to", "east", code=1).stderr
     assert "error: workspace 'acme' is already on the server east." in told
     assert (
-        "there is no server 'west' in the settings. These are: home, east."
+        "there is no server 'west' in the settings. Available: home, east."
         in trueweave("workspace", "move", "acme", "--to", "west", code=1).stderr
     )
 
@@ -54,7 +54,7 @@ def test_a_server_is_joined_weighed_and_a_workspace_moved_there(trueweave: Truew
     listed = {one["name"]: one for one in answer(trueweave("db", "servers", "list", "--json"))["servers"]}
     assert (listed["east"]["workspaces"], listed["east"]["weight"], listed["home"]["workspaces"]) == (1, 0, 0)
     assert "takes no new workspaces" in trueweave("db", "servers", "list").stdout
-    assert "acme is gone, with its 1 document." in trueweave("workspace", "drop", "acme", "--yes").stdout
+    assert "acme was dropped, with its 1 document." in trueweave("workspace", "drop", "acme", "--yes").stdout
     with psycopg.connect(east) as owner:
         assert owner.execute("SELECT count(*) FROM trueweave.document").fetchone() == (0,)
 

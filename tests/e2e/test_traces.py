@@ -151,7 +151,7 @@ def test_what_sending_traces_needs_is_said(monkeypatch: pytest.MonkeyPatch) -> N
     ):
         pass
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
-    with pytest.raises(ConfigError, match="OTEL_EXPORTER_OTLP_PROTOCOL is grpc, and traces are sent by http/protobuf"):
+    with pytest.raises(ConfigError, match="OTEL_EXPORTER_OTLP_PROTOCOL is grpc, but only http/protobuf is supported"):
         sends_traces()
     monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
     assert not sends_traces()

@@ -125,7 +125,7 @@ class _Run:
 
     @property
     def under(self) -> dict[str, str]:
-        """What the outcomes depend on besides documents and methods, by name."""
+        """What else, besides documents and methods, the results depend on, by name."""
         from trueweave.engine import model_settings
 
         extractor = "given with the set" if self.is_said else model_settings.recipe(self.settings).extractor

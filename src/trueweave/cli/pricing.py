@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def of_documents(settings: Settings) -> list[str]:
-    """The models that are called when documents are worked."""
+    """The models that are called to process documents."""
     from trueweave.engine import model_settings
     from trueweave.ingest.own import BUILT_IN_EXTRACTORS
 
     asked = model_settings.recipe(settings)
-    # An extractor of a user's own may ask the model that is set.
+    # A custom extractor may call the model of the settings.
     model = asked.model if asked.extractor in BUILT_IN_EXTRACTORS else settings.model_for("extract")
     return [name for name in (model, settings.embedding_model) if name]
 
@@ -36,14 +36,14 @@ def is_priced(settings: Settings, models: Sequence[str]) -> bool:
 
 
 def is_paid(settings: Settings, models: Sequence[str]) -> bool:
-    """Whether a model costs something, as far as is known."""
+    """Whether a model is known to cost money."""
     from trueweave.engine import model_settings
 
     return any(model_settings.price(settings, name) != model_settings.FREE for name in models)
 
 
 def check_priced(settings: Settings, models: Sequence[str]) -> None:
-    """Raise PriceUnknown if a budget in money cannot be kept, and ConfigError for a provider that is not known."""
+    """Raise PriceUnknown if a budget in money cannot be enforced, and ConfigError for an unknown provider."""
     from trueweave.engine import model_settings
 
     for name in models:

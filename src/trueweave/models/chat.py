@@ -96,7 +96,7 @@ class ServerChat(ABC, Generic[D]):
         return self.endpoint.name
 
     async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
-        """The model's whole reply. Raises ModelUnavailable, UselessReply or ModelRefused: see failures.py."""
+        """The model's complete reply. Raises ModelUnavailable, UselessReply or ModelRefused: see failures.py."""
         while True:
             dialect = self._dialect
             path, body = self._request(prompt, dialect, stream=False)

@@ -43,7 +43,7 @@ class OllamaChat:
         return self.endpoint.name
 
     async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
-        """The model's whole reply. Raises ModelUnavailable, UselessReply or ModelRefused: see failures.py."""
+        """The model's complete reply. Raises ModelUnavailable, UselessReply or ModelRefused: see failures.py."""
         body = await self._body(prompt, stream=False)
         found = await self._server.post(self._path("chat"), body, reply_bytes(prompt))
         return await self._reply(found, prompt)

@@ -40,7 +40,7 @@ class QuestionLLM:
         return self.llm.model
 
     async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
-        """The model's whole reply."""
+        """The model's complete reply."""
         await self._check_size(prompt)
         reply = clean_reply(prompt, await self.llm.complete(prompt, purpose))
         self.meter.add(reply)

@@ -227,7 +227,7 @@ def test_the_command_measures_ones_own_questions(url: str, tmp_path: Path, monke
     assert Path(told["report"]).is_file()
     for wrong, problem in (
         (["--k", "0"], "is not a list of depths"),
-        (["--set", "fuse.k"], "sets nothing"),
+        (["--set", "fuse.k"], "is not a parameter"),
         (["--methods", "keyword", "--set", "fuse.k=3"], "which is not measured"),
         (["--answers"], "--answers needs a language model"),
         (["--methods", "nosuch"], "there is no method"),

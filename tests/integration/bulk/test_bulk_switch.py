@@ -222,7 +222,7 @@ async def test_a_switch_that_is_not_as_planned_raises_and_changes_nothing(
         change(url, f"{planned} WHERE name = 'made'")
         change(url, changes[wrong])
         rows_before = value(url, "SELECT array_agg(w ORDER BY id)::text FROM trueweave.workspace w")
-        with pytest.raises(DatabaseError, match="not switched to"):
+        with pytest.raises(DatabaseError, match="switching to the bulk load failed"):
             async with bulk.alone(it.workspace) as tx:
                 await bulk.replace_by(tx, made.id)
         assert value(url, "SELECT array_agg(w ORDER BY id)::text FROM trueweave.workspace w") == rows_before

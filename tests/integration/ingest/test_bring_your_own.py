@@ -263,7 +263,7 @@ async def test_another_process_does_not_work_a_document_by_another_extractor(dat
     async with given(database) as other:
         await other._core.work_off(ignore)
         [failed] = await other.maintenance.failed_documents()
-        assert "added by a program with an extractor of its own, which no other process has" in failed.error
+        assert "added by a program with its own extractor, which no other process has" in failed.error
         assert "trueweave.extractors" in failed.error
         assert (await other.status()).documents == 0
     async with given(database, extractor=Words("other"), chunker=Halves()) as another:
@@ -339,7 +339,7 @@ async def test_documents_are_cut_by_meaning(database: Database) -> None:
         assert any(one.text.startswith("Ships sail") for one in made), "where the text turns, a chunk ends"
         assert not any("Bees" in one.text and "Ships" in one.text for one in made)
         assert (await index.estimate(source)).unchanged == 1
-        assert "counted as the chunker structure" in (await index.estimate(Source("n", "x"))).notes[0]
+        assert "counted with the chunker structure" in (await index.estimate(Source("n", "x"))).notes[0]
     other = settings.model_copy(update={"break_percentile": 30.0})
     async with given(database, settings=other) as index:
         assert await index.maintenance.out_of_date() == [OutOfDate(1, ("break_percentile",))]

@@ -67,7 +67,7 @@ TABLE: list[tuple[Fault, str, str | type[ModelError], str, int, int]] = [
     (Fault.PROSE, ALWAYS, NOTED, r"the reply was not plain JSON and was repaired", 1, 0),
     (Fault.FENCES, ALWAYS, NOTED, r"the reply was not plain JSON and was repaired", 1, 0),
     (Fault.EMPTY, ALWAYS, NOTED, r"the model found no entity and no relation in this chunk", 1, 0),
-    (Fault.WRONG_SCHEMA, ONCE, NOTED, r"first reply was unusable \(it has neither .*asked once more", 2, 0),
+    (Fault.WRONG_SCHEMA, ONCE, NOTED, r"first reply was unusable \(it has neither .*called once more", 2, 0),
     (Fault.WRONG_SCHEMA, ALWAYS, ASIDE, r"unusable, twice: it has neither .*Try another model, and add it", 2, 0),
     # The reply is not what it should be.
     (Fault.NO_USAGE, ALWAYS, IN, "", 1, 0),

@@ -138,9 +138,9 @@ async def test_a_row_with_bad_metadata_is_refused_and_the_rest_comes_in(index: A
 
 def test_a_document_with_bad_metadata_cannot_be_made() -> None:
     for value in (float("nan"), "\0", "\ud800", object(), [[1, {"a": float("inf")}]]):
-        with pytest.raises(InvalidDocument, match="'u': its metadata holds"):
+        with pytest.raises(InvalidDocument, match="'u': its metadata contains"):
             Document("u", (), metadata={"x": value})  # type: ignore[dict-item]
-        with pytest.raises(InvalidDocument, match="'u': its metadata holds"):
+        with pytest.raises(InvalidDocument, match="'u': its metadata contains"):
             Source("u", "", metadata={"x": value})  # type: ignore[dict-item]
 
 
@@ -151,7 +151,7 @@ async def test_a_given_document_that_cannot_be_stored_is_refused_or_an_error_tha
         Document("good", (Chunk("Ada"),)),
         Document("bad", (Chunk("x", mentions=(Mention("x", spans=((0, 9),)),)),)),
     )
-    with pytest.raises(InvalidDocument, match="bad: span 0-9 lies outside"):
+    with pytest.raises(InvalidDocument, match="bad: span 0-9 is outside"):
         await index.add_documents([good, bad])
     assert await texts(index) == {}
     refused: list[Refused] = []

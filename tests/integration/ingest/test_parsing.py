@@ -198,7 +198,7 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path, kind: Callable[[], Pa
 def test_half_a_pdf_is_refused(tmp_path: Path) -> None:
     path = write_pdf(tmp_path / "a.pdf", "Page one.", "Page two.")
     path.write_bytes(path.read_bytes()[:200])
-    with pytest.raises(UnreadableFile, match=r"it is damaged, or no PDF .* save it again"):
+    with pytest.raises(UnreadableFile, match=r"it is damaged, or not a PDF .* save it again"):
         load(documents.pdf(), path)
 
 
@@ -210,7 +210,7 @@ def test_a_pdf_of_images_is_refused_with_advice(tmp_path: Path) -> None:
 def test_half_of_any_other_is_refused(tmp_path: Path) -> None:
     path = write_epub(tmp_path / "a.epub")
     path.write_bytes(path.read_bytes()[:-200])
-    with pytest.raises(UnreadableFile, match=r"damaged or of another kind .*BadZipFile"):
+    with pytest.raises(UnreadableFile, match=r"damaged or has another format .*BadZipFile"):
         load(documents.book(), path)
 
 

@@ -107,7 +107,7 @@ async def test_with_an_async_trueweave_they_ask_in_its_loop(trueweave: Trueweave
         assert in_llama_index(elsewhere) == wanted
 
         for call in (chain.invoke, index.retrieve, stack.run):
-            with pytest.raises(TrueweaveError, match="cannot wait for an AsyncTrueweave in its own event loop"):
+            with pytest.raises(TrueweaveError, match="cannot wait for an AsyncTrueweave inside its own event loop"):
                 call(QUESTION)
 
 

@@ -69,7 +69,7 @@ async def test_of_a_bug_nothing_is_told_but_that_there_is_one(caplog: pytest.Log
 
     server = make_server(opening)
     async with Client(server) as client:
-        with caplog.at_level(logging.ERROR), pytest.raises(MCPError, match="by a bug of its own") as raised:
+        with caplog.at_level(logging.ERROR), pytest.raises(MCPError, match="because of a bug") as raised:
             await client.call_tool("search", {"text": "kettle"})
     assert "swordfish" not in str(raised.value.error)
     assert "swordfish" in caplog.text

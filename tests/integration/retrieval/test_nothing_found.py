@@ -98,5 +98,5 @@ async def test_a_budget_that_is_reached_is_told_in_its_currency(database: Databa
     prices = {MODEL: (Decimal(1), Decimal(10))}
     async with asking(database, prices=prices, currency="EUR") as trueweave:
         await trueweave.budget.allow(price=Decimal("0.0001"))
-        with pytest.raises(BudgetReached, match=r"tokens \(0\.02\d\d EUR\), and less than that is left"):
+        with pytest.raises(BudgetReached, match=r"tokens \(0\.02\d\d EUR\), but less than that is left"):
             await trueweave.ask("Who wrote Note G?", "keyword")

@@ -164,7 +164,7 @@ def test_data_of_another_major_version_is_refused(place: Callable[[], Path]) -> 
     directory = place()
     directory.joinpath("data").mkdir(parents=True)
     directory.joinpath("data", "PG_VERSION").write_text("16\n")
-    with pytest.raises(EmbeddedServerError, match=r"made by PostgreSQL 16, but .* is PostgreSQL 18"):
+    with pytest.raises(EmbeddedServerError, match=r"created by PostgreSQL 16, but .* is PostgreSQL 18"):
         EmbeddedServer(directory).start()
 
 

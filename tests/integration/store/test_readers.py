@@ -155,5 +155,5 @@ async def test_roles_are_made_once_and_taken_away(url: str, workspaces: tuple[in
     with pytest.raises(DatabaseError, match="lower-case"):
         await make_reader(url, "mine", 'x"; DROP')
     await drop_reader(url, made.role)
-    with pytest.raises(DatabaseError, match="is no role"):
+    with pytest.raises(DatabaseError, match="is not a role"):
         await drop_reader(url, "trueweave_app")

@@ -48,7 +48,7 @@ def test_a_number_outside_its_limits_is_refused_with_the_limits(
     ("make", "message"),
     [
         (lambda: Chunk("a\x00b"), "chunk's text contains a NUL"),
-        (lambda: Document("", ()), "has no uri; give each one a stable name"),
+        (lambda: Document("", ()), "has no uri; give each a stable, unique name"),
         (lambda: Document("a\x00", ()), r"uri or title of 'a\\x00' contains a NUL"),
         (lambda: Document("u", (), title="a\x00"), "uri or title of 'u' contains a NUL"),
     ],

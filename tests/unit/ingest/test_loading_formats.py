@@ -223,10 +223,10 @@ def test_a_uri_that_means_the_same_everywhere_stays_and_an_id_never_does(load: L
         ),
         ('{"id": 1, "text": "x", "metadata": {"\\ud800": 1}}', "its metadata contains a NUL or an unpaired surrogate"),
         ('{"id": 1, "text": "x", "metadata": {"a": %s}}' % ("[" * 200 + "]" * 200), "more than 100 levels deep"),
-        ('{"id": 1, "text": "x", "metadata": {"a": %s}}' % ("9" * 2000), "a number of more than 1,000 digits"),
+        ('{"id": 1, "text": "x", "metadata": {"a": %s}}' % ("9" * 2000), "a number with more than 1,000 digits"),
         ('{"id": "\\u0000", "text": "x"}', "contains a NUL or an unpaired surrogate"),
         ('{"uri": "\\ud800", "text": "x"}', "contains a NUL or an unpaired surrogate"),
-        ('{"id": "%s", "text": "x"}' % ("u" * 9000), "has 9,008 bytes; it may have 2,000"),
+        ('{"id": "%s", "text": "x"}' % ("u" * 9000), "has 9,008 bytes; the maximum is 2,000"),
     ],
 )
 def test_a_line_that_cannot_be_used_is_named_and_the_others_are_read(

@@ -150,7 +150,7 @@ def test_a_broken_line_is_refused_and_the_others_are_read_if_somebody_listens(fi
     refused: list[Refused] = []
     assert [document.uri for document in read(file, uri="f", refused=refused.append)] == ["f#1", "f#3"]
     assert [one.place for one in refused] == [f"{file}, line 2"]
-    assert "its metadata holds nan" in refused[0].reason
+    assert "its metadata contains nan" in refused[0].reason
 
 
 def test_without_a_uri_of_the_file_its_whole_path_begins_those_of_its_rows(file: Path) -> None:
