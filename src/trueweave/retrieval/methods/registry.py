@@ -23,7 +23,7 @@ GROUP = "trueweave.methods"
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class MethodParameter:
     """One parameter of a method: its name, its type as it is written, its default, and one line of help."""
 
     name: str
@@ -38,7 +38,7 @@ class Description:
 
     name: str
     summary: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[MethodParameter, ...]
 
 
 def names() -> list[str]:
@@ -66,7 +66,7 @@ def describe(name: str) -> Description:
     """The method of that name as it is listed."""
     kind = _class(name)
     listed = [
-        Parameter(field.name, _type(field.type), _default(field.default), _help(field.default))
+        MethodParameter(field.name, _type(field.type), _default(field.default), _help(field.default))
         for field in (fields(kind) if is_dataclass(kind) else ())
     ]
     return Description(name, (kind.__doc__ or "").strip().partition("\n")[0], tuple(listed))
