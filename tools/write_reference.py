@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from written import write_or_check
 
-from trueweave.core.settings import OF_THE_PROCESS, PREFIX, Settings
+from trueweave.core.settings import PREFIX, PROCESS_WIDE, Settings
 from trueweave.retrieval.methods import registry
 from trueweave.retrieval.methods.registry import Description
 
@@ -190,7 +190,7 @@ def settings_page() -> str:
         shown = "none" if default is None else f"`{json.dumps(default, default=str)}`"
         if isinstance(default, dict):
             shown = f"`{', '.join(default)}`" if default else "none"
-        own = "" if name in OF_THE_PROCESS else "yes"
+        own = "" if name in PROCESS_WIDE else "yes"
         lines.append(f"| `{name}` | {shown} | {own} | {field.description} |\n")
     return _SETTINGS + "".join(lines)
 

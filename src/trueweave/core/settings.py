@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Self, get_args
+from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar, get_args
 
 from anyascii import anyascii
 from pydantic import Field, PrivateAttr, StringConstraints, TypeAdapter, ValidationError, field_validator
@@ -33,64 +33,10 @@ _VARIABLE = r"^[A-Z][A-Z0-9_]*$"
 _BESIDE_CONTEXT = 8000  # tokens for a question, its instructions and the prompt itself
 _POSTGRESQL = ("postgresql://", "postgres://")
 
-# Settings of the process, its machine or its files: the same for all workspaces. `resolution` is for new workspaces.
-OF_THE_PROCESS = frozenset(
-    {
-        "database_url",
-        "direct_database_url",
-        "owner_database_url",
-        "standby_urls",
-        "standby_lag_seconds",
-        "standby_wait",
-        "standby_connections",
-        "server_urls",
-        "direct_server_urls",
-        "owner_server_urls",
-        "server_standby_urls",
-        "workspace",
-        "project_folder",
-        "follow_links",
-        "no_ignore",
-        "resolution",
-        "lease",
-        "connections",
-        "worker_jobs",
-        "index_memory_bytes",
-        "statement_timeout",
-        "lock_timeout",
-        "idle_timeout",
-        "slow_statement_seconds",
-        "max_upload_bytes",
-        "max_header_bytes",
-        "first_request_seconds",
-        "connections_per_address",
-        "max_unpacked_bytes",
-        "max_reading_seconds",
-        "uploads_at_once",
-        "key_requests_at_once",
-        "key_requests_per_minute",
-        "key_questions_at_once",
-        "key_tokens_per_day",
-        "key_spend_per_day",
-        "oidc_issuer",
-        "oidc_audience",
-        "oidc_algorithms",
-        "oidc_workspaces_claim",
-        "oidc_scope_claim",
-        "metrics_host",
-        "metrics_port",
-        "log_format",
-        "drain_seconds",
-        "shutdown_seconds",
-        "data_directory",
-        "bench_data",
-        "model_folder",
-        "prompt_folder",
-        "neo4j_url",
-        "chroma_url",
-        "chroma_key_variable",
-    }
-)
+T = TypeVar("T")
+_PROCESS = "of the process"
+ProcessWide = Annotated[T, _PROCESS]
+"""A setting of the process, its machine or its files, the same for all workspaces; `resolution` is for new ones."""
 
 
 class ServerAddress(NamedTuple):
@@ -107,64 +53,64 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True)
 
-    database_url: str | None = Field(
+    database_url: ProcessWide[str | None] = Field(
         default=None,
         repr=False,  # it may hold a password
         description="The PostgreSQL database to use. Without it, Trueweave runs the bundled PostgreSQL.",
         examples=[EXAMPLE_URL],
     )
-    direct_database_url: str | None = Field(
+    direct_database_url: ProcessWide[str | None] = Field(
         default=None,
         repr=False,
         description="The address of PostgreSQL itself, if database_url is that of a pooler such as PgBouncer.",
         examples=[EXAMPLE_URL],
     )
-    owner_database_url: str | None = Field(
+    owner_database_url: ProcessWide[str | None] = Field(
         default=None,
         repr=False,
         description="The address of PostgreSQL itself with the user who owns the schema, if the user of "
         "database_url may not change it. Only `init`, `migrate`, `server` and most `workspace` commands use it.",
         examples=[EXAMPLE_URL],
     )
-    standby_urls: tuple[str, ...] = Field(
+    standby_urls: ProcessWide[tuple[str, ...]] = Field(
         default=(),
         repr=False,
         description="Addresses of standbys, copies of the database by streaming replication, that questions are "
         "read from. Everything else goes to the primary, at database_url.",
         examples=[["postgresql://user:password@standby:5432/database"]],
     )
-    standby_lag_seconds: float = Field(
+    standby_lag_seconds: ProcessWide[float] = Field(
         default=2.0,
         gt=0,
         description="Maximum lag of a standby behind the primary, in seconds. A standby that is further behind "
         "is not used.",
     )
-    standby_wait: float = Field(
+    standby_wait: ProcessWide[float] = Field(
         default=0.25,
         ge=0,
         description="Seconds that a question waits for a standby to replay everything committed before the "
         "question was asked. After that the primary answers it.",
     )
-    standby_connections: int = Field(
+    standby_connections: ProcessWide[int] = Field(
         default=10, ge=1, description="Maximum connections of a process to each standby, for questions."
     )
-    workspace: str = Field(
+    workspace: ProcessWide[str] = Field(
         default="default",
         min_length=1,
         description="The workspace to use: one of the indexes in the same database. Without it, a separate "
         "workspace for this file's folder.",
     )
-    project_folder: Path | None = Field(
+    project_folder: ProcessWide[Path | None] = Field(
         default=None,
         description="The folder that file names are relative to: a document's uri is its path from there. "
         "Without it, this file's folder.",
         examples=["."],
     )
-    follow_links: bool = Field(
+    follow_links: ProcessWide[bool] = Field(
         default=False,
         description="Whether to follow symbolic links in folders that are added, even to targets outside the folder.",
     )
-    no_ignore: bool = Field(
+    no_ignore: ProcessWide[bool] = Field(
         default=False,
         description="Whether to read files that .gitignore or .trueweaveignore excludes, or that contain keys or "
         "secrets.",
@@ -198,7 +144,7 @@ class Settings(BaseSettings):
         "first use; provider/model; or onnx/ and a folder with model.onnx and tokenizer.json.",
         examples=["local/bge-small-en-v1.5"],
     )
-    model_folder: Path | None = Field(
+    model_folder: ProcessWide[Path | None] = Field(
         default=None,
         description="The folder with the local/ models, one subfolder per model, relative to this file's folder. "
         "Nothing is downloaded then. Without it, a per-user cache.",
@@ -285,13 +231,13 @@ class Settings(BaseSettings):
         "relation_types or match none of the relation_patterns. If false, they are kept, with a note.",
     )
     pipeline: str = Field(default="en_core_web_sm", description="The spaCy pipeline of the nlp extractor.")
-    prompt_folder: Path | None = Field(
+    prompt_folder: ProcessWide[Path | None] = Field(
         default=None,
         description="The folder with your own prompts, relative to this file's folder: NAME.md replaces the "
         "built-in prompt of that name. `trueweave prompts list` shows them.",
         examples=["prompts"],
     )
-    resolution: Resolution = Field(
+    resolution: ProcessWide[Resolution] = Field(
         default="exact",
         description="Which names are merged into one entity in a new workspace: exact merges names that differ "
         "only in case, accents, punctuation, spacing and legal forms; fuzzy also merges similar names; off merges "
@@ -365,19 +311,19 @@ class Settings(BaseSettings):
     vectors: Literal["postgresql", "chroma"] = Field(
         default="postgresql", description="The store used for vector search."
     )
-    neo4j_url: str | None = Field(
+    neo4j_url: ProcessWide[str | None] = Field(
         default=None,
         repr=False,  # it may hold a password
         description="The address of Neo4j, if it has a copy of the graph.",
         examples=["neo4j://user:password@host:7687/neo4j"],
     )
-    chroma_url: str | None = Field(
+    chroma_url: ProcessWide[str | None] = Field(
         default=None,
         description="The address of Chroma, if it has a copy of the vectors; or a folder, relative to this "
         "file's folder, for Chroma inside the process.",
         examples=["http://127.0.0.1:8000"],
     )
-    chroma_key_variable: str | None = Field(
+    chroma_key_variable: ProcessWide[str | None] = Field(
         default=None,
         pattern=KEY_VARIABLE,
         description="The environment variable with Chroma's token, if it requires one.",
@@ -406,25 +352,25 @@ class Settings(BaseSettings):
     spend_days: int = Field(
         default=90, ge=1, description="Days to keep spending per call; after that it is kept in daily sums."
     )
-    lease: float = Field(
+    lease: ProcessWide[float] = Field(
         default=15.0,
         ge=1,
         description="Seconds after which an unresponsive process loses its leases.",
     )
-    connections: int | None = Field(
+    connections: ProcessWide[int | None] = Field(
         default=None,
         ge=1,
         description="Maximum connections of a process to each PostgreSQL server. Without it, 4 per core or 1 "
         "per 4 jobs of a worker, whichever is more, from 10 to 40.",
         examples=[20],
     )
-    worker_jobs: int | None = Field(
+    worker_jobs: ProcessWide[int | None] = Field(
         default=None,
         ge=1,
         description="Maximum concurrent jobs of one worker. Without it, 12 per core, at most 96.",
         examples=[24],
     )
-    index_memory_bytes: int | None = Field(
+    index_memory_bytes: ProcessWide[int | None] = Field(
         default=None,
         ge=16 * 2**20,
         description="Bytes of memory that PostgreSQL may use to build one vector index; up to 4 are built at the "
@@ -432,66 +378,68 @@ class Settings(BaseSettings):
         "for any other.",
         examples=[512 * 2**20],
     )
-    statement_timeout: float = Field(default=600.0, ge=0, description="Statement timeout in seconds. 0 disables it.")
-    lock_timeout: float = Field(default=300.0, ge=0, description="Lock timeout in seconds. 0 disables it.")
-    idle_timeout: float = Field(
+    statement_timeout: ProcessWide[float] = Field(
+        default=600.0, ge=0, description="Statement timeout in seconds. 0 disables it."
+    )
+    lock_timeout: ProcessWide[float] = Field(default=300.0, ge=0, description="Lock timeout in seconds. 0 disables it.")
+    idle_timeout: ProcessWide[float] = Field(
         default=60.0, ge=0, description="Seconds after which PostgreSQL ends an idle transaction."
     )
-    slow_statement_seconds: float = Field(
+    slow_statement_seconds: ProcessWide[float] = Field(
         default=1.0,
         ge=0,
         description="Statements that take at least this many seconds are logged at level INFO. 0 disables it.",
     )
-    max_upload_bytes: int = Field(
+    max_upload_bytes: ProcessWide[int] = Field(
         default=100 * 2**20, ge=1, description="Maximum bytes of one upload to the server, over all its files."
     )
-    max_unpacked_bytes: int | None = Field(
+    max_unpacked_bytes: ProcessWide[int | None] = Field(
         default=None,
         ge=1,
         description="Maximum bytes that the packed files of one upload may unpack to. Without it, ten times "
         "max_upload_bytes.",
         examples=[2**30],
     )
-    max_reading_seconds: float = Field(
+    max_reading_seconds: ProcessWide[float] = Field(
         default=60.0, gt=0, description="Maximum seconds that a server spends reading the files of one upload."
     )
-    uploads_at_once: int = Field(
+    uploads_at_once: ProcessWide[int] = Field(
         default=4,
         ge=2,
         description="Uploads that a server reads at the same time. One key may use half of them; its other "
         "uploads wait.",
     )
-    max_header_bytes: int = Field(
+    max_header_bytes: ProcessWide[int] = Field(
         default=64 * 2**10, ge=1024, description="Maximum bytes of the headers of a request to the server."
     )
-    first_request_seconds: float = Field(
+    first_request_seconds: ProcessWide[float] = Field(
         default=10.0,
         gt=0,
         description="Seconds after which the server closes a connection if the headers of a request have not arrived.",
     )
-    connections_per_address: int = Field(
+    connections_per_address: ProcessWide[int] = Field(
         default=128,
         ge=0,
         description="Maximum connections of one address to each server. A proxy is one address: raise it to the "
         "number of connections that the proxy opens. 0 is unlimited.",
     )
-    key_requests_at_once: int = Field(
+    key_requests_at_once: ProcessWide[int] = Field(
         default=256, ge=1, description="Maximum concurrent requests of one key at each server."
     )
-    key_requests_per_minute: int | None = Field(
+    key_requests_per_minute: ProcessWide[int | None] = Field(
         default=None, ge=1, description="Maximum requests of one key per minute at each server.", examples=[600]
     )
-    key_questions_at_once: int | None = Field(
+    key_questions_at_once: ProcessWide[int | None] = Field(
         default=None, ge=1, description="Maximum concurrent questions of one key at each server.", examples=[8]
     )
-    key_tokens_per_day: int | None = Field(
+    key_tokens_per_day: ProcessWide[int | None] = Field(
         default=None,
         ge=0,
         description="Maximum tokens per key, or per holder of tokens, and day (UTC), over all servers. The limit of a "
         "key can only be lower.",
         examples=[1_000_000],
     )
-    key_spend_per_day: Decimal | None = Field(
+    key_spend_per_day: ProcessWide[Decimal | None] = Field(
         default=None, ge=0, description="Maximum spend per key and day (UTC), like key_tokens_per_day.", examples=[5]
     )
     workspace_questions_at_once: int | None = Field(
@@ -506,73 +454,73 @@ class Settings(BaseSettings):
         description="Maximum bytes of text in a workspace. Adding more is refused.",
         examples=[10 * 2**30],
     )
-    oidc_issuer: str | None = Field(
+    oidc_issuer: ProcessWide[str | None] = Field(
         default=None,
         description="The issuer of the identity provider (OpenID Connect) whose tokens the server accepts as "
         "well as keys.",
         examples=["https://id.example.com/realms/acme"],
     )
-    oidc_audience: str | None = Field(
+    oidc_audience: ProcessWide[str | None] = Field(
         default=None,
         description="The audience that tokens must have: the provider's name for this server.",
         examples=["https://trueweave.example.com"],
     )
-    oidc_algorithms: tuple[
-        Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"], ...
+    oidc_algorithms: ProcessWide[
+        tuple[Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"], ...]
     ] = Field(
         default=("RS256", "PS256", "ES256", "EdDSA"),
         min_length=1,
         description="Accepted signature algorithms of tokens.",
     )
-    oidc_workspaces_claim: str = Field(
+    oidc_workspaces_claim: ProcessWide[str] = Field(
         default="trueweave_workspaces",
         min_length=1,
         description="The claim with the names of the workspaces that a token is valid for: a list, or one name. "
         "* is all. Dots separate nested claims.",
         examples=["resource_access.trueweave.workspaces"],
     )
-    oidc_scope_claim: str = Field(
+    oidc_scope_claim: ProcessWide[str] = Field(
         default="scope",
         min_length=1,
         description="The claim with the scope of a token, trueweave:read, trueweave:write or trueweave:admin: a "
         "list, or words separated by spaces. Dots separate nested claims.",
         examples=["realm_access.roles"],
     )
-    metrics_host: str = Field(
+    metrics_host: ProcessWide[str] = Field(
         default="127.0.0.1",
         description="The address that metrics_port listens on. It requires no key: make it reachable for "
         "Prometheus only.",
     )
-    metrics_port: int | None = Field(
+    metrics_port: ProcessWide[int | None] = Field(
         default=None,
         ge=1,
         le=65535,
         description="The port on which a server or a worker exposes Prometheus metrics. Without it, none.",
         examples=[9464],
     )
-    log_format: Literal["text", "json"] = Field(
+    log_format: ProcessWide[Literal["text", "json"]] = Field(
         default="text",
         description="The format in which a server or a worker logs to stderr: lines of text, or only JSON.",
     )
-    drain_seconds: float = Field(
+    drain_seconds: ProcessWide[float] = Field(
         default=0.0,
         ge=0,
         description="Seconds for which a stopping server reports that it is not ready but still answers, so that "
         "load balancers stop sending requests.",
     )
-    shutdown_seconds: int = Field(
+    shutdown_seconds: ProcessWide[int] = Field(
         default=30,
         ge=1,
         description="Seconds within which a server stops after that. Requests and jobs in progress have all but "
         "the last 5 seconds (at most a third) to finish, and are then cancelled.",
     )
-    data_directory: Path | None = Field(
+    data_directory: ProcessWide[Path | None] = Field(
         default=None,
         description="The folder of the bundled PostgreSQL, relative to this file's folder. Without it, trueweave "
         "in XDG_DATA_HOME or the user's data folder; for root, /var/lib/trueweave.",
         examples=["trueweave-data"],
     )
-    bench_data: Path | None = Field(
+    bench_data: ProcessWide[Path | None] = Field(
         default=None,
         description="The folder of question sets that `trueweave bench` knows by name, relative to this file's folder.",
         examples=["bench"],
@@ -619,27 +567,27 @@ class Settings(BaseSettings):
         examples=[{"openai/some-model": [0.5, 2.0]}],
     )
 
-    server_urls: dict[str, str] = Field(
+    server_urls: ProcessWide[dict[str, str]] = Field(
         default={},
         repr=False,
         description="More PostgreSQL servers for workspaces, by names of your choice: the address of each, or "
         "the environment variable that holds it. The database of database_url is their home.",
         examples=[{"east": "TRUEWEAVE_EAST_URL"}],
     )
-    direct_server_urls: dict[str, str] = Field(
+    direct_server_urls: ProcessWide[dict[str, str]] = Field(
         default={},
         repr=False,
         description="Addresses of PostgreSQL itself, by server name, if those of server_urls are of poolers.",
         examples=[{"east": "TRUEWEAVE_EAST_DIRECT_URL"}],
     )
-    owner_server_urls: dict[str, str] = Field(
+    owner_server_urls: ProcessWide[dict[str, str]] = Field(
         default={},
         repr=False,
         description="Addresses with the users who own the schemas, by server name. Only `migrate` and `workspace "
         "move` use them.",
         examples=[{"east": "TRUEWEAVE_EAST_OWNER_URL"}],
     )
-    server_standby_urls: dict[str, tuple[str, ...]] = Field(
+    server_standby_urls: ProcessWide[dict[str, tuple[str, ...]]] = Field(
         default={},
         repr=False,
         description="Addresses of the standbys of each server of server_urls, by server name, like standby_urls "
@@ -796,13 +744,16 @@ def _for_all_roles(changes: Mapping[str, Any]) -> dict[str, Any]:
     return {"models": {}, **changes} if changes.get("model") else dict(changes)
 
 
+PROCESS_WIDE = frozenset(name for name, field in Settings.model_fields.items() if _PROCESS in field.metadata)
+
+
 def workspace_settings(stored: Mapping[str, Any]) -> dict[str, Any]:
     """The validated settings of a workspace. ConfigError for a setting that a workspace cannot have."""
     found: dict[str, Any] = {}
     for name, value in stored.items():
         field = Settings.model_fields.get(name)
-        if field is None or name in OF_THE_PROCESS:
-            known = ", ".join(one for one in Settings.model_fields if one not in OF_THE_PROCESS)
+        if field is None or name in PROCESS_WIDE:
+            known = ", ".join(one for one in Settings.model_fields if one not in PROCESS_WIDE)
             raise ConfigError(f"{name} is not a setting of a workspace. Settings of a workspace are: {known}.")
         try:
             found[name] = _adapter(name).validate_python(value)

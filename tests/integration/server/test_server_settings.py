@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.integration.serving import fill, serving
 from trueweave import Settings
-from trueweave.core.settings import OF_THE_PROCESS
+from trueweave.core.settings import PROCESS_WIDE
 from trueweave.server.routes.settings import TenantSettings
 
 PATH = "/v1/workspaces/mine/settings"
@@ -60,8 +60,8 @@ def test_every_setting_is_either_a_tenants_or_not() -> None:
     """A setting that is added must be put into one of the lists."""
     never = set().union(*NEVER.values())
     allowed = set(TenantSettings.model_fields)
-    assert not allowed & (never | OF_THE_PROCESS)
-    assert allowed | never | OF_THE_PROCESS == set(Settings.model_fields)
+    assert not allowed & (never | PROCESS_WIDE)
+    assert allowed | never | PROCESS_WIDE == set(Settings.model_fields)
 
 
 async def test_an_administrator_changes_settings(url: str) -> None:
@@ -97,8 +97,8 @@ async def test_what_a_tenant_may_not_set_is_refused(url: str) -> None:
         {"extractor": "somebody's package"},
         {"entity_types": {f"t{n}": "" for n in range(101)}},
         {"entity_types": {"a\0": ""}},
-        *({name: "x"} for name in sorted(set().union(*NEVER.values(), OF_THE_PROCESS))),
-        *({name: None} for name in sorted(set().union(*NEVER.values(), OF_THE_PROCESS))),
+        *({name: "x"} for name in sorted(set().union(*NEVER.values(), PROCESS_WIDE))),
+        *({name: None} for name in sorted(set().union(*NEVER.values(), PROCESS_WIDE))),
         {"nonsense": 1},
     ]
     async with serving(url) as server, server.client(await server.key("admin", "mine")) as client:
