@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import cache
@@ -11,9 +11,9 @@ from uuid import UUID
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
-from trueweave.core.answers import Answer, Check, Citation, Compared, Comparison, Repair, Sentence
+from trueweave.core.answers import Answer, Compared, Comparison
 from trueweave.core.errors import ConfigError, ServerError
-from trueweave.core.evidence import DocumentDetails, Evidence, Filter, Passage, Scored, Usage
+from trueweave.core.evidence import DocumentDetails, Evidence, Filter, Passage, Scored
 from trueweave.core.graph import Entity, Rule
 from trueweave.core.jobs import IngestJob
 from trueweave.core.protocols import Verifier
@@ -38,12 +38,12 @@ def read(kind: type[T], data: Any) -> T:
     return found
 
 
-def part(data: Any, name: str) -> Any:
+def part(data: Any, name: Hashable) -> Any:
     """One field of what a server answered."""
     try:
         return data[name]
     except (KeyError, TypeError, IndexError) as error:
-        raise _unreadable(name, error) from error
+        raise _unreadable(str(name), error) from error
 
 
 def _unreadable(what: str, error: Exception) -> ServerError:
@@ -66,27 +66,10 @@ def answer(data: Any) -> Answer:
     """An answer. One without text is of a question for the context only."""
     found = evidence(data)
     passages = {one.id: one for one in found.passages}
-    said = part(data, "answer")
-    return Answer(
-        question=part(data, "question"),
-        text="" if said is None else said,
-        known=bool(found) if said is None else part(data, "known"),
-        sentences=read(tuple[Sentence, ...], part(data, "sentences")),
-        citations=tuple(_citation(one, passages) for one in part(data, "citations")),
-        evidence=found,
-        context=part(data, "context"),
-        usage=read(Usage, part(data, "usage")),
-        reasoning=part(data, "reasoning"),
-        number=None if part(data, "number") is None else read(Decimal, data["number"]),
-        finish=part(data, "finish"),
-        checks=read(tuple[Check, ...], part(data, "checks")),
-        repairs=read(tuple[Repair, ...], part(data, "repairs")),
-    )
-
-
-def _citation(data: Any, passages: Mapping[UUID, Passage]) -> Citation:
-    passage = part(passages, read(UUID, part(data, "passage")))  # type: ignore[arg-type]
-    return read(Citation, {**data, "passage": passage})
+    written = part(data, "answer")
+    known = bool(found) if written is None else part(data, "known")
+    cited = [{**one, "passage": part(passages, read(UUID, part(one, "passage")))} for one in part(data, "citations")]
+    return read(Answer, {**data, "text": written or "", "known": known, "citations": cited, "evidence": found})
 
 
 def comparison(data: Any) -> Comparison:

@@ -170,11 +170,7 @@ class AnswerOptions:
 
     instructions: Annotated[
         str,
-        Parameter(
-            "Additional instructions for the model, such as --instructions 'Use a table.'",
-            metavar="TEXT",
-            longest=200_000,
-        ),
+        Parameter("Additional instructions for the model, such as 'Use a table.'", metavar="TEXT", longest=200_000),
     ] = ""
     language: Annotated[
         str, Parameter("The language of the answer. Default: that of the question.", metavar="NAME", longest=2000)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
 from typing import TYPE_CHECKING
+
+from trueweave.core.parameters import values
 
 if TYPE_CHECKING:
     from trueweave.core.answers import Answer, Citation, Compared, Comparison
@@ -13,47 +14,37 @@ if TYPE_CHECKING:
 def evidence_json(evidence: Evidence) -> dict[str, object]:
     """Evidence for programs, without its trace. Its items are left to the JSON encoder, to avoid a copy of everything
     for each question."""
-    return {one.name: getattr(evidence, one.name) for one in fields(evidence) if one.name != "trace"}
+    return _without(values(evidence), "trace")
 
 
 def trace_json(found: Trace) -> dict[str, object]:
     """A trace for programs."""
-    return {**{one.name: getattr(found, one.name) for one in fields(found)}, "statements": found.statements}
+    return {**values(found), "statements": found.statements}
 
 
 def answer_json(answer: Answer, *, is_answered: bool) -> dict[str, object]:
     """An answer as JSON. `answer` and `known` are null if no model was called."""
     return {
-        "question": answer.question,
+        **_without(values(answer), "text"),
         "method": answer.evidence.trace.method,
         "answer": answer.text if is_answered else None,
         "known": answer.known if is_answered else None,
-        "number": answer.number,
-        "reasoning": answer.reasoning,
-        "finish": answer.finish,
         "citations": [_cited(one) for one in answer.citations],
-        "sentences": [{**asdict(one), "vouched": one.vouched} for one in answer.sentences],
-        "checks": answer.checks,
-        "repairs": answer.repairs,
-        "context": answer.context,
+        "sentences": [{**values(one), "vouched": one.vouched} for one in answer.sentences],
         "evidence": evidence_json(answer.evidence),
         "trace": trace_json(answer.evidence.trace),
-        "usage": answer.usage,
     }
 
 
 def _cited(one: Citation) -> dict[str, object]:
     passage = one.passage
-    place: dict[str, object] = {"uri": passage.uri, "title": passage.title, "page": one.page, "headings": one.headings}
-    words = {"quote": one.quote, "start": one.start, "end": one.end, "verbatim": one.verbatim}
-    return {
-        "mark": one.mark,
-        "passage": passage.id,
-        "source": one.source,
-        **place,
-        **words,
-        "also": [copy.uri for copy in passage.also],
-    }
+    document = {"uri": passage.uri, "title": passage.title, "also": [copy.uri for copy in passage.also]}
+    place = {"source": one.source, "page": one.page, "headings": one.headings}
+    return {**values(one), "passage": passage.id, **document, **place}
+
+
+def _without(found: dict[str, object], name: str) -> dict[str, object]:
+    return {key: value for key, value in found.items() if key != name}
 
 
 def comparison_json(found: Comparison) -> dict[str, object]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Literal
@@ -11,15 +10,16 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, JsonValue, StrictBool, StrictInt
 
 from trueweave.answering.options import AskOptions, RetrieveOptions
-from trueweave.core.answers import AnswerOptions, Check, CheckStatus, Repair
+from trueweave.core.answers import Answer, AnswerOptions, Citation, Sentence
 from trueweave.core.errors import ConfigError
-from trueweave.core.evidence import Connection, Filter, Keywords, Passage, Path, Report, Scalar, SearchedBy, Step, Usage
-from trueweave.core.graph import Community, CommunityReport, Entity, Relation, RuleKind
+from trueweave.core.evidence import EntityPath, Evidence, Filter, Passage, Scalar, SearchedBy, Trace, Usage
+from trueweave.core.graph import Community, CommunityReport, Entity, Relation, Rule, RuleKind
 from trueweave.core.jobs import IngestJob, JobState, Status
-from trueweave.core.model_calls import Finish, Message
+from trueweave.core.model_calls import Message
 from trueweave.core.parameters import plain_values
 from trueweave.core.ranges import Range, RangeBounds
 from trueweave.core.record import NameKey, Place, PlaceKind, Source
+from trueweave.formats.pictures.contents import PictureContents
 from trueweave.retrieval.context import Method
 from trueweave.retrieval.methods import registry
 from trueweave.server.fields import (
@@ -34,6 +34,8 @@ from trueweave.server.fields import (
     Question,
     Uri,
     WorkspaceSlug,
+    with_fields,
+    with_optional_fields,
     with_parameters,
 )
 from trueweave.server.problems import Refusal
@@ -163,27 +165,16 @@ class CompareBody(_Request):
     answers: bool = False
 
 
+@with_fields(Evidence, without=("trace",))
 class EvidenceBody(BaseModel):
     """What a method found, best first, with the keywords that it looked for and the entities that led to passages.
     `reason` says why it is nothing, where the method knows."""
 
-    passages: list[Passage]
-    entities: list[Entity]
-    relations: list[Relation]
-    paths: list[Path]
-    reports: list[Report]
-    keywords: Keywords
-    connections: list[Connection]
-    reason: str
 
-
+@with_fields(Trace)
 class TraceBody(BaseModel):
     """How evidence was found, step by step, and what that took."""
 
-    method: str
-    steps: list[Step]
-    seconds: float
-    usage: Usage
     statements: int
 
 
@@ -203,78 +194,47 @@ class PassagesBody(BaseModel):
     passages: list[Passage]
 
 
+@with_fields(Citation)
 class CitationBody(BaseModel):
     """A passage that an answer names by its mark, and the words in it that the answer rests on. `start` and `end` are
     where they are in the document."""
 
-    mark: int
     passage: UUID
     source: str
     uri: str
     title: str
     page: str
     headings: list[str]
-    quote: str
-    start: int
-    end: int
-    verbatim: bool
     also: list[str]
 
 
+@with_fields(Sentence)
 class SentenceBody(BaseModel):
     """A sentence of an answer, and the result of checking it."""
 
-    text: str
-    start: int
-    end: int
-    marks: list[int]
-    status: CheckStatus
-    reason: str
-    basis: str
-    verifier: str
-    claims: bool
     vouched: bool
 
 
+@with_fields(Answer, without=("text",))
 class AnswerBody(BaseModel):
     """An answer, sentence by sentence, with what it cites and what it rests on. `answer` and `known` are null where no
     model was asked."""
 
-    question: str
     method: str
     answer: str | None
     known: bool | None
-    number: Decimal | None
-    reasoning: str
-    finish: Finish
     citations: list[CitationBody]
     sentences: list[SentenceBody]
-    checks: list[Check]
-    repairs: list[Repair]
-    context: str
     evidence: EvidenceBody
     trace: TraceBody
-    usage: Usage
 
 
+@with_optional_fields(AnswerBody, without=("question",))
 class ComparedBody(BaseModel):
     """What one method found, and answered if that was wanted; `problem` says why it cannot be used, where it cannot."""
 
     method: str
     problem: str
-    evidence: EvidenceBody | None = None
-    trace: TraceBody | None = None
-    usage: Usage | None = None
-    answer: str | None = None
-    known: bool | None = None
-    number: Decimal | None = None
-    reasoning: str | None = None
-    finish: Finish | None = None
-    citations: list[CitationBody] | None = None
-    sentences: list[SentenceBody] | None = None
-    checks: list[Check] | None = None
-    repairs: list[Repair] | None = None
-    context: str | None = None
 
 
 class OverlapBody(BaseModel):
@@ -358,18 +318,11 @@ class AnnotatedBody(BaseModel):
     told: list[ToldBody]
 
 
+@with_fields(IngestJob)
 class JobBody(BaseModel):
     """Documents that were handed in together, and how far they are."""
 
-    id: UUID
     state: JobState
-    made: datetime
-    documents: int
-    waiting: int
-    unsettled: int
-    indexed: int
-    failed: int
-    refused: list[str]
 
     @classmethod
     def of(cls, job: IngestJob) -> JobBody:
@@ -431,14 +384,6 @@ class DocumentBody(BaseModel):
 # --- the graph ----------------------------------------------------------------------------------------
 
 
-class EntityBody(BaseModel):
-    """An entity with its heaviest relations, and passages that mention it."""
-
-    entity: Entity
-    relations: list[Relation]
-    passages: list[Passage]
-
-
 class FoundEntities(BaseModel):
     """Entities that fit a text, best first, with their scores, and how they were looked for."""
 
@@ -455,16 +400,12 @@ class FoundRelations(BaseModel):
     by: list[SearchedBy]
 
 
+@with_fields(PictureContents)
 class PictureBody(BaseModel):
     """A part of the graph to be looked at, with passages that say it, by the ids of what they say. `marked` are the
     entities that it is about, and the relations of a path; `note` says what was left out."""
 
-    title: str
-    entities: list[Entity]
-    relations: list[Relation]
     marked: list[UUID]
-    passages: dict[UUID, list[Passage]]
-    note: str
 
 
 class NeighboursBody(BaseModel):
@@ -473,25 +414,10 @@ class NeighboursBody(BaseModel):
     entities: list[Entity]
 
 
-class StepBody(BaseModel):
-    """One relation on a path, and passages that state it."""
-
-    relation: Relation
-    forward: bool
-    passages: list[Passage]
-
-
-class WayBody(BaseModel):
-    """A path: each step leads from one of its entities to the next."""
-
-    entities: list[Entity]
-    steps: list[StepBody]
-
-
 class PathBody(BaseModel):
     """A shortest path; null where none was found."""
 
-    path: WayBody | None
+    path: EntityPath | None
 
 
 class CommunityBody(BaseModel):
@@ -534,16 +460,14 @@ class RuleRequest(_Request):
     by: Line = ""
 
 
+@with_fields(Rule)
 class RuleBody(BaseModel):
     """A rule: what it says, who made it, and when."""
 
-    id: UUID
-    kind: RuleKind
-    names: list[NameBody]
-    label: str
-    target: NameBody | None
-    by: str
-    made: datetime | None
+    @classmethod
+    def of(cls, rule: Rule) -> RuleBody:
+        """A rule as it is answered."""
+        return cls.model_validate(rule, from_attributes=True)
 
 
 # --- workspaces, keys and money -----------------------------------------------------------------------
@@ -631,8 +555,3 @@ class BudgetRequest(_Request):
 
     price: Price | None = None
     tokens: Annotated[int, Field(ge=0, le=10**15)] | None = None
-
-
-def listed(names: Sequence[NameKey]) -> list[NameBody]:
-    """Names as they are answered."""
-    return [NameBody(name=one.name, type=one.type) for one in names]

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict
 from typing import Literal, NamedTuple
 
 from fastapi import Request
@@ -14,6 +13,7 @@ from pydantic import BaseModel
 from trueweave.core.answers import Answer
 from trueweave.core.json_forms import answer_json
 from trueweave.core.model_calls import Message
+from trueweave.core.parameters import values
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.retrieval.context import Method
 from trueweave.retrieval.methods import registry
@@ -102,7 +102,7 @@ def checked_body(answer: Answer) -> CheckedBody:
     """What checking an answer found."""
     told = answer_json(answer, is_answered=True)
     found = {"known": told["known"], "citations": told["citations"]}
-    doubtful = [{**asdict(one), "vouched": False} for one in answer.doubtful]
+    doubtful = [{**values(one), "vouched": False} for one in answer.doubtful]
     return CheckedBody.model_validate({**found, "unconfirmed": doubtful})
 
 

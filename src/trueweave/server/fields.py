@@ -5,9 +5,10 @@ Lengths are in characters. A test reads the OpenAPI description and fails for a 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import fields as dataclass_fields
 from decimal import Decimal
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_type_hints
 from uuid import UUID
 
 from fastapi import Query
@@ -80,7 +81,7 @@ def with_parameters(options: type) -> Callable[[type[B]], type[B]]:
         known: dict[str, Any] = {
             one.name: _body_field(one) for one in plain_fields(options) if one.name not in body.model_fields
         }
-        return create_model(body.__name__, __base__=body, __doc__=body.__doc__, __module__=body.__module__, **known)
+        return _extended(body, known)
 
     return decorated
 
@@ -89,3 +90,31 @@ def _body_field(one: PlainField) -> tuple[Any, Any]:
     mark = one.parameter
     bounds = Field(ge=mark.least, le=mark.most, max_length=mark.longest, description=mark.help)
     return (Annotated[one.type, bounds, storable_text] if one.type is str else Annotated[one.type, bounds]), one.default
+
+
+def with_fields(value: type, without: Sequence[str] = ()) -> Callable[[type[B]], type[B]]:
+    """Add the fields of a dataclass to the body of a response, but for those that the body has itself."""
+
+    def decorated(body: type[B]) -> type[B]:
+        left_out = {*without, *body.model_fields}
+        hints = {name: hint for name, hint in get_type_hints(value).items() if name not in left_out}
+        return _extended(
+            body, {one.name: (hints[one.name], ...) for one in dataclass_fields(value) if one.name in hints}
+        )
+
+    return decorated
+
+
+def with_optional_fields(other: type[BaseModel], without: Sequence[str] = ()) -> Callable[[type[B]], type[B]]:
+    """Add the fields of another body, each of which may be missing, but for those that the body has itself."""
+
+    def decorated(body: type[B]) -> type[B]:
+        left_out = {*without, *body.model_fields}
+        known: dict[str, Any] = {name: field.annotation for name, field in other.model_fields.items()}
+        return _extended(body, {name: (kind | None, None) for name, kind in known.items() if name not in left_out})
+
+    return decorated
+
+
+def _extended(body: type[B], known: dict[str, Any]) -> type[B]:
+    return create_model(body.__name__, __base__=body, __doc__=body.__doc__, __module__=body.__module__, **known)

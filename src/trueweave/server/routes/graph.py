@@ -9,18 +9,16 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from trueweave.core.evidence import EntityPath
+from trueweave.core.evidence import EntityDetails
 from trueweave.core.graph import Entity, Relation
+from trueweave.core.parameters import values
 from trueweave.server.access import Reading
 from trueweave.server.bodies import (
-    EntityBody,
     FoundEntities,
     FoundRelations,
     NeighboursBody,
     PathBody,
     PictureBody,
-    StepBody,
-    WayBody,
 )
 from trueweave.server.fields import Cursor, EntityName, FilterJson, Limit, Line, Name, name_or_id
 from trueweave.server.filters import read_filter
@@ -62,10 +60,9 @@ async def search_entities(
 
 
 @router.get("/entity")
-async def get_entity(trueweave: Reading, name: EntityName, relations: Most = 10, passages: Most = 5) -> EntityBody:
+async def get_entity(trueweave: Reading, name: EntityName, relations: Most = 10, passages: Most = 5) -> EntityDetails:
     """An entity: what is said of it, its heaviest relations, and passages that mention it."""
-    found = await trueweave.graph.entity(name_or_id(name), relations=relations, passages=passages)
-    return EntityBody(entity=found.entity, relations=list(found.relations), passages=list(found.passages))
+    return await trueweave.graph.entity(name_or_id(name), relations=relations, passages=passages)
 
 
 @router.get("/relations", response_model=ListPage[Relation])
@@ -124,7 +121,7 @@ async def find_path(
 ) -> PathBody:
     """A shortest path from one entity to another, with passages that state each of its relations."""
     found = await trueweave.graph.path(name_or_id(start), name_or_id(end), longest=longest, passages=passages)
-    return PathBody(path=_way(found) if found else None)
+    return PathBody(path=found)
 
 
 @router.get("/picture")
@@ -146,16 +143,4 @@ async def get_picture(
         longest=longest,
         limit=limit,
     )
-    return PictureBody(
-        title=found.title,
-        entities=list(found.entities),
-        relations=list(found.relations),
-        marked=sorted(found.marked),
-        passages={id_: list(some) for id_, some in found.passages.items()},
-        note=found.note,
-    )
-
-
-def _way(found: EntityPath) -> WayBody:
-    steps = [StepBody(relation=one.relation, forward=one.forward, passages=list(one.passages)) for one in found.steps]
-    return WayBody(entities=list(found.entities), steps=steps)
+    return PictureBody(**{**values(found), "marked": sorted(found.marked)})

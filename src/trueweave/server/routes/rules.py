@@ -10,10 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from trueweave.core.errors import RuleError
 from trueweave.core.graph import Rule, Suggestion
-from trueweave.core.record import Link, Mention, Resolution, ResolutionSettings, Sameness
+from trueweave.core.record import Link, Mention, NameKey, Resolution, ResolutionSettings, Sameness
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.server.access import Administering, AnyCaller, Reading, Writing
-from trueweave.server.bodies import NameBody, RuleBody, RuleRequest, listed
+from trueweave.server.bodies import NameBody, RuleBody, RuleRequest
 from trueweave.server.fields import Cursor, Limit
 from trueweave.server.idempotency import Idempotent
 from trueweave.server.pages import ListPage, Pager
@@ -59,7 +59,7 @@ class AcceptedBody(BaseModel):
 class RejectedBody(BaseModel):
     """The pairs of names that are not suggested again."""
 
-    rejected: list[list[NameBody]]
+    rejected: list[tuple[NameKey, NameKey]]
 
 
 class NamesBody(BaseModel):
@@ -72,7 +72,7 @@ class NamesBody(BaseModel):
 class MentionedNames(BaseModel):
     """For each name that was asked for, in their order, those that some document mentions now."""
 
-    mentioned: list[list[NameBody]]
+    mentioned: list[tuple[NameKey, ...]]
 
 
 class ResolutionBody(BaseModel):
@@ -93,7 +93,7 @@ async def list_rules(trueweave: Reading, limit: Limit = 50, cursor: Cursor = "")
         async with trueweave.workspace.transaction() as tx:
             found = await resolution.rule_page(tx, limit + 1, pager.position(cursor))
     page = pager.page(found, limit, lambda one: one[0])
-    return ListPage(items=[_body(rule) for _, rule in page["items"]], next=page["next"])
+    return ListPage(items=[RuleBody.of(rule) for _, rule in page["items"]], next=page["next"])
 
 
 @router.post("", status_code=201)
@@ -102,7 +102,7 @@ async def make_rule(body: RuleRequest, caller: AnyCaller, trueweave: Writing, on
 
     async def act() -> RuleBody:
         by = ": ".join(one for one in (caller.name, body.by) if one)  # a key cannot pass for another
-        return _body(await _made(body, trueweave, by))
+        return RuleBody.of(await _made(body, trueweave, by))
 
     return RuleBody.model_validate(await once(trueweave, body, act))
 
@@ -126,7 +126,7 @@ async def accept_suggestions(body: SuggestionIds, trueweave: Writing, once: Idem
     """Merge the names of these suggestions of the last list."""
 
     async def act() -> AcceptedBody:
-        return AcceptedBody(rules=[_body(rule) for rule in await trueweave.rules.accept(*body.ids)])
+        return AcceptedBody(rules=[RuleBody.of(rule) for rule in await trueweave.rules.accept(*body.ids)])
 
     return AcceptedBody.model_validate(await once(trueweave, body, act))
 
@@ -136,7 +136,7 @@ async def reject_suggestions(body: SuggestionIds, trueweave: Writing, once: Idem
     """Suggest none of these pairs of names again."""
 
     async def act() -> RejectedBody:
-        return RejectedBody(rejected=[listed(pair) for pair in await trueweave.rules.reject(*body.ids)])
+        return RejectedBody(rejected=await trueweave.rules.reject(*body.ids))
 
     return RejectedBody.model_validate(await once(trueweave, body, act))
 
@@ -146,7 +146,7 @@ async def find_mentioned(body: NamesBody, trueweave: Reading) -> MentionedNames:
     """Which of these names documents mention, written just so; without a type, of any."""
     keys = [one.key() for one in body.names]
     found = await trueweave.rules.mentioned(keys)
-    return MentionedNames(mentioned=[listed(found[key]) for key in keys])
+    return MentionedNames(mentioned=[found[key] for key in keys])
 
 
 @router.get("/resolution")
@@ -207,16 +207,3 @@ def _fact(body: RuleRequest) -> Mention | Link:
     words = (*((body.type,) if body.type else ()), *body.keywords)
     how = (words, body.strength, body.emphasis)
     return Link(name.name, to.name, body.label, *how, source_type=name.type, target_type=to.type)
-
-
-def _body(rule: Rule) -> RuleBody:
-    target = NameBody(name=rule.target.name, type=rule.target.type) if rule.target else None
-    return RuleBody(
-        id=rule.id,
-        kind=rule.kind,
-        names=listed(rule.names),
-        label=rule.label,
-        target=target,
-        by=rule.by,
-        made=rule.made,
-    )
