@@ -86,6 +86,7 @@ docs: setup  ## check that every link in the documentation resolves, and that wh
 	$(BIN)/python tools/write_communities.py --check
 	$(BIN)/python tools/write_checking.py --check
 	$(BIN)/python tools/write_scale.py --check
+	$(BIN)/python tools/write_client.py --check
 	$(BIN)/python tools/write_sync.py --check
 
 quality: setup  ## write the page on what methods find anew, from the results of benchmarks/quality.py
@@ -103,7 +104,8 @@ checking: setup  ## write the figures of citation checking anew, from the result
 reference: setup  ## write the reference pages anew
 	$(BIN)/python tools/write_reference.py
 
-sync: setup  ## write Trueweave anew from AsyncTrueweave
+sync: setup  ## write the calls of AsyncClient, and the synchronous classes, anew from AsyncTrueweave
+	$(BIN)/python tools/write_client.py
 	$(BIN)/python tools/write_sync.py
 
 bench: setup  ## measure indexing, ingest and questions

@@ -16,14 +16,20 @@ class AsyncClientBudget:
     def __init__(self, requests: WorkspaceRequests) -> None:
         self._requests = requests
 
+    # --- written by `make sync` from engine/budget.py and the server's routes ---
+
     async def get(self) -> Budget:
         """What this workspace may spend on models, and has spent."""
         return read(Budget, await self._requests.get("/budget"))
 
     async def allow(self, *, price: Decimal | None = None, tokens: int | None = None) -> Budget:
         """Let this workspace spend so much more, in money or in tokens, over all workers; without either, no cap."""
-        body = {"price": None if price is None else str(price), "tokens": tokens}
-        return read(Budget, await self._requests.write("/budget", body, method="PUT"))
+        return read(
+            Budget,
+            await self._requests.write(
+                "/budget", {"price": None if price is None else str(price), "tokens": tokens}, method="PUT"
+            ),
+        )
 
     async def receipt(self, since: datetime | None = None) -> list[Spent]:
         """What was spent since then, by stage and model."""
@@ -31,5 +37,7 @@ class AsyncClientBudget:
 
     async def receipt_by_document(self, since: datetime | None = None, limit: int = 20) -> list[SpentOn]:
         """What was spent since then on the costliest documents, by model."""
-        found = await self._requests.get("/spend/documents", since=moment(since), limit=limit)
-        return read(list[SpentOn], part(found, "documents"))
+        return read(
+            list[SpentOn],
+            part(await self._requests.get("/spend/documents", since=moment(since), limit=limit), "documents"),
+        )

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
-from trueweave.client.forms import moment, part, read
+from trueweave.client.forms import moment, part, read, read_or_none
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.core.errors import UnknownCommunity
 from trueweave.core.graph import Community, CommunityChanges, CommunityReport, Entity, Hierarchy, RetiredCommunity
@@ -19,38 +19,6 @@ class AsyncClientCommunities:
 
     def __init__(self, requests: WorkspaceRequests) -> None:
         self._requests = requests
-
-    async def find(self) -> CommunityChanges:
-        """Find the communities of the graph as it is settled now; what that changed.
-
-        Nothing is done where the graph is as it was. No model is asked: `write_reports` does that.
-        """
-        return read(CommunityChanges, await self._requests.write("/communities/find"))
-
-    async def estimate_reports(self) -> ReportEstimate:
-        """What `write_reports` would take. Nothing is sent to any model."""
-        return read(ReportEstimate, await self._requests.get("/communities/reports/estimate"))
-
-    async def request_reports(self) -> None:
-        """Have workers write about all communities that have no report, or a stale one, and do not wait for them."""
-        await self._requests.write("/communities/reports")
-
-    async def hierarchy(self) -> Hierarchy | None:
-        """The communities as a whole, level by level; None where none were looked for yet."""
-        found = part(await self._requests.get("/communities/hierarchy"), "hierarchy")
-        return None if found is None else read(Hierarchy, found)
-
-    async def select(
-        self, level: int | None = None, *, within: UUID | None = None, since: datetime | None = None, limit: int = 50
-    ) -> list[Community]:
-        """Communities, the largest first: of a level, right within another, or changed since then."""
-        params = {"level": level, "within": None if within is None else str(within), "since": moment(since)}
-        return await self._requests.listed("/communities", Community, limit, **params)
-
-    async def retired(self, since: datetime, limit: int = 50) -> list[RetiredCommunity]:
-        """Communities that are no more since then, the latest first."""
-        found = await self._requests.get("/communities/retired", since=moment(since), limit=limit)
-        return read(list[RetiredCommunity], part(found, "communities"))
 
     async def get(self, id: UUID | str) -> Community:
         """The community of this id, or of the one id that begins like this."""
@@ -74,3 +42,39 @@ class AsyncClientCommunities:
 
     async def _found(self, id: UUID | str, members: int) -> Any:
         return await self._requests.get(f"/communities/{quote(str(id), safe='')}", members=members)
+
+    # --- written by `make sync` from engine/communities.py and the server's routes ---
+
+    async def find(self) -> CommunityChanges:
+        """Find the communities of the graph as it is settled now; what that changed.
+
+        Nothing is done where the graph is as it was. No model is asked: `write_reports` does that.
+        """
+        return read(CommunityChanges, await self._requests.write("/communities/find"))
+
+    async def estimate_reports(self) -> ReportEstimate:
+        """What `write_reports` would take. Nothing is sent to any model."""
+        return read(ReportEstimate, await self._requests.get("/communities/reports/estimate"))
+
+    async def request_reports(self) -> None:
+        """Have workers write about all communities that have no report, or a stale one, and do not wait for them."""
+        await self._requests.write("/communities/reports")
+
+    async def hierarchy(self) -> Hierarchy | None:
+        """The communities as a whole, level by level; None where none were looked for yet."""
+        return read_or_none(Hierarchy, part(await self._requests.get("/communities/hierarchy"), "hierarchy"))
+
+    async def select(
+        self, level: int | None = None, *, within: UUID | None = None, since: datetime | None = None, limit: int = 50
+    ) -> list[Community]:
+        """Communities, the largest first: of a level, right within another, or changed since then."""
+        return await self._requests.listed(
+            "/communities", Community, limit, level=level, within=str(within) if within else None, since=moment(since)
+        )
+
+    async def retired(self, since: datetime, limit: int = 50) -> list[RetiredCommunity]:
+        """Communities that are no more since then, the latest first."""
+        return read(
+            list[RetiredCommunity],
+            part(await self._requests.get("/communities/retired", since=moment(since), limit=limit), "communities"),
+        )

@@ -112,21 +112,6 @@ class ClientDocumentCalls:
                 row = json.loads(line)
                 yield preannotated.document(row, part(row, "uri"))
 
-    async def list_documents(
-        self, limit: int = 50, *, noted: bool = False, after: str = "", prefix: str = "", filter: Filter | None = None
-    ) -> list[DocumentInfo]:
-        """The documents that are there and pass a filter, by uri; only those with a note, or whose uri begins with a
-        `prefix`, if that is wanted. The next page begins after the last uri of this one."""
-        return await self._requests.listed(
-            "/documents",
-            DocumentInfo,
-            limit,
-            noted="true" if noted else None,
-            after=after or None,
-            prefix=prefix or None,
-            filter=filter_text(filter),
-        )
-
     async def document(
         self, uri: str, *, first: int = 0, chunks: int = 50, entities: int = 20, start: int = 0
     ) -> DocumentDetails:
@@ -150,3 +135,20 @@ class ClientDocumentCalls:
             if len(page.passages) < _CHUNKS_AT_ONCE:
                 break
         return found
+
+    # --- written by `make sync` from engine/documents.py and the server's routes ---
+
+    async def list_documents(
+        self, limit: int = 50, *, noted: bool = False, after: str = "", prefix: str = "", filter: Filter | None = None
+    ) -> list[DocumentInfo]:
+        """The documents that are there and pass a filter, by uri; only those with a note, or whose uri begins with a
+        `prefix`, if that is wanted. The next page begins after the last uri of this one."""
+        return await self._requests.listed(
+            "/documents",
+            DocumentInfo,
+            limit,
+            noted="true" if noted else None,
+            after=after or None,
+            prefix=prefix or None,
+            filter=filter_text(filter),
+        )

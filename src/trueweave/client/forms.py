@@ -38,6 +38,11 @@ def read(kind: type[T], data: Any) -> T:
     return found
 
 
+def read_or_none(kind: type[T], data: Any) -> T | None:
+    """The same for what may be null."""
+    return None if data is None else read(kind, data)
+
+
 def part(data: Any, name: Hashable) -> Any:
     """One field of what a server answered."""
     try:

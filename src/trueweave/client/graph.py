@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from trueweave.client.forms import entity_name, filter_text, part, read
+from trueweave.client.forms import entity_name, filter_text, part, read, read_or_none
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.core.errors import InvalidArgument
 from trueweave.core.evidence import EntityDetails, EntityPath, Filter, Hits, Scored
@@ -15,27 +15,16 @@ from trueweave.formats.pictures import GraphPicture
 from trueweave.text.names import storable
 
 
+def _hits(items: list[Any], found: Any) -> Hits[Any]:
+    scores = read(list[float], part(found, "scores"))
+    return Hits(tuple(map(Scored, items, scores)), tuple(part(found, "by")))
+
+
 class AsyncClientGraph:
     """The graph of a workspace of a server: `client.graph`."""
 
     def __init__(self, requests: WorkspaceRequests) -> None:
         self._requests = requests
-
-    async def entities(self, limit: int = 50, *, type: str = "") -> list[Entity]:
-        """The most mentioned entities; of one type, if that is wanted."""
-        return await self._requests.listed("/entities", Entity, limit, type=type or None)
-
-    async def entity(self, entity: UUID | str | NameKey, *, relations: int = 10, passages: int = 5) -> EntityDetails:
-        """An entity by its id or by one of its names: what is said of it, its heaviest relations, and passages that
-        mention it.
-
-        A name need not have the case, accents or article that documents write it with. UnknownEntity where no entity
-        has it, with names like it; AmbiguousName where several have it, with these: NameKey says of which type.
-        """
-        return read(
-            EntityDetails,
-            await self._requests.get("/entity", name=entity_name(entity), relations=relations, passages=passages),
-        )
 
     async def search_entities(
         self, text: str, limit: int = 10, *, type: str = "", filter: Filter | None = None
@@ -52,35 +41,6 @@ class AsyncClientGraph:
         params = {"text": storable(text), "limit": limit, "filter": filter_text(filter)}
         found = await self._requests.get("/relations/search", **params)
         return _hits(read(list[Relation], part(found, "relations")), found)
-
-    async def relations(self, *entities: UUID | str | NameKey, limit: int = 50) -> list[Relation]:
-        """The relations from and to these entities, given by id or name; of all entities, if none are given. The
-        heaviest come first."""
-        names = [entity_name(one) for one in entities] or None
-        return await self._requests.listed("/relations", Relation, limit, entity=names)
-
-    async def neighbours(self, *entities: UUID | str | NameKey, hops: int = 1, limit: int = 50) -> list[Entity]:
-        """The entities around these, given by id or name, over so many relations: nearer ones first, then those more
-        heavily related."""
-        if not entities:
-            return []
-        names = [entity_name(one) for one in entities]
-        found = await self._requests.get("/neighbours", entity=names, hops=hops, limit=limit)
-        return read(list[Entity], part(found, "entities"))
-
-    async def path(
-        self, start: UUID | str | NameKey, end: UUID | str | NameKey, *, longest: int = 6, passages: int = 2
-    ) -> EntityPath | None:
-        """A shortest path from one entity to another over relations in either direction, with passages that state each;
-        of paths of the same length the one whose weakest relation is heaviest.
-
-        The search is bounded: of each entity the heaviest relations are followed. None where no path of at most
-        `longest` relations is found.
-        """
-        ends = {"start": entity_name(start), "end": entity_name(end)}
-        found = await self._requests.get("/path", **ends, longest=longest, passages=passages)
-        way = part(found, "path")
-        return None if way is None else read(EntityPath, way)
 
     async def picture(
         self,
@@ -112,7 +72,59 @@ class AsyncClientGraph:
         )
         return read(GraphPicture, found)
 
+    # --- written by `make sync` from engine/graph.py and the server's routes ---
 
-def _hits(items: list[Any], found: Any) -> Hits[Any]:
-    scores = read(list[float], part(found, "scores"))
-    return Hits(tuple(map(Scored, items, scores)), tuple(part(found, "by")))
+    async def entities(self, limit: int = 50, *, type: str = "") -> list[Entity]:
+        """The most mentioned entities; of one type, if that is wanted."""
+        return await self._requests.listed("/entities", Entity, limit, type=type or None)
+
+    async def entity(self, entity: UUID | str | NameKey, *, relations: int = 10, passages: int = 5) -> EntityDetails:
+        """An entity by its id or by one of its names: what is said of it, its heaviest relations, and passages that
+        mention it.
+
+        A name need not have the case, accents or article that documents write it with. UnknownEntity where no entity
+        has it, with names like it; AmbiguousName where several have it, with these: NameKey says of which type.
+        """
+        return read(
+            EntityDetails,
+            await self._requests.get("/entity", name=entity_name(entity), relations=relations, passages=passages),
+        )
+
+    async def relations(self, *entities: UUID | str | NameKey, limit: int = 50) -> list[Relation]:
+        """The relations from and to these entities, given by id or name; of all entities, if none are given. The
+        heaviest come first."""
+        return await self._requests.listed("/relations", Relation, limit, entity=[entity_name(one) for one in entities])
+
+    async def neighbours(self, *entities: UUID | str | NameKey, hops: int = 1, limit: int = 50) -> list[Entity]:
+        """The entities around these, given by id or name, over so many relations: nearer ones first, then those more
+        heavily related."""
+        if not entities:
+            return []
+        return read(
+            list[Entity],
+            part(
+                await self._requests.get(
+                    "/neighbours", hops=hops, limit=limit, entity=[entity_name(one) for one in entities]
+                ),
+                "entities",
+            ),
+        )
+
+    async def path(
+        self, start: UUID | str | NameKey, end: UUID | str | NameKey, *, longest: int = 6, passages: int = 2
+    ) -> EntityPath | None:
+        """A shortest path from one entity to another over relations in either direction, with passages that state each;
+        of paths of the same length the one whose weakest relation is heaviest.
+
+        The search is bounded: of each entity the heaviest relations are followed. None where no path of at most
+        `longest` relations is found.
+        """
+        return read_or_none(
+            EntityPath,
+            part(
+                await self._requests.get(
+                    "/path", start=entity_name(start), end=entity_name(end), longest=longest, passages=passages
+                ),
+                "path",
+            ),
+        )

@@ -36,15 +36,17 @@ class AsyncClientJobs:
         """
         return await Submission(self._requests, listener, refresh=refresh, job=job).submit(what)
 
-    async def get(self, id: UUID) -> IngestJob:
-        """The documents that were handed in as this job, and how far they are. UnknownJob where there is none."""
-        return read(IngestJob, await self._requests.get(f"/jobs/{id}"))
-
     async def latest(self, limit: int = 50, *, before: tuple[datetime, UUID] | None = None) -> list[IngestJob]:
         """Jobs, the latest first. The next page begins before the last one of this: its `made` and its `id`."""
         made, id_ = before or (None, None)
         params = {"made_before": moment(made), "before": None if id_ is None else str(id_)}
         return await self._requests.listed("/jobs", IngestJob, limit, **params)
+
+    # --- written by `make sync` from engine/jobs.py and the server's routes ---
+
+    async def get(self, id: UUID) -> IngestJob:
+        """The documents that were handed in as this job, and how far they are. UnknownJob where there is none."""
+        return read(IngestJob, await self._requests.get(f"/jobs/{id}"))
 
     async def documents(self, job: UUID, limit: int = 50, *, after: str = "") -> list[DocumentState]:
         """The documents of a job by uri, and how far each is. The next page begins after the last uri of this one."""

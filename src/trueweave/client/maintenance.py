@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trueweave.client.forms import part
+from trueweave.client.forms import part, read
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.core.jobs import FailedDocument
 
@@ -13,13 +13,14 @@ class AsyncClientMaintenance:
     def __init__(self, requests: WorkspaceRequests) -> None:
         self._requests = requests
 
+    # --- written by `make sync` from engine/maintenance.py and the server's routes ---
+
     async def drop(self) -> int:
         """Take the workspace away, with all that is in it; how many documents there were.
 
         Whoever is adding documents is waited for where a transaction is under way, and gets UnknownWorkspace after it.
         """
-        found: int = part(await self._requests.delete(), "documents")
-        return found
+        return read(int, part(await self._requests.delete(""), "documents"))
 
     async def failed_documents(self, limit: int = 20) -> list[FailedDocument]:
         """Documents that failed for good, with their errors. Adding one again tries it again."""

@@ -91,24 +91,6 @@ class AsyncClientRules:
         }
         return rule(await self._requests.write("/rules", body))
 
-    async def undo(self, rule: UUID) -> None:
-        """Take a rule back, as if it had never been made."""
-        await self._requests.delete(f"/rules/{rule}")
-
-    async def all(self) -> list[Rule]:
-        """All rules, in the order in which they were made, and facts that were added after them."""
-        return await self._requests.listed("/rules", Rule, None)
-
-    async def suggestions(
-        self, threshold: int | None = None, *, limit: int = 20, rejected: bool = False
-    ) -> list[Suggestion]:
-        """Names that may be one thing, with passages of both: pairs more alike than the threshold (that of the
-        resolution, if none is given) which are two entities and on which nobody has decided, the most alike first; or
-        else those that were `rejected`."""
-        params = {"threshold": threshold, "limit": limit, "rejected": "true" if rejected else None}
-        found = await self._requests.get("/rules/suggestions", **params)
-        return read(list[Suggestion], part(found, "suggestions"))
-
     async def accept(self, *which: UUID | str | int) -> list[Rule]:
         """Merge the names of these suggestions, given by id (or how it begins) or by number in the last list."""
         if not which:
@@ -139,11 +121,37 @@ class AsyncClientRules:
             found |= zip(some, read(list[tuple[NameKey, ...]], part(data, "mentioned")), strict=True)
         return found
 
-    async def resolution(self) -> ResolutionSettings:
-        """What makes two names one entity here."""
-        return read(ResolutionSettings, await self._requests.get("/rules/resolution"))
-
     async def change_resolution(self, to: ResolutionSettings) -> None:
         """Resolve all names by other settings."""
         body = {"mode": to.mode, "threshold": to.threshold, "same": to.same}
         await self._requests.write("/rules/resolution", body, method="PUT")
+
+    # --- written by `make sync` from engine/rules.py and the server's routes ---
+
+    async def undo(self, rule: UUID) -> None:
+        """Take a rule back, as if it had never been made."""
+        await self._requests.delete(f"/rules/{rule}")
+
+    async def all(self) -> list[Rule]:
+        """All rules, in the order in which they were made, and facts that were added after them."""
+        return await self._requests.listed("/rules", Rule, None)
+
+    async def suggestions(
+        self, threshold: int | None = None, *, limit: int = 20, rejected: bool = False
+    ) -> list[Suggestion]:
+        """Names that may be one thing, with passages of both: pairs more alike than the threshold (that of the
+        resolution, if none is given) which are two entities and on which nobody has decided, the most alike first; or
+        else those that were `rejected`."""
+        return read(
+            list[Suggestion],
+            part(
+                await self._requests.get(
+                    "/rules/suggestions", threshold=threshold, limit=limit, rejected="true" if rejected else None
+                ),
+                "suggestions",
+            ),
+        )
+
+    async def resolution(self) -> ResolutionSettings:
+        """What makes two names one entity here."""
+        return read(ResolutionSettings, await self._requests.get("/rules/resolution"))

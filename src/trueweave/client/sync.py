@@ -50,19 +50,6 @@ class _Group(WaitingGroup[AsyncClient]):
 class ClientGraph(_Group):
     """The graph of a workspace of a server: `client.graph`."""
 
-    def entities(self, limit: int = 50, *, type: str = "") -> list[Entity]:
-        """The most mentioned entities; of one type, if that is wanted."""
-        return self._wait_for(lambda trueweave: trueweave.graph.entities(limit, type=type))
-
-    def entity(self, entity: UUID | str | NameKey, *, relations: int = 10, passages: int = 5) -> EntityDetails:
-        """An entity by its id or by one of its names: what is said of it, its heaviest relations, and passages that
-        mention it.
-
-        A name need not have the case, accents or article that documents write it with. UnknownEntity where no entity
-        has it, with names like it; AmbiguousName where several have it, with these: NameKey says of which type.
-        """
-        return self._wait_for(lambda trueweave: trueweave.graph.entity(entity, relations=relations, passages=passages))
-
     def search_entities(
         self, text: str, limit: int = 10, *, type: str = "", filter: Filter | None = None
     ) -> Hits[Entity]:
@@ -74,27 +61,6 @@ class ClientGraph(_Group):
         """The relations that fit a text best: by meaning and by the words of their names, keywords and descriptions, or
         by words alone where nothing is embedded, which `by` says."""
         return self._wait_for(lambda trueweave: trueweave.graph.search_relations(text, limit, filter=filter))
-
-    def relations(self, *entities: UUID | str | NameKey, limit: int = 50) -> list[Relation]:
-        """The relations from and to these entities, given by id or name; of all entities, if none are given. The
-        heaviest come first."""
-        return self._wait_for(lambda trueweave: trueweave.graph.relations(*entities, limit=limit))
-
-    def neighbours(self, *entities: UUID | str | NameKey, hops: int = 1, limit: int = 50) -> list[Entity]:
-        """The entities around these, given by id or name, over so many relations: nearer ones first, then those more
-        heavily related."""
-        return self._wait_for(lambda trueweave: trueweave.graph.neighbours(*entities, hops=hops, limit=limit))
-
-    def path(
-        self, start: UUID | str | NameKey, end: UUID | str | NameKey, *, longest: int = 6, passages: int = 2
-    ) -> EntityPath | None:
-        """A shortest path from one entity to another over relations in either direction, with passages that state each;
-        of paths of the same length the one whose weakest relation is heaviest.
-
-        The search is bounded: of each entity the heaviest relations are followed. None where no path of at most
-        `longest` relations is found.
-        """
-        return self._wait_for(lambda trueweave: trueweave.graph.path(start, end, longest=longest, passages=passages))
 
     def picture(
         self,
@@ -117,9 +83,55 @@ class ClientGraph(_Group):
             )
         )
 
+    def entities(self, limit: int = 50, *, type: str = "") -> list[Entity]:
+        """The most mentioned entities; of one type, if that is wanted."""
+        return self._wait_for(lambda trueweave: trueweave.graph.entities(limit, type=type))
+
+    def entity(self, entity: UUID | str | NameKey, *, relations: int = 10, passages: int = 5) -> EntityDetails:
+        """An entity by its id or by one of its names: what is said of it, its heaviest relations, and passages that
+        mention it.
+
+        A name need not have the case, accents or article that documents write it with. UnknownEntity where no entity
+        has it, with names like it; AmbiguousName where several have it, with these: NameKey says of which type.
+        """
+        return self._wait_for(lambda trueweave: trueweave.graph.entity(entity, relations=relations, passages=passages))
+
+    def relations(self, *entities: UUID | str | NameKey, limit: int = 50) -> list[Relation]:
+        """The relations from and to these entities, given by id or name; of all entities, if none are given. The
+        heaviest come first."""
+        return self._wait_for(lambda trueweave: trueweave.graph.relations(*entities, limit=limit))
+
+    def neighbours(self, *entities: UUID | str | NameKey, hops: int = 1, limit: int = 50) -> list[Entity]:
+        """The entities around these, given by id or name, over so many relations: nearer ones first, then those more
+        heavily related."""
+        return self._wait_for(lambda trueweave: trueweave.graph.neighbours(*entities, hops=hops, limit=limit))
+
+    def path(
+        self, start: UUID | str | NameKey, end: UUID | str | NameKey, *, longest: int = 6, passages: int = 2
+    ) -> EntityPath | None:
+        """A shortest path from one entity to another over relations in either direction, with passages that state each;
+        of paths of the same length the one whose weakest relation is heaviest.
+
+        The search is bounded: of each entity the heaviest relations are followed. None where no path of at most
+        `longest` relations is found.
+        """
+        return self._wait_for(lambda trueweave: trueweave.graph.path(start, end, longest=longest, passages=passages))
+
 
 class ClientCommunities(_Group):
     """The communities of a workspace of a server: `client.communities`."""
+
+    def get(self, id: UUID | str) -> Community:
+        """The community of this id, or of the one id that begins like this."""
+        return self._wait_for(lambda trueweave: trueweave.communities.get(id))
+
+    def report(self, community: UUID) -> CommunityReport | None:
+        """What is written about a community, if anything is."""
+        return self._wait_for(lambda trueweave: trueweave.communities.report(community))
+
+    def members(self, community: UUID, limit: int = 50) -> list[Entity]:
+        """The entities in a community, those with most relations first."""
+        return self._wait_for(lambda trueweave: trueweave.communities.members(community, limit))
 
     def find(self) -> CommunityChanges:
         """Find the communities of the graph as it is settled now; what that changed.
@@ -151,18 +163,6 @@ class ClientCommunities(_Group):
     def retired(self, since: datetime, limit: int = 50) -> list[RetiredCommunity]:
         """Communities that are no more since then, the latest first."""
         return self._wait_for(lambda trueweave: trueweave.communities.retired(since, limit))
-
-    def get(self, id: UUID | str) -> Community:
-        """The community of this id, or of the one id that begins like this."""
-        return self._wait_for(lambda trueweave: trueweave.communities.get(id))
-
-    def report(self, community: UUID) -> CommunityReport | None:
-        """What is written about a community, if anything is."""
-        return self._wait_for(lambda trueweave: trueweave.communities.report(community))
-
-    def members(self, community: UUID, limit: int = 50) -> list[Entity]:
-        """The entities in a community, those with most relations first."""
-        return self._wait_for(lambda trueweave: trueweave.communities.members(community, limit))
 
 
 class ClientRules(_Group):
@@ -203,20 +203,6 @@ class ClientRules(_Group):
         can cite."""
         return self._wait_for(lambda trueweave: trueweave.rules.add(fact, by=by, id=id))
 
-    def undo(self, rule: UUID) -> None:
-        """Take a rule back, as if it had never been made."""
-        self._wait_for(lambda trueweave: trueweave.rules.undo(rule))
-
-    def all(self) -> list[Rule]:
-        """All rules, in the order in which they were made, and facts that were added after them."""
-        return self._wait_for(lambda trueweave: trueweave.rules.all())
-
-    def suggestions(self, threshold: int | None = None, *, limit: int = 20, rejected: bool = False) -> list[Suggestion]:
-        """Names that may be one thing, with passages of both: pairs more alike than the threshold (that of the
-        resolution, if none is given) which are two entities and on which nobody has decided, the most alike first; or
-        else those that were `rejected`."""
-        return self._wait_for(lambda trueweave: trueweave.rules.suggestions(threshold, limit=limit, rejected=rejected))
-
     def accept(self, *which: UUID | str | int) -> list[Rule]:
         """Merge the names of these suggestions, given by id (or how it begins) or by number in the last list."""
         return self._wait_for(lambda trueweave: trueweave.rules.accept(*which))
@@ -233,13 +219,27 @@ class ClientRules(_Group):
         """For each of these names those that some document mentions now, written just so; without a type, of any."""
         return self._wait_for(lambda trueweave: trueweave.rules.mentioned(names))
 
-    def resolution(self) -> ResolutionSettings:
-        """What makes two names one entity here."""
-        return self._wait_for(lambda trueweave: trueweave.rules.resolution())
-
     def change_resolution(self, to: ResolutionSettings) -> None:
         """Resolve all names by other settings."""
         self._wait_for(lambda trueweave: trueweave.rules.change_resolution(to))
+
+    def undo(self, rule: UUID) -> None:
+        """Take a rule back, as if it had never been made."""
+        self._wait_for(lambda trueweave: trueweave.rules.undo(rule))
+
+    def all(self) -> list[Rule]:
+        """All rules, in the order in which they were made, and facts that were added after them."""
+        return self._wait_for(lambda trueweave: trueweave.rules.all())
+
+    def suggestions(self, threshold: int | None = None, *, limit: int = 20, rejected: bool = False) -> list[Suggestion]:
+        """Names that may be one thing, with passages of both: pairs more alike than the threshold (that of the
+        resolution, if none is given) which are two entities and on which nobody has decided, the most alike first; or
+        else those that were `rejected`."""
+        return self._wait_for(lambda trueweave: trueweave.rules.suggestions(threshold, limit=limit, rejected=rejected))
+
+    def resolution(self) -> ResolutionSettings:
+        """What makes two names one entity here."""
+        return self._wait_for(lambda trueweave: trueweave.rules.resolution())
 
 
 class ClientJobs(_Group):
@@ -263,13 +263,13 @@ class ClientJobs(_Group):
             lambda trueweave: trueweave.jobs.submit(*what, listener=listener, refresh=refresh, job=job)
         )
 
-    def get(self, id: UUID) -> IngestJob:
-        """The documents that were handed in as this job, and how far they are. UnknownJob where there is none."""
-        return self._wait_for(lambda trueweave: trueweave.jobs.get(id))
-
     def latest(self, limit: int = 50, *, before: tuple[datetime, UUID] | None = None) -> list[IngestJob]:
         """Jobs, the latest first. The next page begins before the last one of this: its `made` and its `id`."""
         return self._wait_for(lambda trueweave: trueweave.jobs.latest(limit, before=before))
+
+    def get(self, id: UUID) -> IngestJob:
+        """The documents that were handed in as this job, and how far they are. UnknownJob where there is none."""
+        return self._wait_for(lambda trueweave: trueweave.jobs.get(id))
 
     def documents(self, job: UUID, limit: int = 50, *, after: str = "") -> list[DocumentState]:
         """The documents of a job by uri, and how far each is. The next page begins after the last uri of this one."""
@@ -401,15 +401,6 @@ class Client(_Waiting):
         """All documents as they were stored, in no particular order."""
         return self._iterate(lambda trueweave: trueweave.documents())
 
-    def list_documents(
-        self, limit: int = 50, *, noted: bool = False, after: str = "", prefix: str = "", filter: Filter | None = None
-    ) -> list[DocumentInfo]:
-        """The documents that are there and pass a filter, by uri; only those with a note, or whose uri begins with a
-        `prefix`, if that is wanted. The next page begins after the last uri of this one."""
-        return self._wait_for(
-            lambda trueweave: trueweave.list_documents(limit, noted=noted, after=after, prefix=prefix, filter=filter)
-        )
-
     def document(
         self, uri: str, *, first: int = 0, chunks: int = 50, entities: int = 20, start: int = 0
     ) -> DocumentDetails:
@@ -418,6 +409,15 @@ class Client(_Waiting):
         character of the document is in. UnknownDocument where there is none, with uris like it."""
         return self._wait_for(
             lambda trueweave: trueweave.document(uri, first=first, chunks=chunks, entities=entities, start=start)
+        )
+
+    def list_documents(
+        self, limit: int = 50, *, noted: bool = False, after: str = "", prefix: str = "", filter: Filter | None = None
+    ) -> list[DocumentInfo]:
+        """The documents that are there and pass a filter, by uri; only those with a note, or whose uri begins with a
+        `prefix`, if that is wanted. The next page begins after the last uri of this one."""
+        return self._wait_for(
+            lambda trueweave: trueweave.list_documents(limit, noted=noted, after=after, prefix=prefix, filter=filter)
         )
 
     # --- questions ---------------------------------------------------------------------------------
