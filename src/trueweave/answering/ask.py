@@ -30,8 +30,8 @@ from trueweave.text.words import language
 NOTHING_FOUND = "The documents do not say."
 LEAST_CONTEXT = 256
 
-_HISTORY_SHARE = 4  # a quarter of the context at most is what was said before
-_TOKENS_A_WORD = 2  # with room for marks, and for languages that take more than English
+_HISTORY_SHARE = 4  # at most a quarter of the context is the conversation
+_TOKENS_A_WORD = 2  # with room for citations, and for languages that need more tokens than English
 _DECIMAL_COMMA = frozenset({"de", "es", "fr", "it", "nl", "pt"})
 
 
@@ -41,11 +41,10 @@ class Answering:
 
     `use_cot`: the model reasons first, and its reasoning is kept apart from the answer. `numerical_answer`: the answer
     is a number with its unit and nothing else. `extractive`: the answer is sentences of the passages and nothing else.
-    `repair`: sentences that the check does not vouch for are given to the model once more. `max_context_tokens` is for
+    `repair`: sentences that the check does not confirm are sent to the model once more. `max_context_tokens` is for
     what the model is shown, a conversation included; `max_answer_tokens` for what it writes, its thoughts included.
-    `max_own_tokens` is for the question, its instructions and the prompt itself, beside the context.
-    `verifiers` check the answer, in this order. `prompts` are those that the model is asked with, and
-    `options` are for the one question.
+    `max_own_tokens` is for the question, its instructions and the prompt itself, beside the context. `verifiers` check
+    the answer, in this order. `prompts` are those that the model is asked with, and `options` are for the one question.
     """
 
     use_cot: bool = False
@@ -77,12 +76,12 @@ class Answering:
             )
 
     def context(self, evidence: Evidence, history: Sequence[Message] = ()) -> Context:
-        """What a model would be shown of the evidence, beside what was said before."""
+        """The context that a model would be shown, in addition to the conversation."""
         before = sum(tokens.count(message.content) for message in self._before(history))
         return compose(evidence, self.max_context_tokens - before)
 
     def prompt(self, question: str, context: Context, history: Sequence[Message] = ()) -> Prompt:
-        """What a model is asked."""
+        """The prompt."""
         kind = "number" if self.numerical_answer else "quotes" if self.extractive else "text"
         form = self.prompts.load(f"answer_{kind}").text
         thinking = self.prompts.load("answer_reasoning").text if self.use_cot else ""
@@ -100,11 +99,11 @@ class Answering:
     async def stream(
         self, question: str, evidence: Evidence, llm: StreamingLLM, history: Sequence[Message] = ()
     ) -> AsyncGenerator[str | Answer, None]:
-        """The answer in pieces as they come, fit to be shown, and at the end the whole of it, checked.
+        """The pieces of the answer as they arrive, ready to be shown, and at the end the complete, checked answer.
 
         The pieces together are the answer's text. They begin with the first citation: until then the reply may turn out
-        to be a refusal, of which nothing is shown. Its usage is what the evidence and the answer took together. Where
-        nothing was found, no model is asked. BadReply if the model writes no answer.
+        to be a refusal, of which nothing is shown. Its usage is what the evidence and the answer took together. If
+        nothing was found, no model is called. BadReply if the model writes no answer.
         """
         if not evidence:
             text = f"Nothing was found: {evidence.reason}" if evidence.reason else NOTHING_FOUND
@@ -187,8 +186,8 @@ class Answering:
     async def _numerical(self, marks: CitationParser, thought: Sequence[Mark], context: Context, asked: str) -> _Made:
         """The number with its unit, checked by the marks behind it, or else by those in the reasoning.
 
-        A reply that is more than a number stays whole, and has a number if there is exactly one in it. Without one,
-        nothing vouches for it: a number was asked for.
+        A reply that is more than a number stays whole, and has a number if there is exactly one in it. Without one, it
+        is not confirmed: a number was requested.
         """
         bare = marks.text
         for mark in reversed(marks.marks):
@@ -216,7 +215,7 @@ class Answering:
 
 
 def _instructions(options: AnswerOptions) -> str:
-    """What the model is told besides the rules, as further rules."""
+    """Additional instructions for the model, as further rules."""
     told = []
     if options.length:
         words = max(options.length // _TOKENS_A_WORD, 1)
@@ -263,7 +262,7 @@ class _Listening:
 
 
 class _Closing:
-    """A stream that is closed when its reader is gone, so that the call behind it ends too."""
+    """A stream that is closed with its reader, so that the model call ends, too."""
 
     def __init__(self, stream: AsyncIterator[str | Reply]) -> None:
         self._stream = stream

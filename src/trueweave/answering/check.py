@@ -99,7 +99,7 @@ async def _ask(verifier: Verifier, claims: Sequence[Claim]) -> tuple[list[Judgem
 
 
 def _vouched(judgement: Judgement, verifier: Verifier) -> Judgement:
-    """The judgement, if its status is one that the verifier can vouch for."""
+    """The judgement, if its status is one that the verifier may return."""
     if judgement.status == "not checked" or judgement.status in verifier.statuses:
         return judgement
     return Judgement("not checked", f"{verifier.name} cannot vouch for “{judgement.status}”")

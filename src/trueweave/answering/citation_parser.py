@@ -1,7 +1,7 @@
-"""Marks in what a model writes, `[2 "exact words"]`, read while it writes.
+"""Parses citations in a model's reply, `[2 "exact words"]`, while it arrives.
 
-What comes in, in pieces of any size, comes out again as it may be shown: without the quotes, as `[2]`. How the text
-was cut into pieces makes no difference.
+What comes in, in pieces of any size, comes out again as it may be shown: without the quotes, as `[2]`. The result does
+not depend on how the text was split into pieces.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Conversations: questions one after the other, each understood from what was said before."""
+"""Conversations: consecutive questions, each understood in the context of the previous turns."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class ConversationState:
         return self._usage
 
     def clear(self) -> None:
-        """Begin anew: what was said before is forgotten."""
+        """Start over: clear the conversation."""
         self._said = ()
 
     def _next(self, question: str, listener: Listener, *, has_model: bool) -> dict[str, Any]:
@@ -93,7 +93,7 @@ class ConversationState:
 
 
 class AsyncConversation(ConversationState):
-    """Questions one after the other, each understood from what was said before. Made by `trueweave.conversation`.
+    """Consecutive questions, each understood in the context of the previous turns. Made by `trueweave.conversation`.
 
     `method` may be set anew between two questions. An answer that was not read to its end is not part of the
     conversation.
@@ -132,7 +132,7 @@ class AsyncConversation(ConversationState):
 
 
 class Conversation(ConversationState):
-    """Questions one after the other, each understood from what was said before. Made by `trueweave.conversation`.
+    """Consecutive questions, each understood in the context of the previous turns. Made by `trueweave.conversation`.
 
     `method` may be set anew between two questions. An answer that was not read to its end is not part of the
     conversation.

@@ -1,7 +1,7 @@
-"""Repair: the sentences that the check does not vouch for are given to the model once more, in one call.
+"""Repair: the sentences that the check does not confirm are sent to the model once more, in one call.
 
-A new sentence takes the place of an old one only if the check vouches for it. A sentence that the model withdraws is
-removed. Every other one stays as it was, with its status.
+A new sentence replaces an old one only if the check confirms it. A sentence that the model withdraws is removed. Every
+other one stays as it was, with its status.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class _Accepted:
 async def _accepted(
     drafts: Sequence[_Draft], context: Context, asked: str, verifiers: Sequence[Verifier]
 ) -> tuple[dict[int, _Accepted], tuple[Check, ...]]:
-    """By the place of the sentence that is replaced: the drafts that the check vouches for, and withdrawn ones."""
+    """By the place of the sentence that is replaced: the drafts that the check confirms, and withdrawn ones."""
     cited = [cite.read(one.marks.text, one.marks.marks, context.passages, asked) for one in drafts]
     concluded, checks = await conclude(cited, verifiers)
     accepted = {}

@@ -148,9 +148,9 @@ def _price_notes(currency: str, listed: PriceList) -> str:
     """In what the prices are, and of which day the list is."""
     from trueweave.models.prices import CURRENCY
 
-    told = f"In {currency}, for a million tokens to a model and from it. Models on your own machine cost nothing."
+    told = f"In {currency}, per million tokens of input and output. Models on your own machine cost nothing."
     if currency != CURRENCY:
-        return f"{told} The list is in {CURRENCY}, so that none of its prices is in force."
+        return f"{told} The list is in {CURRENCY}, so none of its prices applies."
     return f"{told} The list is of {listed.as_of}, from {listed.source}: see what your provider asks today."
 
 

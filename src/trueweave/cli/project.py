@@ -195,4 +195,4 @@ def _difference_lines(found: list[ProjectionDifference], store: str, limit: int)
         lines.append(f"{one.kind} {one.id}")
         lines.append(f"  record  {(one.record or 'nothing')[:_SHOWN]}")
         lines.append(f"  {store:<7} {(one.copy or 'nothing')[:_SHOWN]}")
-    return [*lines, next_step(f"trueweave project rebuild {store}", "builds it anew beside this one")]
+    return [*lines, next_step(f"trueweave project rebuild {store}", "rebuilds it beside this one")]

@@ -130,7 +130,7 @@ def _status_advice(found: WorkspaceState, settings: Settings) -> list[Text]:
     elif found.failed:
         advice.append(next_step("trueweave status --failed", "shows what failed, and why"))
     if found.work.waiting or found.index.waiting_documents or found.index.waiting_names:
-        advice.append(next_step("trueweave worker", "works what waits; so does `trueweave add`"))
+        advice.append(next_step("trueweave worker", "processes the queue; so does `trueweave add`"))
     if found.outdated:
         is_refreshed = any(not one.settings for one in found.outdated)
         command = "trueweave add --refresh PATH" if is_refreshed else "trueweave add PATH"

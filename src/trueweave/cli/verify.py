@@ -67,7 +67,7 @@ def _not_compared_lines(verdict: Verdict) -> list[RenderableType]:
         (verdict.waiting_texts, "text"),
     )
     said = ", ".join(count(number, what) for number, what in waiting if number)
-    parts: list[RenderableType] = [f"Not compared, as they wait to be settled: {said}."] if said else []
+    parts: list[RenderableType] = [f"Not compared, because they are not indexed yet: {said}."] if said else []
     if verdict.left_out:
         parts.append(f"Left out, as the index is behind its documents there: {', '.join(verdict.left_out)}.")
     if said:

@@ -76,8 +76,8 @@ class QueryContext:
         return self._embedder is not None
 
     async def lacks_vectors(self) -> str:
-        """Why nothing can be found by meaning here, as a sentence; empty where it can. Vectors of another model than
-        the one that is set are an error."""
+        """Why search by meaning is not possible here, as a sentence; empty if it is. Vectors of another model than the
+        one that is set are an error."""
         if self._embedder is None:
             return "No embedding model is set."
         try:

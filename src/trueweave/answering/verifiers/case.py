@@ -18,7 +18,7 @@ LONGEST_PASSAGE = 20_000  # characters of passages that are taken apart sentence
 
 @dataclass(frozen=True)
 class Problem:
-    """Why a claim is not vouched for."""
+    """Why a claim is not confirmed."""
 
     reason: str
 

@@ -2,8 +2,8 @@
 
 A claim that is a sentence of its passage with one thing changed is contradicted. Each rule looks for one other way in
 which a claim can go against its passage, or say more than it: polarity and opposites, numbers with their units and
-groups, who did what to whom, quantifiers, bounds, modality, and causes. A rule that finds nothing proves nothing: what
-rules vouch for is that the words are there and that none of these differ.
+groups, who did what to whom, quantifiers, bounds, modality, and causes. A rule that finds nothing proves nothing: rules
+only confirm that the words are there and that none of these differ.
 """
 
 from __future__ import annotations

@@ -257,5 +257,5 @@ def sync_plan(plan: SyncPlan, *, show_all: bool) -> list[RenderableType]:
     lines: list[RenderableType] = [", ".join(f"{number:,} {what}" for number, what in figures)]
     if plan.gone:
         most = len(plan.gone) if show_all else SHOWN
-        lines += first_of(plan.gone, "document", "to be removed, as their files are gone", "--all shows them", most)
+        lines += first_of(plan.gone, "document", "to be removed, whose files no longer exist", "--all shows them", most)
     return lines

@@ -1,5 +1,5 @@
-"""`auto`: weave where chunks have subjects of their own, plain fusion where they do not, and words alone where nothing
-can be found by meaning."""
+"""`auto`: weave if most chunks are about one named subject, plain fusion if not, and words alone if there are no
+vectors."""
 
 from __future__ import annotations
 
