@@ -167,4 +167,4 @@ def test_prices_in_force_say_where_they_are_from(environment: dict[str, str], tm
 
     euros = {"TRUEWEAVE_CURRENCY": "EUR"}
     assert len(answer(home("models", "prices", "--json", more=euros))["prices"]) == 2
-    assert "none of its prices is in force" in " ".join(home("models", "prices", more=euros).stdout.split())
+    assert "none of its prices applies" in " ".join(home("models", "prices", more=euros).stdout.split())
