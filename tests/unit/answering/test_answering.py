@@ -400,7 +400,7 @@ async def test_without_options_nothing_is_said_of_them() -> None:
 
 @pytest.mark.parametrize(
     ("options", "problem"),
-    [({"length": 3}, "is 3 tokens; it must be at least 16"), ({"temperature": 2.5}, "2.5; it must be between 0 and 2")],
+    [({"length": 3}, "is 3 tokens; make it 16 or more"), ({"temperature": 2.5}, "2.5; it must be between 0 and 2")],
 )
 def test_options_that_make_no_sense_are_errors(options: dict[str, Any], problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
