@@ -29,7 +29,7 @@ def retry(session: CommandSession) -> None:
     failed = len(left.aside) + len(left.failed)
     session.reply(
         {"tried": tried, "failed": failed},
-        f"{tried:,} tried again, {failed:,} failed.",
+        f"{tried:,} retried, {failed:,} failed.",
         *([next_step("trueweave status --failed", "shows why")] if failed else []),
     )
     if failed:
