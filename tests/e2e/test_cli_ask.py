@@ -326,7 +326,7 @@ def test_where_there_are_no_vectors_the_way_to_them_is_told_and_works(
     missing = trueweave("ask", QUESTION, "--method", "weave", code=1)
     assert missing.stdout == ""
     assert "no vectors" in missing.stderr
-    assert "`trueweave add` once more" in missing.stderr
+    assert "`trueweave add` again" in missing.stderr
     by_words = trueweave("ask", QUESTION)
     assert by_words.stderr.count("Passages are found by words alone.") == 1
     assert "auto → keyword" in by_words.stdout
