@@ -151,7 +151,7 @@ async def test_a_large_document_of_a_dead_settler_is_asked_for_again(
     await store(mill.trueweave._core, [contribution(Document("a", (Chunk("Ada Bob Carol", mentions=mentions),)))])
     await hold(mill, "document", "a")
     await run_job(mill, "large")
-    assert 0 < (await queued(mill))["large"] <= leases.SECONDS
+    assert (await queued(mill))["large"] <= leases.SECONDS
     await expire(mill)
     await run_job(mill, "large")
     assert (await mill.trueweave.status()).entities == 3
@@ -167,7 +167,7 @@ async def test_reports_that_a_dead_process_was_writing_are_asked_for_again(mill:
     await mill.trueweave.communities.request_reports()
     await hold(mill, "reports")
     await run_job(mill, "report")
-    assert 0 < (await queued(mill))["report"] <= leases.SECONDS
+    assert (await queued(mill))["report"] <= leases.SECONDS
     await expire(mill)
     await run_job(mill, "report")
     assert await queued(mill) == {}
