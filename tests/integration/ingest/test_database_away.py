@@ -104,7 +104,7 @@ async def test_a_run_ends_when_the_database_is_away_for_longer_than_is_worth_wai
     events: list[Event] = []
     async with opened(url, failing) as database:
         failing.error, failing.words = OperationalError("server closed the connection"), "FROM source WHERE NOT failed"
-        with pytest.raises(DatabaseUnavailable, match=r"server closed the connection.*waited for"):
+        with pytest.raises(DatabaseUnavailable, match=r"server closed the connection.*Gave up after"):
             await worked(database, events, WorkerSettings(gather=0.01, patience=0.3), Source("a", "Ada"))
         failing.error = None
     assert any(isinstance(event, Waiting) and event.waited for event in events)
