@@ -114,7 +114,8 @@ async def test_prefixes_of_the_settings_reach_the_server_and_name_the_space(url:
             await trueweave.retrieve(QUESTION)
             texts = [text for text, _ in heard.heard]
             assert {f"search_document: {TEXT}", f"search_query: {QUESTION}"} <= set(texts)
-        wanted = r'from vllm/embed with prefixes "search_query: " and "search_document: " \(64 dimensions.*reembed'
+        prefixes = '"search_query: " and "search_document: "'
+        wanted = rf"from vllm/embed with prefixes {prefixes} \(64 dimensions.*reembed MODEL"
         for other in ({}, {**said, "embedding_query_prefix": "query: "}):
             async with AsyncTrueweave.open(url, settings=settings(**other)) as trueweave:
                 with pytest.raises(SpaceMismatch, match=wanted):

@@ -207,9 +207,11 @@ class Database:
 
     async def close(self) -> None:
         """Close the pool, after everything in `closes_first`."""
-        for close in [*self.closes_first]:
-            await close()
-        await self._pool.close()
+        try:
+            for close in [*self.closes_first]:
+                await close()
+        finally:
+            await self._pool.close()
 
     @property
     def all_standbys(self) -> list[StandbyReads]:
