@@ -29,10 +29,10 @@ def packed(unit: bytes, mebibytes: int) -> bytes:
 
 @pytest.mark.parametrize("unit", [b"\n", b" ", b"{}\n"], ids=["line ends", "one line", "bad rows"])
 async def test_an_upload_unpacks_to_no_more_than_the_limit(url: str, unit: bytes) -> None:
-    async with serving(url, max_unpacked_bytes=2 << 20) as server:
+    async with serving(url, max_unpacked_bytes=1 << 17) as server:
         await fill(server.database, "mine")
         async with server.client(await server.key("write", "mine")) as client:
-            bomb = {"file": ("x.jsonl.gz", packed(unit, 40))}
+            bomb = {"file": ("x.jsonl.gz", packed(unit, 4))}
             found = (await client.post(FILES, files=bomb)).json()
             assert found["taken"]["unreadable"] == 1
             assert (await client.post(ESTIMATE, files=bomb)).json()["unreadable"] >= 1
