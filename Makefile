@@ -36,13 +36,11 @@ check: setup  ## lint, formatting, types, layers
 	$(BIN)/lint-imports
 
 test: setup  ## the tests that a change needs (WORKERS=4 for more at once)
-	$(BIN)/pytest -q -m "serial and not nightly" tests
-	$(BIN)/python -m tests.with_neo4j $(BIN)/pytest -q -m "not serial and not nightly" -n $(WORKERS) --dist worksteal tests
+	$(BIN)/python -m tests.with_neo4j $(BIN)/pytest -q -m "not nightly" -n $(WORKERS) --dist worksteal tests
 
 nightly: export TRUEWEAVE_TEST_FULL = 1
 nightly: check docs smoke  ## everything at its long form: all tests, 5,000 histories, all faults, every benchmark
-	$(BIN)/pytest -q -m serial tests
-	$(BIN)/python -m tests.with_neo4j $(BIN)/pytest -q -m "not serial" -n $(WORKERS) --dist worksteal tests
+	$(BIN)/python -m tests.with_neo4j $(BIN)/pytest -q -n $(WORKERS) --dist worksteal tests
 
 smoke: $(SMOKE)  ## run every benchmark at a small size (with make -j2, two at a time)
 

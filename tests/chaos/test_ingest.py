@@ -24,8 +24,6 @@ from trueweave.store.embedded import EmbeddedServer
 from trueweave.store.postgres.schema.migrate import migrate
 from trueweave.testing import ModelServer
 
-pytestmark = pytest.mark.serial  # what is killed must be under way, which takes a machine that is not busy
-
 SEED = 7
 WORKERS = 3
 STARTS_IN = 60.0  # seconds in which a worker starts to call the model, however busy the machine is

@@ -28,7 +28,7 @@ from trueweave.core.model_calls import TextRole
 from trueweave.core.protocols import Readers, Vectors
 from trueweave.core.record import Chunk, Document, Link, Mention
 from trueweave.engine.trueweave import AsyncTrueweave
-from trueweave.retrieval.methods import Naive
+from trueweave.retrieval.methods.naive import Naive
 from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
 
 NAMES = ["Ada", "Ben", "Cas", "Dan", "Eve", "Fay", "Gus", "Hal", "Ida", "Jan", "Kim", "Lou"]

@@ -56,7 +56,6 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
             gc.unfreeze()
 
 
-@pytest.mark.serial
 async def test_no_callback_takes_long_while_a_large_document_is_estimated_added_and_asked_about(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

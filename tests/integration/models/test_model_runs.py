@@ -41,7 +41,6 @@ async def opened(url: str, **settings: Any) -> AsyncIterator[AsyncTrueweave]:
         yield await stack.enter_async_context(opening)
 
 
-@pytest.mark.serial
 async def test_a_question_to_a_model_that_cannot_be_reached_fails_at_once_and_says_so(url: str) -> None:
     nowhere = f"http://127.0.0.1:{free_port()}/v1"
     async with opened(url) as filling:

@@ -216,7 +216,6 @@ async def test_no_chunks_no_findings() -> None:
     assert list(await CapitalsExtractor().extract(Source("a", "", "Title"), [])) == []
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("part", [".", "A", "A ", "A.", "A of ", "A. ", "\n", "- ", "É’", "A\n", "(", "9 A "])
 async def test_hostile_text_takes_no_longer_than_it_is_long(part: str) -> None:
     begun = time.process_time()

@@ -58,14 +58,13 @@ def test_front_matter_gives_the_title_and_no_heading(load: Load, end: str) -> No
     assert source.places == (Place(text.index("# One"), "heading", "One", 1, text.index("# One")),)
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize(
     "text", [">" * 100_000, "[" * 100_000, "- " * 100_000, "---\n" * 20_000, "---\r\n" + "x\r\n" * 20_000]
 )
 def test_hostile_markdown_takes_no_longer_than_other(load: Load, text: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     assert load(Markdown(), "a.md", text)[0].text == text
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 # --- HTML ---------------------------------------------------------------------------------------------
@@ -149,7 +148,6 @@ def test_a_page_in_an_encoding_that_it_does_not_name_is_read_with_a_note(load: L
     assert "read as Windows-1252" in source.notes[0]
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize(
     "piece",
     [
@@ -170,9 +168,9 @@ def test_a_page_in_an_encoding_that_it_does_not_name_is_read_with_a_note(load: L
     ],
 )
 def test_hostile_html_takes_no_longer_than_other(load: Load, piece: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     load(Web(), "a.html", piece * 50_000 + "\"'>")
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 # --- JSON lines ---------------------------------------------------------------------------------------
