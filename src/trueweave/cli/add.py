@@ -14,23 +14,19 @@ from trueweave.cli.inputs import sort_out
 from trueweave.cli.options import (
     All,
     Budget,
-    DatabaseUrl,
     Extractor,
     FollowLinks,
-    Json,
     Model,
     NoIgnore,
     Paths,
     Refresh,
     Uri,
-    Workspace,
     Yes,
 )
 from trueweave.cli.pricing import check_priced, is_paid, of_documents
 from trueweave.cli.render.money import parse_allowance
 from trueweave.cli.render.run_summary import IngestTally
-from trueweave.cli.reply import replying
-from trueweave.cli.session import in_force, load_settings
+from trueweave.cli.session import CommandSession, workspace_command
 
 if TYPE_CHECKING:
     from trueweave.core.settings import Settings
@@ -46,7 +42,9 @@ Said = Annotated[
 ]
 
 
+@workspace_command
 def add(
+    session: CommandSession,
     paths: Paths,
     uri: Uri = None,
     budget: Budget = None,
@@ -59,9 +57,6 @@ def add(
     show_all: All = False,
     refresh: Refresh = False,
     yes: Yes = False,
-    workspace: Workspace = None,
-    database_url: DatabaseUrl = None,
-    json: Json = False,
 ) -> None:
     """Add documents: files, folders, patterns, or text on stdin.
 
@@ -83,30 +78,22 @@ def add(
     Exits with 0 when everything was added, with 1 when a file could not be read, documents were refused or failed, or
     the run was stopped; all other documents are added. Skipped files do not count.
     """
-    with replying(json) as reply:
-        settings = in_force(
-            load_settings(
-                database_url,
-                workspace,
-                extractor=extractor,
-                model=model,
-                follow_links=follow_links,
-                no_ignore=no_ignore,
-            )
-        )
-        allowance = parse_allowance(budget) if budget else None
-        inputs = sort_out(paths, uri, said)
-        if inputs.files and allowance and allowance.price is not None:
-            check_priced(settings, of_documents(settings))
-        run = IngestRun(settings, inputs, allowance, IngestTally(show_all=show_all), prune=prune, refresh=refresh)
-        if inputs.files and is_paid(settings, of_documents(settings)) and not agreed(run, yes):
-            raise typer.Exit(1)
-        run.fetch_model()
-        if inputs.given:
-            run.add_given(said)
-        if inputs.files:
-            run.add_files()
-        tell(reply, run, _again(paths, uri, budget, settings, refresh=refresh))
+    session = session.with_workspace_settings(
+        extractor=extractor, model=model, follow_links=follow_links, no_ignore=no_ignore
+    )
+    allowance = parse_allowance(budget) if budget else None
+    inputs = sort_out(paths, uri, said)
+    if inputs.files and allowance and allowance.price is not None:
+        check_priced(session.settings, of_documents(session.settings))
+    run = IngestRun(session.settings, inputs, allowance, IngestTally(show_all=show_all), prune=prune, refresh=refresh)
+    if inputs.files and is_paid(session.settings, of_documents(session.settings)) and not agreed(run, yes):
+        raise typer.Exit(1)
+    run.fetch_model()
+    if inputs.given:
+        run.add_given(said)
+    if inputs.files:
+        run.add_files()
+    tell(session.reply, run, _again(paths, uri, budget, session.settings, refresh=refresh))
 
 
 def _again(paths: Sequence[str], uri: str | None, budget: str | None, settings: Settings, *, refresh: bool) -> str:

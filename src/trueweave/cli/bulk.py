@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trueweave.cli.options import Budget, DatabaseUrl, Extractor, Json, Model, NoIgnore, Workspace
+from trueweave.cli.options import Budget, Extractor, Model, NoIgnore
 from trueweave.cli.pricing import check_priced, of_documents
 from trueweave.cli.render.lines import count, next_step, warning
 from trueweave.cli.render.money import Allowance, parse_allowance
 from trueweave.cli.render.run_summary import NAMED, Reason, grouped_lines
-from trueweave.cli.reply import replying
-from trueweave.cli.session import in_force, in_workspace, load_settings
+from trueweave.cli.session import CommandSession, in_workspace, workspace_command
 from trueweave.cli.stopping import budgeted
 from trueweave.core.errors import ConfigError
 
@@ -47,7 +46,9 @@ Gpus = Annotated[float, typer.Option(metavar="N", help="GPUs for each process th
 _SHOWN = 5
 
 
+@workspace_command
 def bulk(
+    session: CommandSession,
     sources: Sources,
     spool: Spool = Path("bulk-spool"),
     ray_address: RayAddress = None,
@@ -56,9 +57,6 @@ def bulk(
     extractor: Extractor = None,
     model: Model = None,
     no_ignore: NoIgnore = False,
-    workspace: Workspace = None,
-    database_url: DatabaseUrl = None,
-    json: Json = False,
 ) -> None:
     """Load a large corpus on a Ray cluster, beside the workspace, and switch to it at the end.
 
@@ -68,26 +66,23 @@ def bulk(
 
     Exits with 0 when everything was loaded, and with 1 when some documents could not be loaded; the others are loaded.
     """
-    with replying(json) as reply:
-        settings = in_force(
-            load_settings(database_url, workspace, extractor=extractor, model=model, no_ignore=no_ignore)
-        )
-        allowance = parse_allowance(budget) if budget else None
-        if allowance and allowance.price is not None:
-            check_priced(settings, of_documents(settings))
-        report = _loaded(settings, sources, spool, ray_address, gpus, allowance)
-        answer = {
-            "documents": report.documents,
-            "kept": report.kept,
-            "chunks": report.chunks,
-            "names": report.names,
-            "entities": report.entities,
-            "failed": [{"document": where, "reason": reason} for where, reason in report.failed],
-            "skipped": [{"file": path, "reason": reason} for path, reason in report.skipped],
-        }
-        reply(answer, *_told(report), next_step("trueweave ask QUESTION"))
-        if report.failed:
-            raise typer.Exit(1)
+    session = session.with_workspace_settings(extractor=extractor, model=model, no_ignore=no_ignore)
+    allowance = parse_allowance(budget) if budget else None
+    if allowance and allowance.price is not None:
+        check_priced(session.settings, of_documents(session.settings))
+    report = _loaded(session.settings, sources, spool, ray_address, gpus, allowance)
+    answer = {
+        "documents": report.documents,
+        "kept": report.kept,
+        "chunks": report.chunks,
+        "names": report.names,
+        "entities": report.entities,
+        "failed": [{"document": where, "reason": reason} for where, reason in report.failed],
+        "skipped": [{"file": path, "reason": reason} for path, reason in report.skipped],
+    }
+    session.reply(answer, *_told(report), next_step("trueweave ask QUESTION"))
+    if report.failed:
+        raise typer.Exit(1)
 
 
 def _loaded(

@@ -12,11 +12,9 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from trueweave.cli.options import DatabaseUrl, Json, Workspace
 from trueweave.cli.render.console import spinner
 from trueweave.cli.render.lines import count, indented, next_step
-from trueweave.cli.reply import replying
-from trueweave.cli.session import database, load_settings, place
+from trueweave.cli.session import CommandSession, database, place, workspace_command
 from trueweave.core.errors import ConfigError, DatabaseError, ModelError
 
 if TYPE_CHECKING:
@@ -48,25 +46,22 @@ _EXTRAS = {
 }
 
 
-def doctor(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
+@workspace_command
+def doctor(session: CommandSession) -> None:
     """Check database, models and installation, and say what to fix.
 
     The settings are those of the workspace, which override trueweave.toml and the environment. Nothing is changed. The
     language model answers one short question, and the embedding model embeds two words. Exits with 0 when nothing is
     wrong, and with 1 when something is.
-
-
     """
-    with replying(json) as reply:
-        settings = load_settings(database_url, workspace)
-        with spinner("Looking …"):
-            found = asyncio.run(_all(settings))
-        wrong = sum(check.ok is False for check in found)
-        verdict = _verdict(wrong, [check.limit for check in found if check.limit])
-        advice = next_step("trueweave doctor", "once that is done") if wrong else next_step("trueweave add PATH")
-        reply({"ok": not wrong, "checks": found}, *chain.from_iterable(map(_check_lines, found)), verdict, advice)
-        if wrong:
-            raise typer.Exit(1)
+    with spinner("Looking …"):
+        found = asyncio.run(_all(session.settings))
+    wrong = sum(check.ok is False for check in found)
+    verdict = _verdict(wrong, [check.limit for check in found if check.limit])
+    advice = next_step("trueweave doctor", "once that is done") if wrong else next_step("trueweave add PATH")
+    session.reply({"ok": not wrong, "checks": found}, *chain.from_iterable(map(_check_lines, found)), verdict, advice)
+    if wrong:
+        raise typer.Exit(1)
 
 
 def _verdict(wrong: int, limits: list[str]) -> Text:

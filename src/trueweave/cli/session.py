@@ -7,7 +7,7 @@ import gc
 import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import cached_property, partial, wraps
 from typing import TYPE_CHECKING, TypeVar
 
 from trueweave.cli.options import DatabaseUrl, Json, Workspace
@@ -29,15 +29,20 @@ class CommandSession:
     """The settings of a command that works in one workspace, and its reply. Called with a function, it gives what that
     function returns in the workspace."""
 
-    settings: Settings
     reply: CommandReply
+    load: Callable[..., Settings]
+
+    @cached_property
+    def settings(self) -> Settings:
+        return self.load()
 
     def __call__(self, act: Callable[[AsyncTrueweave], Awaitable[T]]) -> T:
         return in_workspace(act, self.settings)
 
-    def with_workspace_settings(self) -> CommandSession:
-        """The same with the settings that the workspace overrides."""
-        return replace(self, settings=in_force(self.settings))
+    def with_workspace_settings(self, **given: str | bool | None) -> CommandSession:
+        """The same with settings that are given on the command line, and those that the workspace overrides."""
+        settings = in_force(self.load(**given))
+        return replace(self, load=lambda: settings)
 
 
 def workspace_command(function: Callable[..., None]) -> Callable[..., None]:
@@ -47,7 +52,7 @@ def workspace_command(function: Callable[..., None]) -> Callable[..., None]:
     @wraps(function)
     def command(*, workspace: str | None, database_url: str | None, json: bool, **options: object) -> None:
         with replying(json) as reply:
-            function(CommandSession(load_settings(database_url, workspace), reply), **options)
+            function(CommandSession(reply, partial(load_settings, database_url, workspace)), **options)
 
     own = inspect.signature(function, eval_str=True)
     parameters = [*list(own.parameters.values())[1:], *_SHARED]

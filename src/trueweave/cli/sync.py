@@ -14,13 +14,10 @@ from trueweave.cli.inputs import Inputs
 from trueweave.cli.options import (
     All,
     Budget,
-    DatabaseUrl,
     Extractor,
     FollowLinks,
-    Json,
     Model,
     NoIgnore,
-    Workspace,
     Yes,
 )
 from trueweave.cli.pricing import check_priced, is_paid, of_documents
@@ -28,14 +25,15 @@ from trueweave.cli.render.console import say, spinner
 from trueweave.cli.render.lines import count
 from trueweave.cli.render.money import parse_allowance
 from trueweave.cli.render.run_summary import IngestTally, sync_plan
-from trueweave.cli.reply import replying
-from trueweave.cli.session import in_force, in_workspace, load_settings
+from trueweave.cli.session import CommandSession, workspace_command
 from trueweave.core.errors import ConfigError
 
 Folders = Annotated[list[str], typer.Argument(metavar="FOLDER", help="The folders to synchronise.")]
 
 
+@workspace_command
 def sync(
+    session: CommandSession,
     folders: Folders,
     budget: Budget = None,
     extractor: Extractor = None,
@@ -44,9 +42,6 @@ def sync(
     no_ignore: NoIgnore = False,
     show_all: All = False,
     yes: Yes = False,
-    workspace: Workspace = None,
-    database_url: DatabaseUrl = None,
-    json: Json = False,
 ) -> None:
     """Bring the index up to date with folders: add, update, remove.
 
@@ -58,39 +53,31 @@ def sync(
     Exits with 0 when the index is up to date, with 1 when a file could not be read, documents were refused or failed,
     or the run was stopped; everything else is up to date.
     """
-    with replying(json) as reply:
-        settings = in_force(
-            load_settings(
-                database_url,
-                workspace,
-                extractor=extractor,
-                model=model,
-                follow_links=follow_links,
-                no_ignore=no_ignore,
-            )
-        )
-        allowance = parse_allowance(budget) if budget else None
-        if allowance and allowance.price is not None:
-            check_priced(settings, of_documents(settings))
-        tally = IngestTally(show_all=show_all)
-        with spinner("Comparing …"):
-            plan = in_workspace(lambda trueweave: trueweave.plan_sync(*folders, listener=tally), settings)
-        if not (plan.new or plan.changed or plan.gone):
-            said = f"Up to date: {count(plan.unchanged, 'document')}, all unchanged."
-            reply({**asdict(plan), "removed": [], **tally.answer()}, said, *tally.lines())
-            if tally.is_incomplete:
-                raise typer.Exit(1)
-            return
-        say(*sync_plan(plan, show_all=show_all))
-        run = IngestRun(settings, Inputs((), tuple(folders)), allowance, IngestTally(show_all=show_all), plan=plan)
-        if plan.gone and not yes and not _may_remove(len(plan.gone)):
+    session = session.with_workspace_settings(
+        extractor=extractor, model=model, follow_links=follow_links, no_ignore=no_ignore
+    )
+    allowance = parse_allowance(budget) if budget else None
+    if allowance and allowance.price is not None:
+        check_priced(session.settings, of_documents(session.settings))
+    tally = IngestTally(show_all=show_all)
+    with spinner("Comparing …"):
+        plan = session(lambda trueweave: trueweave.plan_sync(*folders, listener=tally))
+    if not (plan.new or plan.changed or plan.gone):
+        said = f"Up to date: {count(plan.unchanged, 'document')}, all unchanged."
+        session.reply({**asdict(plan), "removed": [], **tally.answer()}, said, *tally.lines())
+        if tally.is_incomplete:
             raise typer.Exit(1)
-        if plan.new + plan.changed and is_paid(settings, of_documents(settings)) and not agreed(run, yes):
-            raise typer.Exit(1)
-        run.fetch_model()
-        run.add_files()
-        again = ["trueweave", "sync", *folders, *(("--budget", budget) if budget else ())]
-        tell(reply, run, shlex.join([*again, *(("--no-ignore",) if no_ignore else ())]))
+        return
+    say(*sync_plan(plan, show_all=show_all))
+    run = IngestRun(session.settings, Inputs((), tuple(folders)), allowance, IngestTally(show_all=show_all), plan=plan)
+    if plan.gone and not yes and not _may_remove(len(plan.gone)):
+        raise typer.Exit(1)
+    if plan.new + plan.changed and is_paid(session.settings, of_documents(session.settings)) and not agreed(run, yes):
+        raise typer.Exit(1)
+    run.fetch_model()
+    run.add_files()
+    again = ["trueweave", "sync", *folders, *(("--budget", budget) if budget else ())]
+    tell(session.reply, run, shlex.join([*again, *(("--no-ignore",) if no_ignore else ())]))
 
 
 def _may_remove(documents: int) -> bool:

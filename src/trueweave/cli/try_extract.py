@@ -10,28 +10,26 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from trueweave.cli.options import DatabaseUrl, Extractor, Json, Model, Workspace
+from trueweave.cli.options import Extractor, Model
 from trueweave.cli.render.console import spinner
 from trueweave.cli.render.lines import count, indented, warning
 from trueweave.cli.render.tables import pairs, table
-from trueweave.cli.reply import replying
-from trueweave.cli.session import in_force, in_workspace, load_settings
+from trueweave.cli.session import CommandSession, workspace_command
 from trueweave.core.money import money
 
 if TYPE_CHECKING:
     from trueweave.core.model_calls import ExtractionTrial, ModelExchange
 
 
+@workspace_command
 def try_extract(
+    session: CommandSession,
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="The file. If it has several documents, the first is used.")
     ],
     chunk: Annotated[int, typer.Option(min=1, metavar="N", help="The number of the chunk.")] = 1,
     extractor: Extractor = None,
     model: Model = None,
-    workspace: Workspace = None,
-    database_url: DatabaseUrl = None,
-    json: Json = False,
 ) -> None:
     """Try extraction on one chunk.
 
@@ -40,13 +38,12 @@ def try_extract(
 
     Exits with 1 when the model's reply cannot be used.
     """
-    with replying(json) as reply:
-        settings = in_force(load_settings(database_url, workspace, extractor=extractor, model=model))
-        with spinner("Asking …"):
-            found = in_workspace(lambda trueweave: trueweave.try_extract(file, chunk=chunk), settings)
-        reply(_trial_answer(found), *_trial_lines(found, settings.currency))
-        if found.problem:
-            raise typer.Exit(1)
+    session = session.with_workspace_settings(extractor=extractor, model=model)
+    with spinner("Asking …"):
+        found = session(lambda trueweave: trueweave.try_extract(file, chunk=chunk))
+    session.reply(_trial_answer(found), *_trial_lines(found, session.settings.currency))
+    if found.problem:
+        raise typer.Exit(1)
 
 
 def _trial_answer(found: ExtractionTrial) -> dict[str, object]:

@@ -12,14 +12,14 @@ import typer
 from rich.console import RenderableType
 
 from trueweave.cli.model_files import fetch_model
-from trueweave.cli.options import Budget, DatabaseUrl, Json, Model, Workspace, Yes
+from trueweave.cli.options import Budget, Model, Yes
 from trueweave.cli.pricing import check_priced, is_paid, is_priced, of_reports
 from trueweave.cli.render.console import say, spinner
 from trueweave.cli.render.lines import count, next_step, warning
 from trueweave.cli.render.money import Allowance, parse_allowance, receipt_table, report_estimate
 from trueweave.cli.render.run_summary import ReportTally
-from trueweave.cli.reply import CommandReply, replying
-from trueweave.cli.session import in_force, in_workspace, load_settings
+from trueweave.cli.reply import CommandReply
+from trueweave.cli.session import CommandSession, in_workspace, workspace_command
 from trueweave.cli.stopping import budgeted, end_if_stopped
 from trueweave.core.errors import ConfigError, TrueweaveError
 
@@ -38,15 +38,14 @@ EstimateOnly = Annotated[
 NoReports = Annotated[bool, typer.Option("--no-reports", help="Only detect communities, without calling a model.")]
 
 
+@workspace_command
 def build(
+    session: CommandSession,
     estimate: EstimateOnly = False,
     no_reports: NoReports = False,
     budget: Budget = None,
     model: Model = None,
     yes: Yes = False,
-    workspace: Workspace = None,
-    database_url: DatabaseUrl = None,
-    json: Json = False,
 ) -> None:
     """Detect communities, and write a report on each.
 
@@ -56,36 +55,35 @@ def build(
     If a model costs money, the maximum cost is shown first, and on a terminal you are asked to confirm it. Without a
     model, reports consist of sentences selected from the documents.
     """
-    with replying(json) as reply:
-        if estimate and no_reports:
-            raise ConfigError("--estimate is about reports, and --no-reports leaves them out. Give one of them.")
-        settings = in_force(load_settings(database_url, workspace, model=model))
-        fetch_model(settings)
-        allowance = parse_allowance(budget) if budget else None
-        if allowance and allowance.price is not None:
-            check_priced(settings, of_reports(settings))
-        with spinner("Finding communities …"):
-            found = in_workspace(lambda trueweave: trueweave.communities.find(), settings)
-        if no_reports or not _community_count(found):
-            reply(_answer(found), _found_line(found), *_next_lines(found))
-            return
-        with spinner("Counting …"):
-            wanted = in_workspace(lambda trueweave: trueweave.communities.estimate_reports(), settings)
-        if estimate:
-            why = "--budget AMOUNT keeps it from spending more" if wanted.model else "writes them"
-            advice = next_step(_again(model, budget), why)
-            reply(
-                {**_answer(found), "estimate": wanted},
-                _found_line(found),
-                *report_estimate(wanted, settings.currency),
-                advice,
-            )
-            return
-        if not _agreed(wanted, settings, yes):
-            raise typer.Exit(1)
-        run = _Run(settings, found, wanted, allowance)
-        run.write()
-        _tell(reply, run, _again(model, budget))
+    if estimate and no_reports:
+        raise ConfigError("--estimate is about reports, and --no-reports leaves them out. Give one of them.")
+    session = session.with_workspace_settings(model=model)
+    fetch_model(session.settings)
+    allowance = parse_allowance(budget) if budget else None
+    if allowance and allowance.price is not None:
+        check_priced(session.settings, of_reports(session.settings))
+    with spinner("Finding communities …"):
+        found = session(lambda trueweave: trueweave.communities.find())
+    if no_reports or not _community_count(found):
+        session.reply(_answer(found), _found_line(found), *_next_lines(found))
+        return
+    with spinner("Counting …"):
+        wanted = session(lambda trueweave: trueweave.communities.estimate_reports())
+    if estimate:
+        why = "--budget AMOUNT keeps it from spending more" if wanted.model else "writes them"
+        advice = next_step(_again(model, budget), why)
+        session.reply(
+            {**_answer(found), "estimate": wanted},
+            _found_line(found),
+            *report_estimate(wanted, session.settings.currency),
+            advice,
+        )
+        return
+    if not _agreed(wanted, session.settings, yes):
+        raise typer.Exit(1)
+    run = _Run(session.settings, found, wanted, allowance)
+    run.write()
+    _tell(session.reply, run, _again(model, budget))
 
 
 class _Run:
