@@ -185,10 +185,6 @@ class Finding:
     relations: tuple[UUID, ...] = ()
     chunks: tuple[UUID, ...] = ()
 
-    @property
-    def rests_on_something(self) -> bool:
-        return bool(self.entities or self.relations)
-
 
 @dataclass(frozen=True, slots=True)
 class CommunityReport:

@@ -82,7 +82,7 @@ def _exchanged(case: Case, clause: Clause, other: Clause, verb: tuple[int, int])
     mine, theirs = roles(clause.words, verb[0], clause.borrowed), roles(other.words, verb[1], other.borrowed)
     does = _does(case, clause.words[verb[0]].stem, mine.actors)
     if theirs.actors and not mine.actors & theirs.actors and not does:
-        yield from _by_another(case, clause, other, mine.actors, theirs)
+        yield from _by_another(case, clause, mine.actors, theirs)
     if mine.is_passive and theirs.is_passive and not mine.subject & theirs.subject:
         if done_to := mine.subject & (theirs.others - theirs.subject):
             yield Problem(f"the passage does not say that this was done to {_written(done_to, clause)}")
@@ -95,7 +95,7 @@ def _exchanged(case: Case, clause: Clause, other: Clause, verb: tuple[int, int])
     yield from _of_another(case, clause, other, verb[1], mine)
 
 
-def _by_another(case: Case, clause: Clause, other: Clause, actors: frozenset[str], theirs: Roles) -> Iterator[Problem]:
+def _by_another(case: Case, clause: Clause, actors: frozenset[str], theirs: Roles) -> Iterator[Problem]:
     """What one did by the passage, said of another."""
     if swapped := actors & theirs.others:
         yield Problem(f"the passage does not say that {_written(swapped, clause)} did this")

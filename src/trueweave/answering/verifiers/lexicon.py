@@ -305,8 +305,6 @@ UNITS: Mapping[str, str] = {
     }.items()
     for word in words.split()
 }
-# What the number before stands for, where it comes between a number and its unit: 5 square kilometers.
-BEFORE_UNITS = word_set("square cubic")
 PERIODS = word_set("second minute hour day week month year night quarter")
 
 # What one side does when the other does the opposite: who is who decides.
