@@ -23,8 +23,7 @@ from trueweave.cli.options import (
     Uri,
     Yes,
 )
-from trueweave.cli.pricing import check_priced, is_paid, of_documents
-from trueweave.cli.render.money import parse_allowance
+from trueweave.cli.pricing import is_paid, of_documents, read_budget
 from trueweave.cli.render.run_summary import IngestTally
 from trueweave.cli.session import CommandSession, workspace_command
 
@@ -81,12 +80,11 @@ def add(
     session = session.with_workspace_settings(
         extractor=extractor, model=model, follow_links=follow_links, no_ignore=no_ignore
     )
-    allowance = parse_allowance(budget) if budget else None
     inputs = sort_out(paths, uri, said)
-    if inputs.files and allowance and allowance.price is not None:
-        check_priced(session.settings, of_documents(session.settings))
+    models = of_documents(session.settings) if inputs.files else []
+    allowance = read_budget(budget, session.settings, models)
     run = IngestRun(session.settings, inputs, allowance, IngestTally(show_all=show_all), prune=prune, refresh=refresh)
-    if inputs.files and is_paid(session.settings, of_documents(session.settings)) and not agreed(run, yes):
+    if is_paid(session.settings, models) and not agreed(run, yes):
         raise typer.Exit(1)
     run.fetch_model()
     if inputs.given:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from rich.console import RenderableType
 
 from trueweave.cli.model_files import fetch_model
 from trueweave.cli.options import DatabaseUrl, Json, Workspace, Yes
-from trueweave.cli.pricing import is_paid, of_documents
+from trueweave.cli.pricing import confirmed, is_paid, of_documents
 from trueweave.cli.render.console import say, spinner
 from trueweave.cli.render.lines import count, next_step, warning
 from trueweave.cli.render.money import document_estimate
@@ -202,7 +201,7 @@ def _agreed(run: _Run, yes: bool) -> bool:
         if found.documents:
             asks += 1
             say(*document_estimate(found, run.settings.currency))
-    return not asks or yes or not sys.stdin.isatty() or typer.confirm("Continue?", err=True)
+    return not asks or confirmed(yes)
 
 
 def _chosen(names: str | None, given: Sequence[str] | None, deepest: int) -> dict[str, Method]:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trueweave.cli.options import Budget, Extractor, Model, NoIgnore
-from trueweave.cli.pricing import check_priced, of_documents
+from trueweave.cli.pricing import of_documents, read_budget
 from trueweave.cli.render.lines import count, next_step, warning
-from trueweave.cli.render.money import Allowance, parse_allowance
+from trueweave.cli.render.money import Allowance
 from trueweave.cli.render.run_summary import NAMED, Reason, grouped_lines
 from trueweave.cli.session import CommandSession, in_workspace, workspace_command
 from trueweave.cli.stopping import budgeted
@@ -67,9 +67,7 @@ def bulk(
     Exits with 0 when everything was loaded, and with 1 when some documents could not be loaded; the others are loaded.
     """
     session = session.with_workspace_settings(extractor=extractor, model=model, no_ignore=no_ignore)
-    allowance = parse_allowance(budget) if budget else None
-    if allowance and allowance.price is not None:
-        check_priced(session.settings, of_documents(session.settings))
+    allowance = read_budget(budget, session.settings, of_documents(session.settings))
     report = _loaded(session.settings, sources, spool, ray_address, gpus, allowance)
     answer = {
         "documents": report.documents,

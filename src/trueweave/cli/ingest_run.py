@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
@@ -14,7 +13,7 @@ from rich.console import RenderableType
 
 from trueweave.cli.inputs import Inputs
 from trueweave.cli.model_files import fetch_model
-from trueweave.cli.pricing import is_priced, of_documents
+from trueweave.cli.pricing import confirmed, is_priced, of_documents
 from trueweave.cli.render.console import say, spinner
 from trueweave.cli.render.lines import count, next_step, warning
 from trueweave.cli.render.money import Allowance, document_estimate, receipt_table
@@ -185,7 +184,7 @@ def agreed(run: IngestRun, yes: bool) -> bool:
     say(*document_estimate(found, run.settings.currency))
     if run.allowance and _is_short(run.allowance, found):
         say(warning("The budget is less than the expected cost: the run will stop early."))
-    return yes or not sys.stdin.isatty() or typer.confirm("Continue?", err=True)
+    return confirmed(yes)
 
 
 def _is_short(allowance: Allowance, found: Estimate) -> bool:

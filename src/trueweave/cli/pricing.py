@@ -1,10 +1,14 @@
-"""The models of the settings, their prices, and the extractor."""
+"""The models of the settings, their prices, the budget of a run, and the extractor."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import typer
+
+from trueweave.cli.render.money import Allowance, parse_allowance
 from trueweave.core.errors import PriceUnknown
 
 if TYPE_CHECKING:
@@ -25,6 +29,19 @@ def of_documents(settings: Settings) -> list[str]:
 def of_reports(settings: Settings) -> list[str]:
     """The models that are called to write community reports."""
     return [name for name in (settings.model_for("report"), settings.embedding_model) if name]
+
+
+def read_budget(budget: str | None, settings: Settings, models: Sequence[str]) -> Allowance | None:
+    """What a run may spend on these models, if that is given. In money, their prices must be known."""
+    allowance = parse_allowance(budget) if budget else None
+    if allowance and allowance.price is not None:
+        check_priced(settings, models)
+    return allowance
+
+
+def confirmed(yes: bool) -> bool:
+    """Whether to continue: on a terminal, the user is asked."""
+    return yes or not sys.stdin.isatty() or typer.confirm("Continue?", err=True)
 
 
 def is_priced(settings: Settings, models: Sequence[str]) -> bool:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,19 +11,16 @@ from rich.console import RenderableType
 
 from trueweave.cli.model_files import fetch_model
 from trueweave.cli.options import Budget, DatabaseUrl, Json, Workspace, Yes
-from trueweave.cli.pricing import check_priced, is_paid
+from trueweave.cli.pricing import confirmed, is_paid, read_budget
 from trueweave.cli.render.console import say, spinner
 from trueweave.cli.render.lines import count, next_step, warning
-from trueweave.cli.render.money import Allowance, embedding_estimate, parse_allowance, receipt_table
+from trueweave.cli.render.money import Allowance, embedding_estimate, receipt_table
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
-from trueweave.cli.stopping import budgeted, end_if_stopped
-from trueweave.core.errors import TrueweaveError
+from trueweave.cli.stopping import PaidRun, end_if_stopped
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from trueweave.core.money import EmbeddingEstimate, Spent
+    from trueweave.core.money import EmbeddingEstimate
     from trueweave.core.settings import Settings
     from trueweave.engine.trueweave import AsyncTrueweave
 
@@ -66,9 +61,7 @@ def reembed(
         changes = {"embedding_model": model, **({"embedding_url": embedding_url} if embedding_url else {})}
         settings = settings.given(changes)
         fetch_model(settings)
-        allowance = parse_allowance(budget) if budget else None
-        if allowance and allowance.price is not None:
-            check_priced(settings, [model])
+        allowance = read_budget(budget, settings, [model])
         with spinner("Counting …"):
             wanted = in_workspace(lambda trueweave: trueweave.maintenance.estimate_reembed(model), settings)
         again = _again(model, embedding_url, budget)
@@ -78,7 +71,7 @@ def reembed(
         if not _agreed(wanted, settings, yes):
             raise typer.Exit(1)
         run = _Run(settings, model, wanted, allowance)
-        run.embed()
+        run.work(run.embed)
         answer = {"model": model, "texts": run.done, "present": wanted.present, "receipt": run.receipt}
         text: list[RenderableType] = [f"{count(run.done, 'text')} embedded by {model}, {wanted.present:,} before."]
         if run.receipt:
@@ -87,47 +80,25 @@ def reembed(
         reply(answer, *text, *_kept_in_settings(changes), next_step("trueweave ask QUESTION"))
 
 
-class _Run:
+class _Run(PaidRun):
     """Texts being embedded by one call of `trueweave reembed`."""
 
     def __init__(self, settings: Settings, model: str, wanted: EmbeddingEstimate, allowance: Allowance | None) -> None:
-        self.settings = settings
+        super().__init__(settings, allowance)
         self.model = model
         self.wanted = wanted
-        self.allowance = allowance
         self.done = 0
-        self.receipt: Sequence[Spent] = ()
-        self.error: TrueweaveError | None = None
-        self.is_interrupted = False
-        self._since: datetime | None = None
 
-    def embed(self) -> None:
-        """Embed everything. An error that stops the run is kept for the reply."""
-        try:
-            in_workspace(self._embed, self.settings)
-        except KeyboardInterrupt:
-            self.is_interrupted = True
-        if since := self._since:
-            self.receipt = in_workspace(lambda trueweave: trueweave.budget.receipt(since), self.settings)
-
-    async def _embed(self, trueweave: AsyncTrueweave) -> None:
-        async with budgeted(trueweave, self.allowance):
-            await self._embed_within_budget(trueweave)
-
-    async def _embed_within_budget(self, trueweave: AsyncTrueweave) -> None:
+    async def embed(self, trueweave: AsyncTrueweave) -> None:
         from trueweave.cli.render.progress_bar import progress
 
-        self._since = await trueweave.maintenance.clock()
-        with progress("Embedding", self.wanted.texts) as advance:
+        with progress("Embedding", self.wanted.texts) as advance, self.noting_errors():
 
             def more(texts: int) -> None:
                 self.done += texts
                 advance(texts)
 
-            try:
-                await trueweave.maintenance.reembed(self.model, more)
-            except TrueweaveError as error:
-                self.error = error
+            await trueweave.maintenance.reembed(self.model, more)
 
 
 def _agreed(wanted: EmbeddingEstimate, settings: Settings, yes: bool) -> bool:
@@ -135,7 +106,7 @@ def _agreed(wanted: EmbeddingEstimate, settings: Settings, yes: bool) -> bool:
     if not wanted.texts or not is_paid(settings, [str(settings.embedding_model)]):
         return True
     say(*embedding_estimate(wanted, settings.currency))
-    return yes or not sys.stdin.isatty() or typer.confirm("Continue?", err=True)
+    return confirmed(yes)
 
 
 def _kept_in_settings(changes: dict[str, str]) -> list[RenderableType]:

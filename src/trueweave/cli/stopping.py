@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 import typer
@@ -12,11 +12,50 @@ from rich.text import Text
 
 from trueweave.cli.render.lines import next_step
 from trueweave.cli.reply import INTERRUPTED, CommandReply
+from trueweave.cli.session import in_workspace
 from trueweave.core.errors import BudgetReached, TrueweaveError
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from trueweave.cli.render.money import Allowance
+    from trueweave.core.money import Spent
+    from trueweave.core.settings import Settings
     from trueweave.engine.trueweave import AsyncTrueweave
+
+
+class PaidRun:
+    """A run of a command that calls models and can be resumed. It keeps the error that stops it for the reply."""
+
+    def __init__(self, settings: Settings, allowance: Allowance | None) -> None:
+        self.settings = settings
+        self.allowance = allowance
+        self.receipt: Sequence[Spent] = ()
+        self.error: TrueweaveError | None = None
+        self.is_interrupted = False
+        self._since: datetime | None = None
+
+    def work(self, act: Callable[[AsyncTrueweave], Awaitable[None]]) -> None:
+        """Call `act` in the workspace, within the budget of this run if it has one, and read what the run cost."""
+        try:
+            in_workspace(lambda trueweave: self._within_budget(trueweave, act), self.settings)
+        except KeyboardInterrupt:
+            self.is_interrupted = True
+        if since := self._since:
+            self.receipt = in_workspace(lambda trueweave: trueweave.budget.receipt(since), self.settings)
+
+    @contextmanager
+    def noting_errors(self) -> Iterator[None]:
+        """Keep an error of Trueweave for the reply instead of raising it."""
+        try:
+            yield
+        except TrueweaveError as error:
+            self.error = error
+
+    async def _within_budget(self, trueweave: AsyncTrueweave, act: Callable[[AsyncTrueweave], Awaitable[None]]) -> None:
+        async with budgeted(trueweave, self.allowance):
+            self._since = await trueweave.maintenance.clock()
+            await act(trueweave)
 
 
 class Run(Protocol):

@@ -20,10 +20,9 @@ from trueweave.cli.options import (
     NoIgnore,
     Yes,
 )
-from trueweave.cli.pricing import check_priced, is_paid, of_documents
+from trueweave.cli.pricing import is_paid, of_documents, read_budget
 from trueweave.cli.render.console import say, spinner
 from trueweave.cli.render.lines import count
-from trueweave.cli.render.money import parse_allowance
 from trueweave.cli.render.run_summary import IngestTally, sync_plan
 from trueweave.cli.session import CommandSession, workspace_command
 from trueweave.core.errors import ConfigError
@@ -56,9 +55,8 @@ def sync(
     session = session.with_workspace_settings(
         extractor=extractor, model=model, follow_links=follow_links, no_ignore=no_ignore
     )
-    allowance = parse_allowance(budget) if budget else None
-    if allowance and allowance.price is not None:
-        check_priced(session.settings, of_documents(session.settings))
+    models = of_documents(session.settings)
+    allowance = read_budget(budget, session.settings, models)
     tally = IngestTally(show_all=show_all)
     with spinner("Comparing …"):
         plan = session(lambda trueweave: trueweave.plan_sync(*folders, listener=tally))
@@ -72,7 +70,7 @@ def sync(
     run = IngestRun(session.settings, Inputs((), tuple(folders)), allowance, IngestTally(show_all=show_all), plan=plan)
     if plan.gone and not yes and not _may_remove(len(plan.gone)):
         raise typer.Exit(1)
-    if plan.new + plan.changed and is_paid(session.settings, of_documents(session.settings)) and not agreed(run, yes):
+    if plan.new + plan.changed and is_paid(session.settings, models) and not agreed(run, yes):
         raise typer.Exit(1)
     run.fetch_model()
     run.add_files()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,22 +11,20 @@ from rich.console import RenderableType
 
 from trueweave.cli.model_files import fetch_model
 from trueweave.cli.options import Budget, Model, Yes
-from trueweave.cli.pricing import check_priced, is_paid, is_priced, of_reports
+from trueweave.cli.pricing import confirmed, is_paid, is_priced, of_reports, read_budget
 from trueweave.cli.render.console import say, spinner
 from trueweave.cli.render.lines import count, next_step, warning
-from trueweave.cli.render.money import Allowance, parse_allowance, receipt_table, report_estimate
+from trueweave.cli.render.money import Allowance, receipt_table, report_estimate
 from trueweave.cli.render.run_summary import ReportTally
 from trueweave.cli.reply import CommandReply
-from trueweave.cli.session import CommandSession, in_workspace, workspace_command
-from trueweave.cli.stopping import budgeted, end_if_stopped
-from trueweave.core.errors import ConfigError, TrueweaveError
+from trueweave.cli.session import CommandSession, workspace_command
+from trueweave.cli.stopping import PaidRun, end_if_stopped
+from trueweave.core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from trueweave.cli.render.run_summary import ReportTally
     from trueweave.core.graph import CommunityChanges
-    from trueweave.core.money import ReportEstimate, Spent
+    from trueweave.core.money import ReportEstimate
     from trueweave.core.settings import Settings
     from trueweave.engine.trueweave import AsyncTrueweave
 
@@ -59,9 +55,7 @@ def build(
         raise ConfigError("--estimate is about reports, and --no-reports leaves them out. Give one of them.")
     session = session.with_workspace_settings(model=model)
     fetch_model(session.settings)
-    allowance = parse_allowance(budget) if budget else None
-    if allowance and allowance.price is not None:
-        check_priced(session.settings, of_reports(session.settings))
+    allowance = read_budget(budget, session.settings, of_reports(session.settings))
     with spinner("Finding communities …"):
         found = session(lambda trueweave: trueweave.communities.find())
     if no_reports or not _community_count(found):
@@ -82,54 +76,33 @@ def build(
     if not _agreed(wanted, session.settings, yes):
         raise typer.Exit(1)
     run = _Run(session.settings, found, wanted, allowance)
-    run.write()
+    run.work(run.write)
     _tell(session.reply, run, _again(model, budget))
 
 
-class _Run:
+class _Run(PaidRun):
     """Reports being written by one call of `trueweave communities build`."""
 
     def __init__(
         self, settings: Settings, found: CommunityChanges, wanted: ReportEstimate, allowance: Allowance | None
     ) -> None:
-        self.settings = settings
+        super().__init__(settings, allowance)
         self.found = found
         self.wanted = wanted
-        self.allowance = allowance
         self.tally = ReportTally()
-        self.receipt: Sequence[Spent] = ()
-        self.error: TrueweaveError | None = None
-        self.is_interrupted = False
-        self._since: datetime | None = None
 
     @property
     def others(self) -> int:
         """The number of reports that this run has not written yet."""
         return max(self.wanted.reports - self.tally.reports, 0)
 
-    def write(self) -> None:
-        """Write the reports. An error that stops the run is kept for the reply."""
-        try:
-            in_workspace(self._write, self.settings)
-        except KeyboardInterrupt:
-            self.is_interrupted = True
-        if since := self._since:
-            self.receipt = in_workspace(lambda trueweave: trueweave.budget.receipt(since), self.settings)
-
-    async def _write(self, trueweave: AsyncTrueweave) -> None:
-        async with budgeted(trueweave, self.allowance):
-            await self._write_within_budget(trueweave)
-
-    async def _write_within_budget(self, trueweave: AsyncTrueweave) -> None:
+    async def write(self, trueweave: AsyncTrueweave) -> None:
         from trueweave.cli.run_progress import writing_reports
 
-        self._since = await trueweave.maintenance.clock()
         currency = self.settings.currency if is_priced(self.settings, of_reports(self.settings)) else None
         async with writing_reports(trueweave, self.tally, self.wanted.reports, currency):
-            try:
+            with self.noting_errors():
                 await trueweave.communities.write_reports(self.tally)
-            except TrueweaveError as error:
-                self.error = error
 
 
 def _agreed(wanted: ReportEstimate, settings: Settings, yes: bool) -> bool:
@@ -137,7 +110,7 @@ def _agreed(wanted: ReportEstimate, settings: Settings, yes: bool) -> bool:
     if not wanted.calls or not is_paid(settings, of_reports(settings)):
         return True
     say(*report_estimate(wanted, settings.currency))
-    return yes or not sys.stdin.isatty() or typer.confirm("Continue?", err=True)
+    return confirmed(yes)
 
 
 def _tell(reply: CommandReply, run: _Run, again: str) -> None:
