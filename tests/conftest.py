@@ -7,10 +7,11 @@ import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
-from tests.servers import ChromaServer, Neo4jServer, no_neo4j
+from tests.servers import ChromaServer, Neo4jServer, no_neo4j, wait_for_port
 from trueweave import AsyncTrueweave
 from trueweave.extend import Database
 from trueweave.store.embedded import EmbeddedServer
@@ -81,6 +82,7 @@ async def trueweave(database: Database) -> AsyncIterator[AsyncTrueweave]:
 def neo4j_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """TRUEWEAVE_TEST_NEO4J_URL, or a Neo4j that is stopped at the end. Tests share it: each has copies of its own."""
     if url := os.environ.get("TRUEWEAVE_TEST_NEO4J_URL"):
+        wait_for_port(urlsplit(url).port or 0, 180)
         yield url
         return
     if reason := no_neo4j():

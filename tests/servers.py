@@ -53,6 +53,18 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def wait_for_port(port: int, seconds: float) -> None:
+    """Wait until a server on this machine takes connections."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            return socket.create_connection(("127.0.0.1", port), 1).close()
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.05)
+
+
 class _Server:
     """A server process that listens on a port of its own, also after it was killed and started again."""
 

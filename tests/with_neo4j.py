@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 from tests.servers import Neo4jServer, no_neo4j
@@ -17,10 +18,12 @@ def main() -> int:
         return subprocess.call(sys.argv[1:])
     with tempfile.TemporaryDirectory() as folder:
         server = Neo4jServer(Path(folder))
-        server.start()
+        starting = threading.Thread(target=server.start)  # while the tests are collected
+        starting.start()
         try:
             return subprocess.call(sys.argv[1:], env={**os.environ, VARIABLE: server.url})
         finally:
+            starting.join()
             server.kill()
 
 

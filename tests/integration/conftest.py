@@ -6,7 +6,6 @@ import shutil
 import socket
 import subprocess
 import tempfile
-import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -15,6 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 
+from tests.servers import wait_for_port
 from trueweave.extend import Database, Workspace
 from trueweave.store.postgres.queue.liveness import Liveness
 
@@ -93,22 +93,11 @@ def pgbouncer(server_url: str) -> Iterator[int]:
         else:
             process = subprocess.Popen(command, cwd="/")
         try:
-            _wait_for(port)
+            wait_for_port(port, 30)
             yield port
         finally:
             process.terminate()
             process.wait()
-
-
-def _wait_for(port: int) -> None:
-    end = time.monotonic() + 30
-    while True:
-        try:
-            return socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.05)
 
 
 @pytest.fixture

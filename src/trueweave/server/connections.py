@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from trueweave.core.settings import Settings
+from trueweave.server.problems import MEDIA_TYPE, Refusal, problem_of
 
 _LINGER_SECONDS = 1.0
 
@@ -56,7 +57,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._address = self.client[0] if self.client else ""
         self.open_connections[self._address] += 1
         if 0 < self.connections_per_address < self.open_connections[self._address]:
-            self._refuse("503 Service Unavailable", "This address has too many connections.")
+            self._refuse(Refusal(503, "too_many_connections", "This address has too many connections.", "Close some."))
         else:
             self._start_deadline()
 
@@ -100,7 +101,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._is_too_large:
             self._refuse_headers()
         else:
-            super().send_400_response(msg)
+            self._refuse(Refusal(400, "bad_request", msg, "Send a valid HTTP request."))
 
     def _count_header(self, size: int) -> None:
         self._header_bytes += size
@@ -109,9 +110,8 @@ class BoundedProtocol(HttpToolsProtocol):
             raise HeadersTooLarge
 
     def _refuse_headers(self) -> None:
-        self._refuse(
-            "431 Request Header Fields Too Large", f"The headers have more than {self.max_header_bytes:,} bytes."
-        )
+        detail = f"The headers have more than {self.max_header_bytes:,} bytes."
+        self._refuse(Refusal(431, "headers_too_large", detail, "Shorten the URL and the headers."))
 
     def _start_deadline(self) -> None:
         if self._deadline is None:
@@ -123,16 +123,19 @@ class BoundedProtocol(HttpToolsProtocol):
             self._deadline = None
 
     def _refuse_late(self) -> None:
-        self._refuse("408 Request Timeout", f"No request arrived within {self.first_request_seconds:g} s.")
+        detail = f"No request arrived within {self.first_request_seconds:g} s."
+        self._refuse(Refusal(408, "request_timeout", detail, "Send the request again."))
 
-    def _refuse(self, status: str, detail: str) -> None:
+    def _refuse(self, refusal: Refusal) -> None:
         """Answer, and close the connection a moment later: a caller who is still sending would not see the answer."""
         self._cancel_deadline()
         if self._is_refused or self.transport.is_closing():
             return
         self._is_refused = True
-        head = f"HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {len(detail)}\r\n"
-        self.transport.write(f"{head}Connection: close\r\n\r\n{detail}".encode())
+        problem = problem_of(refusal)
+        body = problem.model_dump_json().encode()
+        head = f"HTTP/1.1 {problem.status} {problem.title}\r\nContent-Type: {MEDIA_TYPE}\r\n"
+        self.transport.write(f"{head}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode() + body)
         if self.transport.can_write_eof():
             self.transport.write_eof()
         self._deadline = self.loop.call_later(_LINGER_SECONDS, self.transport.close)

@@ -10,6 +10,8 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, settings
 from schemathesis import Case
 from schemathesis.checks import not_a_server_error
+from schemathesis.core.result import Ok
+from schemathesis.pytest.lazy import get_all_tests
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
     response_headers_conformance,
@@ -30,13 +32,24 @@ CHECKS = [
 ]
 
 
+EXAMPLES = settings(
+    max_examples=4,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
 @schemathesis.serializer("application/x-ndjson")
 def as_line(_: Any, value: Any) -> bytes:
     """A line as it is."""
     return str(value).encode(errors="replace")
 
 
-schema = schemathesis.openapi.from_dict(create_app().openapi())
+DESCRIPTION = create_app().openapi()
+OPERATIONS = [(method.upper(), path) for path, operations in DESCRIPTION["paths"].items() for method in operations]
 
 
 @pytest.fixture(scope="module")
@@ -62,17 +75,23 @@ def served(databases: Databases) -> Iterator[tuple[Served, str]]:
     databases.drop(url)
 
 
-@schema.parametrize()
-@settings(
-    max_examples=4,
-    derandomize=True,
-    database=None,
-    deadline=None,
-    phases=[Phase.explicit, Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
-def test_every_answer_is_as_described(case: Case[Any], served: tuple[Served, str]) -> None:
+# The server's thread draws random numbers while Hypothesis makes a request.
+@pytest.mark.filterwarnings("ignore:Do not use the `random` module:hypothesis.errors.HypothesisDeprecationWarning")
+@pytest.mark.parametrize(("method", "path"), OPERATIONS)
+def test_every_answer_is_as_described(method: str, path: str, served: tuple[Served, str], full: bool) -> None:
+    """The requests are generated here, because `schema.parametrize` would generate those of all operations when each
+    worker collects the tests. The full run also tries every boundary of every field."""
     server, key = served
-    if case.path_parameters and "workspace" in case.path_parameters and case.method != "DELETE":
-        case.path_parameters["workspace"] = "0"  # a name that is made up is there nearly never
-    case.call_and_validate(base_url=server.url, headers={"Authorization": f"Bearer {key}"}, checks=CHECKS, timeout=20)
+
+    def check(case: Case[Any]) -> None:
+        if case.path_parameters and "workspace" in case.path_parameters and case.method != "DELETE":
+            case.path_parameters["workspace"] = "0"  # a name that is made up is there nearly never
+        headers = {"Authorization": f"Bearer {key}"}
+        case.call_and_validate(base_url=server.url, headers=headers, checks=CHECKS, timeout=20)
+
+    schema = schemathesis.openapi.from_dict(DESCRIPTION).include(method=method, path=path)
+    schema.config.phases.coverage.enabled = full
+    [made] = get_all_tests(schema=schema, test_func=check, settings=EXAMPLES, given_kwargs={})
+    assert isinstance(made, Ok)
+    _, test = made.ok()
+    test()
