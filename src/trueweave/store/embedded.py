@@ -66,8 +66,8 @@ _SHARE_OF_DISK = 0.05  # of the free space
 _NO_SPACE = "No space left on device"
 FIXED = {"listen_addresses": HOST, "unix_socket_directories": "", "timezone": "UTC", "log_timezone": "UTC"}
 
-# Log messages after which a retry may help: children of a killed server are still exiting, the server is already
-# being started by a process that was then killed, or another program took the port after we found it free.
+# Log messages after which a retry may help: children of a killed server are still exiting, the server is already being
+# started by a process that was then killed, or another program took the port after we found it free.
 PASSING = ("is still in use", '"postmaster.pid" already exists', "could not create any TCP/IP sockets")
 
 

@@ -184,9 +184,8 @@ class Database:
             configure=self._configure,
             connection_class=connection_class,
             # Statements are planned for their actual values: a plan for a name with ten mentions is wrong for one with
-            # a million.
-            # So nothing is prepared unless requested, and nothing at all behind a pooler, where the session in which a
-            # statement was prepared soon serves another client.
+            # a million. So nothing is prepared unless requested, and nothing at all behind a pooler, where the session
+            # in which a statement was prepared soon serves another client.
             kwargs={"autocommit": True, "prepare_threshold": None if self._is_pooled else 2**31, **KEEPALIVE},
         )
 

@@ -32,7 +32,8 @@ async def names_may_arrive(tx: Transaction) -> None:
 
 
 async def nothing_moves(tx: Transaction) -> None:
-    """Take the lock for changing settings or sweeping: no names are stored and no batch is settled until then."""
+    """Take the locks for changing settings or sweeping: until the transaction ends, no names are stored and no batch is
+    settled."""
     await tx.run("resolve.lock_alone", lock=_key(tx, _NAMES))
     await lock_view(tx)
 

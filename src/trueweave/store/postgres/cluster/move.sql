@@ -1,6 +1,5 @@
 -- Moving a workspace to another server. All of this is done by the owners of the schemas, who may or may not be bound
--- by
--- row-level security, so each statement names the workspace. See docs/adr/0036-many-servers.md.
+-- by row-level security, so each statement names the workspace. See docs/adr/0036-many-servers.md.
 
 -- name: find
 -- In the home: the id of a workspace, and its server.

@@ -59,7 +59,7 @@ class SharedRateLimiter:
         slot = await self._take()
         try:
             await self._wait_for_pace(tokens)
-            if not self._liveness.holds(slot.owner):  # the lease ran out meanwhile
+            if not self._liveness.holds(slot.owner):  # the lease expired meanwhile
                 slot, lost = await self._take(), slot
                 await self._give_back(lost)
             yield

@@ -1,7 +1,6 @@
 -- Queries of retrieval methods. All rows are found by key or by a vector index, and fan-out is limited: for a name that
--- is
--- mentioned everywhere, only the mentions with the highest emphasis are used. The caller fills in {tables}, limits and
--- conditions: {m_visible} says whether the document of a mention m is visible and passes the filter, and so on.
+-- is mentioned everywhere, only the mentions with the highest emphasis are used. The caller fills in {tables}, limits
+-- and conditions: {m_visible} says whether the document of a mention m is visible and passes the filter, and so on.
 --
 -- OFFSET 0 prevents subqueries from being flattened, so that each is an index lookup. Without statistics the planner
 -- expects one row per workspace in small tables (see `guard` in 0001_workspaces.sql) and would prefer to scan them.
@@ -101,9 +100,8 @@ CROSS JOIN LATERAL (SELECT relation FROM name_pair WHERE source = l.source AND t
 
 -- name: visible_chunk
 -- Ordered, here and below, by a column that is not in the primary key: without statistics the planner expects few
--- chunks
--- in a workspace, and would read the workspace's whole part of that index, which also has the document, instead of
--- looking up the id.
+-- chunks in a workspace, and would read the workspace's whole part of that index, which also has the document, instead
+-- of looking up the id.
 EXISTS (SELECT FROM (SELECT document FROM chunk WHERE id = {id} ORDER BY n OFFSET 0) AS c WHERE {c_visible})
 
 -- name: visible_entity
@@ -354,9 +352,8 @@ SELECT * FROM unnest(%(names)s::bigint[], %(df)s::bigint[], %(masses)s::float8[]
 
 -- name: chunks_of_names
 -- For each name, the chunks that it leads to, ranked with a vector: the chunk that is about it ranks far above the
--- others,
--- and chunks nearer to the question rank above those that are not (by cosine, whatever the metric of the index). A name
--- in too many chunks leads only to the chunks that are about it and to the pool.
+-- others, and chunks nearer to the question rank above those that are not (by cosine, whatever the metric of the
+-- index). A name in too many chunks leads only to the chunks that are about it and to the pool.
 WITH start AS MATERIALIZED ({start}),
 known AS MATERIALIZED (
     -- All common names at once per chunk of the pool: looking them up one by one would cost more as their number grows.

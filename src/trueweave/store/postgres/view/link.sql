@@ -12,9 +12,8 @@ DELETE FROM pending_link WHERE position = ANY(%(positions)s)
 
 -- name: phrases
 -- Phrases by id: the spelling of a live name for each, if there is one, and whether the phrase is already known as
--- live.
--- num_nulls keeps the planner from using the index on entity: with statistics from before names were settled it looks
--- empty.
+-- live. num_nulls keeps the planner from using the index on entity: with statistics from before names were settled it
+-- looks empty.
 SELECT u.id, n.written, EXISTS (SELECT FROM phrase p WHERE p.id = u.id)
 FROM unnest(%(phrases)s::bigint[]) AS u (id)
 LEFT JOIN LATERAL (SELECT written FROM name WHERE phrase = u.id AND num_nulls(entity) = 0 LIMIT 1) AS n ON true
