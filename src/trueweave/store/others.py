@@ -1,4 +1,4 @@
-"""The stores besides PostgreSQL: which there are, how they are opened, and how questions are answered from them."""
+"""The stores besides PostgreSQL: opening their clients, and answering questions from them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from trueweave.store.postgres.projection import projections
 
 STORES: tuple[StoreName, ...] = get_args(StoreName)
 
-_PAUSE = 0.05  # seconds between looks at how far a copy is
+_PAUSE = 0.05  # seconds between checks of a copy's position
 
 
 class StoreClients:
-    """The clients of other stores that a process has, opened when they are first needed, for all its workspaces."""
+    """The process's clients of other stores, shared by all workspaces and opened on first use."""
 
     def __init__(self) -> None:
         self._neo4j: dict[str, Neo4jClient] = {}
@@ -42,7 +42,7 @@ class StoreClients:
         self._chroma.clear()
 
     def neo4j(self, settings: Settings) -> Neo4jClient:
-        """The client of Neo4j that the settings name."""
+        """The client for the Neo4j server in the settings."""
         url = settings.neo4j_url
         if not url:
             raise ConfigError(f'Neo4j needs an address. Set it in trueweave.toml, as in neo4j_url = "{EXAMPLE_URL}".')
@@ -51,7 +51,7 @@ class StoreClients:
         return self._neo4j[url]
 
     def chroma(self, settings: Settings) -> ChromaClient:
-        """The client of Chroma that the settings name."""
+        """The client for the Chroma server in the settings."""
         if not settings.chroma_url:
             raise ConfigError(
                 'Chroma needs an address. Set it in trueweave.toml, as in chroma_url = "http://127.0.0.1:8000"; or a '
@@ -64,7 +64,7 @@ class StoreClients:
         return self._chroma[key]
 
     def target(self, settings: Settings, store: str) -> ProjectionTarget:
-        """A store as a projector sees it."""
+        """The projection target for a store."""
         if store == "neo4j":
             return Neo4jTarget(self.neo4j(settings))
         if store == "chroma":
@@ -72,7 +72,7 @@ class StoreClients:
         raise ConfigError(f"there is no store {store}. Available: {', '.join(STORES)}.")
 
     def readers(self, settings: Settings, workspace: Workspace, readers: Readers) -> Readers:
-        """Readers of one question by these settings, made of PostgreSQL's."""
+        """PostgreSQL's readers for one question, with graph and vectors replaced as the settings say."""
         if settings.graph == "neo4j":
             copy = self._live_copy(settings, workspace, "neo4j")
             readers = replace(readers, graph=Neo4jGraph(self.neo4j(settings), copy, readers.record))
@@ -83,7 +83,7 @@ class StoreClients:
         return readers
 
     def _live_copy(self, settings: Settings, workspace: Workspace, store: str) -> FindCopy:
-        """Finds the copy to answer a question from, when it is first needed."""
+        """A function that finds the copy to answer a question from, called on first use."""
 
         async def find() -> str:
             copy, newest = await projections.live(workspace, store)
@@ -101,7 +101,7 @@ class StoreClients:
 
 
 async def _reach(target: ProjectionTarget, copy: str, position: int, seconds: float) -> None:
-    """Wait until a copy is at a position. ProjectionBehind after so many seconds."""
+    """Wait until a copy has reached a position. Raises ProjectionBehind after `seconds`."""
     end = time.monotonic() + seconds
     while (at := await target.position(copy)) is None or at < position:
         if time.monotonic() > end:

@@ -1,4 +1,5 @@
-"""Who the bundled PostgreSQL runs as: whoever we are, but for root, whom it refuses, a system user."""
+"""The user that the bundled PostgreSQL runs as: the current user, or a system user if that is root, which PostgreSQL
+refuses."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ SYSTEM_USER = "trueweave"
 
 @dataclass(frozen=True, slots=True)
 class ServerUser:
-    """Runs programs and owns files for the server. Without ids it is whoever we are."""
+    """Runs programs and owns files for the server. Without ids it is the current user."""
 
     title: str
     uid: int | None = None
@@ -38,7 +39,7 @@ class ServerUser:
             [str(part) for part in command],
             user=self.uid,
             group=self.gid,
-            extra_groups=None if self.uid is None else [],  # or it would keep those of root
+            extra_groups=None if self.uid is None else [],  # otherwise root's groups would be kept
             cwd="/",
             env={"PATH": os.defpath, "LC_ALL": "C"},
             input=stdin,
@@ -48,7 +49,7 @@ class ServerUser:
         )
 
     def do(self, *command: str | int | Path, stdin: str = "") -> None:
-        """Run a command that has to succeed."""
+        """Run a command; raise EmbeddedServerError if it fails."""
         done = self.run(*command, stdin=stdin)
         if done.returncode != 0:
             said = (done.stderr or done.stdout).strip()
@@ -56,7 +57,7 @@ class ServerUser:
 
 
 def server_user() -> ServerUser:
-    """The user to run the server as; for root, the system user is added if it is not there yet."""
+    """The user to run the server as. If we are root, this is the system user, created if necessary."""
     if os.geteuid() != 0:
         return ServerUser("this user")
     entry = _find() or _add()
@@ -77,7 +78,7 @@ def _add() -> pwd.struct_passwd:
         problem = added.stderr.strip()
     except FileNotFoundError:
         problem = "there is no `useradd` here"
-    # Asked whatever useradd said: another process may have added the user at the same moment.
+    # Look it up even if useradd failed: another process may have added the user at the same time.
     entry = _find()
     if entry is None:
         raise EmbeddedServerError(

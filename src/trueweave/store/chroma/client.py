@@ -1,4 +1,4 @@
-"""The connection to Chroma, a server or one inside this process, and what its errors mean."""
+"""The connection to Chroma, on a server or inside this process, and the translation of its errors."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_THREADS = 8  # calls at the same time
+_THREADS = 8  # concurrent calls
 
 
 class ChromaClient:
-    """A server by its address (`http://host:8000`), or a folder for Chroma inside this process, which no other process
-    may have open meanwhile. It is opened by the first call. Its calls block, so they go to threads."""
+    """A Chroma server by its address (`http://host:8000`), or a folder for Chroma inside this process, which no other
+    process may have open at the same time. Opened by the first call. Calls block, so they run in threads."""
 
     def __init__(self, address: str, key: str | None = None) -> None:
         parts = urlsplit(address)
@@ -40,13 +40,13 @@ class ChromaClient:
         self._opening = asyncio.Lock()
 
     async def aclose(self) -> None:
-        """Wait for the calls that are under way, and close the connections."""
+        """Wait for calls in progress, and close the connections."""
         await asyncio.to_thread(self._threads.shutdown)
         if self._client is not None:
             await asyncio.to_thread(self._close, self._client)
 
     async def call(self, act: Callable[[ClientAPI], T]) -> T:
-        """What a function of the client gives, called in a thread."""
+        """Call a function with the client in a thread, and return its result."""
         async with self._opening:
             if self._client is None:
                 self._client = await self._in_thread(self._open)
@@ -54,7 +54,7 @@ class ChromaClient:
         return await self._in_thread(lambda: act(client))
 
     async def collection(self, name: str) -> Collection | None:
-        """The collection of that name, if there is one."""
+        """The collection with this name, or None."""
 
         def find(client: ClientAPI) -> Collection | None:
             from chromadb.errors import NotFoundError
@@ -91,8 +91,8 @@ class ChromaClient:
         return cast("Client", made)  # only the class has `close`
 
     def _close(self, client: Client) -> None:
-        """Close a client, and the connections to its server, which the library leaves open: its own, and those of a
-        second client inside of it."""
+        """Close a client and its connections to the server, which the library leaves open: its own, and those of a
+        second client inside it."""
         servers: list[Any] = []
         if self._is_server:
             admin: Any = client._admin_client  # noqa: SLF001
@@ -103,16 +103,16 @@ class ChromaClient:
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        """Errors of the library as StoreError, or as StoreUnavailable where trying again later may help."""
+        """Convert library errors to StoreError, or to StoreUnavailable if a later retry may help."""
         try:
-            import httpx  # comes with the library
+            import httpx  # a dependency of the library
         except ImportError as error:
             raise _not_installed() from error
         try:
             yield
         except (httpx.TransportError, OSError) as error:
             raise StoreUnavailable(f"{self.place} is unavailable: {error}. Start it, or wait for it.") from error
-        except ValueError as error:  # the library says so where it cannot connect
+        except ValueError as error:  # the library raises this if it cannot connect
             if "connect" not in str(error).lower():
                 raise
             raise StoreUnavailable(f"{self.place} is unavailable: {error} Start it, or wait for it.") from error

@@ -1,7 +1,7 @@
-"""A copy of the vectors in Chroma, kept by a projector: a collection for each kind of thing, with the texts beside.
+"""A copy of the vectors in Chroma, maintained by a projector: one collection per kind, with the texts.
 
-Chroma has no transactions. The position of a copy is metadata of its first collection, written after all else, so that
-it never says more than is there.
+Chroma has no transactions. The position of a copy is stored as metadata of its first collection, after everything else
+is written, so it never claims more than is there.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 KINDS: tuple[VectorKind, ...] = ("chunk", "entity", "relation")
 
 _SPACES: dict[Metric, str] = {"cosine": "cosine", "l2": "l2", "inner": "ip"}
-_HNSW = {"ef_search": 200}  # candidates of a search; all else as Chroma has it
+_HNSW = {"ef_search": 200}  # search candidates; everything else has Chroma's defaults
 _PAGE = 1000
 
 
 def collection_name(copy: str, kind: VectorKind) -> str:
-    """The collection of a kind of one copy."""
+    """The name of a copy's collection for one kind."""
     return f"trueweave-{copy}-{kind}"
 
 
 class ChromaTarget:
-    """A `ProjectionTarget`. `hnsw` configures the indexes, by Chroma's own names: higher numbers are slower and find
+    """A `ProjectionTarget`. `hnsw` configures the indexes, using Chroma's own names: higher numbers are slower and find
     more."""
 
     name = "chroma"
@@ -48,11 +48,11 @@ class ChromaTarget:
         self._hnsw = hnsw
 
     async def begin(self, copy: ProjectionCopy) -> None:
-        """Make the collections of a copy."""
+        """Create the collections of a copy."""
         metric = copy.space[2] if copy.space else "cosine"
         configuration: Any = {"hnsw": {"space": _SPACES[metric], **self._hnsw}}
         metadata = {"position": -1, "workspace": copy.workspace, "space": json.dumps(copy.space)}
-        for kind in reversed(KINDS):  # the first one has the position, so it comes last
+        for kind in reversed(KINDS):  # the first one holds the position, so it is created last
             await self._client.call(
                 lambda client, kind=kind: client.get_or_create_collection(  # type: ignore[misc]
                     collection_name(copy.id, kind),
@@ -63,12 +63,12 @@ class ChromaTarget:
             )
 
     async def position(self, copy: str) -> int | None:
-        """The last change that is applied to a copy; -1 while it is being filled, None if there is no such copy."""
+        """The last change applied to a copy; -1 while it is being filled, None if there is no such copy."""
         found = await self._client.collection(collection_name(copy, "chunk"))
         return int(found.metadata["position"]) if found else None
 
     async def write(self, copy: str, batch: ProjectedBatch, names: NameLookup, position: int) -> None:
-        """Write a batch: what has a vector is stored with its text, and what has none is taken out."""
+        """Write a batch: objects with a vector are stored with their text, objects without one are deleted."""
         if await self.position(copy) != position:
             raise StoreError(f"the copy {copy} in Chroma was updated by another projector in the meantime")
         for kind in KINDS:
@@ -91,7 +91,7 @@ class ChromaTarget:
         await self._client.call(lambda _: collection.modify(metadata=metadata))
 
     async def drop(self, copy: str) -> None:
-        """Take a copy away."""
+        """Delete a copy."""
         for kind in KINDS:
             name = collection_name(copy, kind)
             if await self._client.collection(name):
@@ -130,7 +130,7 @@ class ChromaTarget:
     # --- comparing ----------------------------------------------------------------------------------------
 
     async def contents(self, copy: str, kind: ProjectedKind) -> AsyncIterator[dict[UUID, str]]:
-        """What a copy has of a kind, page by page."""
+        """The contents of a copy of one kind, page by page."""
         collection = await self._collection(copy, _vector_kind(kind))
         offset = 0
         while True:
@@ -147,7 +147,7 @@ class ChromaTarget:
             offset += _PAGE
 
     def expected(self, batch: ProjectedBatch, kind: ProjectedKind) -> dict[UUID, str]:
-        """What a copy has of these things, if it is right."""
+        """What a correct copy contains for these objects."""
         vectors = batch.vectors.get(_vector_kind(kind), {})
         records = _records(batch, _vector_kind(kind))
         return {id_: _text(*records[id_], vector) for id_, vector in vectors.items() if id_ in records}
@@ -160,7 +160,7 @@ def _vector_kind(kind: ProjectedKind) -> VectorKind:
 
 
 def _records(batch: ProjectedBatch, kind: VectorKind) -> dict[UUID, tuple[str, dict[str, str]]]:
-    """What is stored beside the vectors of a kind: a text, and metadata."""
+    """The text and metadata stored with the vectors of a kind."""
     if kind == "chunk":
         return {one.id: (one.text, {"document": str(one.document)}) for one in batch.chunks}
     if kind == "entity":

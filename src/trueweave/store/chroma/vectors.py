@@ -1,4 +1,4 @@
-"""Search by meaning, in Chroma."""
+"""Semantic search in Chroma."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Found = list[Scored[UUID]]
 
-_AT_ONCE = 1000  # vectors that are read at a time
-_DEEPER = 4  # times as many are looked for next, where too few of those found pass the filter
+_AT_ONCE = 1000  # vectors read at a time
+_DEEPER = 4  # factor by which the search is widened if too few results pass the filter
 
 
 class ChromaVectors:
-    """A `VectorSearch` for one question. `copy` gives the copy to read, and the record knows what passes the filter;
-    `own` are PostgreSQL's vectors, which say whose they are."""
+    """A `VectorSearch` for one question. `copy` finds the copy to read; the record decides what passes the filter;
+    `own` are PostgreSQL's vectors, which know the embedding model."""
 
     def __init__(self, client: ChromaClient, copy: FindCopy, record: RecordReader, own: VectorSearch) -> None:
         self._client = client
@@ -42,7 +42,8 @@ class ChromaVectors:
         self._memo = Memo()
 
     async def check_space(self, embedder: Embedder) -> None:
-        """Check that the vectors come from this model. NoVectors if there are none, SpaceMismatch for another model."""
+        """Check that the vectors come from this model. Raises NoVectors if there are none, SpaceMismatch for another
+        model."""
         await self._own.check_space(embedder)
         collection = await self._collection("chunk")
         space = json.loads(str(collection.metadata["space"]))
@@ -71,7 +72,7 @@ class ChromaVectors:
         return [await self._deeper(collection, kind, vector, limit, visible) for vector in vectors]
 
     async def rank(self, kind: VectorKind, ids: Sequence[UUID], vector: Vectors) -> Found:
-        """These things of a kind, the nearest to a vector first. What has no vector is left out."""
+        """These objects of a kind, nearest to a vector first. Objects without a vector are left out."""
         documents = await self._memo.once("documents", self._record.documents)
         if not ids or (documents is not None and not documents):
             return []
@@ -96,7 +97,7 @@ class ChromaVectors:
     async def _deeper(
         self, collection: Collection, kind: VectorKind, vector: Any, limit: int, visible: set[UUID]
     ) -> Found:
-        """Those nearest that pass the filter, looked for among more and more."""
+        """The nearest objects that pass the filter, searched for among more and more candidates."""
         count = await self._client.call(lambda _: collection.count())
         depth = _DEEPER * limit
         while True:
@@ -110,7 +111,7 @@ class ChromaVectors:
     async def _passing(
         self, collection: Collection, kind: VectorKind, ids: Sequence[UUID], visible: set[UUID]
     ) -> set[UUID]:
-        """Those of these that documents tell of which pass the filter."""
+        """Those of these objects that documents passing the filter contain or mention."""
         if kind == "entity":
             return {one.id for one in await self._record.entities(ids)}
         if kind == "relation":
@@ -134,7 +135,7 @@ class ChromaVectors:
         return [_scored(ids, distances, metric) for ids, distances in lists]
 
     async def _asked(self, collection: Collection, ask: Callable[[], T]) -> T:
-        """What a collection answers. ProjectionMissing where it is gone."""
+        """Call a collection. Raises ProjectionMissing if it no longer exists."""
         try:
             return await self._client.call(lambda _: ask())
         except StoreError:
@@ -161,7 +162,7 @@ class ChromaVectors:
 
 
 def _scored(ids: Sequence[str], distances: Sequence[float], metric: Metric) -> Found:
-    """Things with their similarities, as PostgreSQL has them; those equally near in the order of their ids."""
+    """Objects with similarities as PostgreSQL computes them; equally near ones are ordered by id."""
     order = sorted(zip(distances, ids, strict=True))
     return [Scored(UUID(id_), _similarity(distance, metric)) for distance, id_ in order]
 
@@ -172,7 +173,7 @@ def _metric(collection: Collection) -> Metric:
 
 
 def _distances(rows: NDArray[np.float64], vector: NDArray[np.float64], metric: Metric) -> list[float]:
-    """How far each row is from a vector, by Chroma's measure of that."""
+    """The distance of each row from a vector, as Chroma measures it."""
     if metric == "l2":
         return [float(one) for one in ((rows - vector) ** 2).sum(axis=1)]
     products = rows @ vector
@@ -182,10 +183,10 @@ def _distances(rows: NDArray[np.float64], vector: NDArray[np.float64], metric: M
 
 
 def _half(vectors: Vectors) -> Vectors:
-    """Vectors as precise as the record keeps them, so that nearness is the same there and here."""
+    """Vectors rounded to the record's precision, so that distances are the same in both stores."""
     return np.asarray(vectors, dtype=np.float16).astype(np.float32)
 
 
 def _similarity(distance: float, metric: Metric) -> float:
-    """Chroma's distances are 1 - cosine, the square of the Euclidean one, and 1 - the inner product."""
+    """The similarity for a distance. Chroma's are 1 - cosine, the squared Euclidean distance, and 1 - inner product."""
     return 1 / (1 + sqrt(max(distance, 0.0))) if metric == "l2" else 1 - distance

@@ -1,4 +1,4 @@
-"""The connection to Neo4j, and what its errors mean."""
+"""The connection to Neo4j, and the translation of its errors."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def _queries() -> dict[str, str]:
     return {name: body.strip() for name, body in zip(parts[::2], parts[1::2], strict=True)}
 
 
-@lru_cache(maxsize=512)  # the types of a copy are part of some, and grow
+@lru_cache(maxsize=512)  # some contain the types of a copy, and those grow
 def query(name: str, /, **parts: str | int) -> str:
-    """The text of a statement, with its parts filled in. These are text of ours, never a document's."""
+    """The text of a statement with its parts filled in. Parts are our own text, never text from a document."""
     text = _queries()[name]
     for part, value in parts.items():
         text = text.replace(f"<<{part}>>", str(value))
@@ -41,7 +41,7 @@ def query(name: str, /, **parts: str | int) -> str:
 
 
 class Neo4jClient:
-    """A server, or a cluster of them. It opens connections when they are needed, and shares them."""
+    """A Neo4j server or cluster. Connections are opened when needed, and shared."""
 
     def __init__(self, url: str) -> None:
         try:
@@ -53,7 +53,7 @@ class Neo4jClient:
         parts = urlsplit(url)
         if parts.scheme not in _SCHEMES or not parts.hostname:
             raise ConfigError(f"neo4j_url must look like {EXAMPLE_URL}")
-        self.types: dict[str, list[str]] = {}  # of relations, by copy, as they were when they were last read
+        self.types: dict[str, list[str]] = {}  # types of relations by copy, as last read
         self.place = f"Neo4j at {parts.hostname}:{parts.port or 7687}"
         self._database = parts.path.strip("/") or None
         self._driver = AsyncGraphDatabase.driver(
@@ -70,14 +70,14 @@ class Neo4jClient:
         await self._driver.close()
 
     async def rows(self, statement: str, **params: Any) -> list[Record]:
-        """The rows of one statement that only reads. It is not tried again."""
+        """The rows of one read-only statement. It is not retried."""
         with self._translated():
             async with self._driver.session(database=self._database, default_access_mode="READ") as session:
                 result = await session.run(statement, params)
                 return [record async for record in result]
 
     async def run(self, statement: str, **params: Any) -> None:
-        """A statement in a transaction of its own, or one that makes its own transactions."""
+        """Run a statement in its own transaction, or one that manages its own transactions."""
         with self._translated():
             async with self._driver.session(database=self._database) as session:
                 await (await session.run(statement, params)).consume()
@@ -95,7 +95,7 @@ class Neo4jClient:
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        """Errors of the driver as StoreError, or as StoreUnavailable where trying again later may help."""
+        """Convert driver errors to StoreError, or to StoreUnavailable if a later retry may help."""
         from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
         try:
@@ -113,7 +113,7 @@ class Neo4jClient:
 
 
 class CypherTransaction:
-    """A transaction that writes."""
+    """A write transaction."""
 
     def __init__(self, tx: AsyncTransaction) -> None:
         self._tx = tx

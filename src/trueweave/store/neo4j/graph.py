@@ -15,7 +15,7 @@ from trueweave.store.neo4j.vocabulary import RELATED, escaped
 
 
 class Neo4jGraph:
-    """A `GraphReader` for one question. `copy` gives the copy to read, and the record knows what passes the filter."""
+    """A `GraphReader` for one question. `copy` finds the copy to read; the record decides what passes the filter."""
 
     def __init__(self, client: Neo4jClient, copy: FindCopy, record: RecordReader) -> None:
         self._client = client
@@ -24,7 +24,8 @@ class Neo4jGraph:
         self._memo = Memo()
 
     async def around(self, entities: Sequence[UUID], followed: Sequence[UUID], each: int) -> Neighbourhood[UUID]:
-        """The relations of these entities, and for each one that is followed the chunks that tell most of it."""
+        """The relations of these entities and, for each `followed` entity, the chunks that mention most of its
+        neighbours."""
         row = await self._row("around", entities=entities, followed=followed, each=each)
         mentions = [
             ChunkMention(UUID(entity), UUID(chunk), neighbours)
@@ -34,7 +35,7 @@ class Neo4jGraph:
         return Neighbourhood(list(map(UUID, row["relations"])), mentions)
 
     async def neighbourhood(self, entities: Sequence[UUID], hops: int) -> list[UUID]:
-        """The relations that lead away from these entities, either way, over so many hops."""
+        """The relations reachable from these entities, in either direction, within this many hops."""
         reached = dict.fromkeys(entities)
         found: dict[str, tuple[int, float, str, str]] = {}
         for hop in range(1, hops + 1):
@@ -42,7 +43,7 @@ class Neo4jGraph:
             row = await self._row(name, entities=list(reached), seen=list(found), most=left)
             found |= {id_: (hop, -weight, source, target) for id_, weight, source, target in row["relations"]}
             if len(found) == MOST_RELATIONS:
-                break  # those of a further hop would come after all of these
+                break  # relations of further hops would rank after all of these
             reached |= dict.fromkeys(map(UUID, row["others"]))
         return [UUID(id_) for id_ in sorted(found, key=lambda id_: (found[id_], id_))]
 
@@ -57,7 +58,7 @@ class Neo4jGraph:
         return [(UUID(id_), UUID(chunk)) for id_, chunk in row["pairs"]]
 
     async def _row(self, name: str, **params: Any) -> Row:
-        """The one row of a statement."""
+        """The single row that a statement returns."""
         nothing: Row = {"relations": [], "mentions": [], "pairs": [], "others": []}
         given = {key: _ids(value) if isinstance(value, Sequence) else value for key, value in params.items()}
         if not any(value for value in given.values() if isinstance(value, list)):
@@ -76,11 +77,11 @@ class Neo4jGraph:
                 raise _missing(copy)
             if rows[0]["types"] == len(types):
                 return rows[0].data()
-            types = await self._read_types(copy)  # there are more by now
+            types = await self._read_types(copy)  # more types have been added since
 
     async def _read_types(self, copy: str) -> list[str]:
-        """The types of relations of a copy, which are named in statements so that what mentions an entity is not looked
-        at. There never are fewer, so that their number says whether they are still the same."""
+        """The types of relations in a copy. Statements list them so that Neo4j does not visit mentions. Types are never
+        removed, so their number shows whether the list is up to date."""
         rows = await self._client.rows(query("copy"), copy=copy)
         if not rows:
             raise _missing(copy)

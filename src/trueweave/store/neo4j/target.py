@@ -1,4 +1,4 @@
-"""A copy of the graph in Neo4j, kept by a projector. What it looks like is in docs/neo4j.md."""
+"""A copy of the graph in Neo4j, maintained by a projector. docs/neo4j.md describes its schema."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from trueweave.store.neo4j.vocabulary import RELATED, NameVocabulary, escaped, l
 
 _NODES = {"document": "Document", "chunk": "Chunk", "entity": "Entity", "community": "Community"}
 _ALL_NODES = (*_NODES.values(), "EntityName", "NamePair")
-_SHORT = 40  # characters of a description that serves as the type of a relation without keywords
-_SOURCES = 50  # chunks that are listed on an entity
+_SHORT = 40  # maximum length of a description used as the type of a relation that has none
+_SOURCES = 50  # chunks listed on an entity
 _PAGE = 500
 _FUNCTIONS = {"cosine": "cosine", "l2": "euclidean", "inner": "cosine"}
-_DIMENSIONS = 4096  # that an index of Neo4j takes
+_DIMENSIONS = 4096  # maximum for a vector index in Neo4j
 
 _INDEXES = (
     "CREATE CONSTRAINT trueweave_copy IF NOT EXISTS FOR (c:TrueweaveCopy) REQUIRE c.id IS UNIQUE",
@@ -60,7 +60,7 @@ class Neo4jTarget:
         self._types = NameVocabulary((), RELATED)
 
     async def begin(self, copy: ProjectionCopy) -> None:
-        """Make the indexes, and room for a copy."""
+        """Create the indexes, and an empty copy."""
         for statement in _INDEXES:
             await self._client.run(statement)
         space = json.dumps(copy.space)
@@ -73,12 +73,12 @@ class Neo4jTarget:
         await self._client.run("CALL db.awaitIndexes(300)")
 
     async def position(self, copy: str) -> int | None:
-        """The last change that is applied to a copy; -1 while it is being filled, None if there is no such copy."""
+        """The last change applied to a copy; -1 while it is being filled, None if there is no such copy."""
         rows = await self._client.rows(query("copy"), copy=copy)
         return rows[0]["position"] if rows else None
 
     async def write(self, copy: str, batch: ProjectedBatch, names: NameLookup, position: int) -> None:
-        """Write a batch in one transaction, unless another projector has brought the copy further meanwhile."""
+        """Write a batch in one transaction, unless another projector has advanced the copy meanwhile."""
         async with self._client.transaction() as tx:
             rows = await tx.rows(query("lock"), copy=copy, position=position)
             if not rows:
@@ -93,7 +93,7 @@ class Neo4jTarget:
                 raise StoreError(f"the copy {copy} in Neo4j was updated by another projector in the meantime")
 
     async def drop(self, copy: str) -> None:
-        """Take a copy away."""
+        """Delete a copy."""
         for kind in ("chunk", "entity"):
             await self._client.run(f"DROP INDEX {_index_name(copy, kind)} IF EXISTS")
         for name in reversed(_ALL_NODES):
@@ -103,7 +103,7 @@ class Neo4jTarget:
     # --- comparing ----------------------------------------------------------------------------------------
 
     async def contents(self, copy: str, kind: ProjectedKind) -> AsyncIterator[dict[UUID, str]]:
-        """What a copy has of a kind, page by page."""
+        """The contents of a copy of one kind, page by page."""
         for found in await self._client.rows(query("copy"), copy=copy):
             self._labels, self._types = NameVocabulary(found["labels"], ""), NameVocabulary(found["types"], RELATED)
         after: str | None = ""
@@ -115,7 +115,7 @@ class Neo4jTarget:
             after = rows[-1]["id"] if len(rows) == _PAGE else None
 
     def expected(self, batch: ProjectedBatch, kind: ProjectedKind) -> dict[UUID, str]:
-        """What a copy has of these things, if it is right."""
+        """What a correct copy contains for these objects."""
         if kind == "document":
             return {one.id: _text(_document(one)) for one in batch.documents}
         if kind == "entity":
@@ -157,7 +157,7 @@ class _Write:
             await self._tx.run(query("set_vocabulary"), copy=self._copy, labels=labels, types=types)
 
     async def _run(self, name: str, /, **params: Any) -> None:
-        """A statement over a list of rows or ids, unless it is empty."""
+        """Run a statement over a list of rows or ids, unless the list is empty."""
         if next(iter(params.values())):
             await self._tx.run(query(name), copy=self._copy, **params)
 
@@ -165,7 +165,7 @@ class _Write:
         await self._run("names", rows=[{"name": str(n), "entity": str(e)} for n, e in entity_of.items()])
 
     async def _relations(self, relations: Sequence[ProjectedRelation]) -> None:
-        """Write relations, each under its type. One that is there is replaced, as its type cannot be changed."""
+        """Write relations, each under its type. Existing ones are replaced, because a type cannot be changed."""
         if not relations:
             return
         rows = [_relation(one, self._types) for one in relations]
@@ -223,7 +223,7 @@ class _Write:
                 await self._tx.run(query("drop_nodes", label=_NODES[kind]), copy=self._copy, ids=gone[kind])
         await self._run("drop_relations", ids=gone.get("relation", []))
         if entities := gone.get("entity"):
-            # Their names may belong to others now, of which a later change tells: mentions go there with them.
+            # Their names may belong to other entities now, which a later change covers: mentions move with them.
             rows = await self._tx.rows(query("names_of_entities"), copy=self._copy, ids=entities)
             had = [UUID(row["name"]) for row in rows]
             now = await names.entities_of_names(had) if had else {}
@@ -238,7 +238,7 @@ def _end(relation: Relation | None, which: str, entity: UUID | None) -> str | No
 
 
 def _pair(source: UUID, target: UUID) -> str:
-    """The id of a pair of names: these are in the order of their ids."""
+    """The id of a pair of names."""
     return f"{source}>{target}"
 
 
@@ -288,7 +288,8 @@ def _relation(one: ProjectedRelation, types: NameVocabulary) -> Row:
 
 
 def _type_word(relation: Relation) -> str:
-    """What a relation is called: its type; else what is said of it, if that is short, as in given triples."""
+    """The word for a relation: its type, or else its description if that is short, as in triples supplied by the
+    user."""
     if relation.type:
         return relation.type
     said = relation.description
@@ -320,7 +321,7 @@ def _chunk(one: ProjectedChunk, batch: ProjectedBatch) -> Row:
 
 
 def _stored(kind: ProjectedKind, row: Row) -> Iterable[tuple[UUID, str]]:
-    """What a row of a comparison says is stored, in the form of what should be."""
+    """The stored objects in a row of a comparison, in the same form as `expected`."""
     id_ = row.pop("id")
     if kind == "relation":
         for type_, target, properties in row["stored"]:
@@ -351,7 +352,7 @@ def _text(stored: Row) -> str:
 
 
 def _vector_label(copy: str, kind: str) -> str:
-    """The label of what is in the index of one copy: an index cannot be told to look at one copy alone."""
+    """The label of the nodes in one copy's index: a vector index cannot be restricted to one copy in another way."""
     return f"Vectors_{kind}_{copy}"
 
 

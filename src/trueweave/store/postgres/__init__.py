@@ -1,1 +1,2 @@
-"""The record and its view in PostgreSQL. SQL is in files beside the code, as named queries and numbered migrations."""
+"""The record and its view in PostgreSQL. The SQL is in files next to the code: named queries and numbered
+migrations."""

@@ -1,4 +1,4 @@
-"""Calls that are made at the same time are carried out together: one transaction for many callers."""
+"""Combines calls made at the same time into one transaction."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ Result = TypeVar("Result")
 
 
 def _ignore(_item: object, _result: object) -> None:
-    """A result that means nothing to anybody else."""
+    """Discard a result that no other caller needs."""
 
 
 class Batcher(Generic[Item, Result]):
-    """Gathers what arrives within a `pause` of ten milliseconds, or while another batch is under way.
+    """Collects items that arrive within `pause` (ten milliseconds by default) or while another batch is running.
 
-    An error of a batch reaches all its callers. A caller who is cancelled before its batch begins is left out of it.
-    One who is cancelled later no longer waits; the batch goes on, and `unclaimed` is called with the item and its
-    result, which nobody else will hear of.
+    If a batch fails, all its callers get the error. A caller cancelled before its batch begins is left out of it. If a
+    caller is cancelled later, the batch continues, and `unclaimed` is called with the item and its result, which would
+    otherwise be lost.
     """
 
     def __init__(
@@ -41,7 +41,8 @@ class Batcher(Generic[Item, Result]):
         return result
 
     async def all(self, items: Sequence[Item]) -> list[Result]:
-        """The results of several items, in order. If it fails or is cancelled, those that came are unclaimed."""
+        """The results of several items, in order. If this fails or is cancelled, results already made are passed to
+        `unclaimed`."""
         results = [self._add(item) for item in items]
         try:
             return [await result for result in results]
@@ -53,7 +54,7 @@ class Batcher(Generic[Item, Result]):
             raise
 
     async def idle(self) -> None:
-        """Wait until no batch is under way, also for callers who no longer wait."""
+        """Wait until no batch is running, including batches whose callers were cancelled."""
         while self._running is not None:
             await asyncio.wait((self._running,))
 
@@ -78,11 +79,11 @@ class Batcher(Generic[Item, Result]):
     async def _carry_out(self, batch: list[tuple[Item, asyncio.Future[Result]]]) -> None:
         try:
             results = await self._act([item for item, _ in batch])
-        except asyncio.CancelledError:  # the event loop ends
+        except asyncio.CancelledError:  # the event loop is shutting down
             for _, waiting in batch:
                 waiting.cancel()
             raise
-        except Exception as error:  # noqa: BLE001 (whatever it is, it is the callers' to deal with)
+        except Exception as error:  # noqa: BLE001 (every error goes to the callers)
             for _, waiting in batch:
                 if not waiting.done():
                     waiting.set_exception(error)
@@ -95,18 +96,18 @@ class Batcher(Generic[Item, Result]):
 
 
 class Background:
-    """Work that no caller waits for. `aclose` waits for it."""
+    """Background work that no caller waits for. `aclose` waits for it."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def start(self, work: Coroutine[Any, Any, object]) -> None:
-        """Do this beside everything else."""
+        """Run this in the background."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def aclose(self) -> None:
-        """Wait until all is done."""
+        """Wait until all background work is done."""
         while self._tasks:
             await asyncio.gather(*self._tasks)

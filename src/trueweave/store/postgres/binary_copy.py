@@ -1,4 +1,4 @@
-"""Rows of fixed width, out of the database and into it as arrays: a million at a time, and never an object each."""
+"""Reads and writes rows of fixed width as arrays: millions of rows without a Python object for each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _BLOCK = 16 * 2**20  # bytes
 
 
 async def read(tx: Transaction, query: str, columns: Mapping[str, Kind]) -> dict[str, Column]:
-    """The rows of a named query, a column each. Its columns must be of these types (int4, float8, uuid), none null."""
+    """The rows of a named query, as one array per column. The columns must have these types (int4, float8, uuid) and no
+    nulls."""
     layout = _layout(columns)
     parts: list[NDArray[Any]] = []
     waiting = bytearray()
@@ -38,7 +39,7 @@ async def read(tx: Transaction, query: str, columns: Mapping[str, Kind]) -> dict
 
 
 async def write(tx: Transaction, table: str, columns: Mapping[str, Kind], values: Mapping[str, Column]) -> None:
-    """Stream columns into a temporary table of these columns."""
+    """Stream columns into a temporary table that has exactly these columns."""
     layout = _layout(columns)
     size = len(next(iter(values.values())))
     each = max(1, _BLOCK // layout.itemsize)
@@ -56,19 +57,19 @@ async def write(tx: Transaction, table: str, columns: Mapping[str, Kind], values
 
 
 def halves(ids: Column) -> NDArray[np.uint64]:
-    """Ids or hashes of 16 bytes as two numbers each."""
+    """Ids or hashes of 16 bytes, each as two numbers."""
     return np.frombuffer(ids.tobytes(), ">u8").reshape(-1, 2).astype(np.uint64)
 
 
 def places(ids: Column, *wanted: Column) -> list[NDArray[np.int64]]:
-    """Where each of the wanted ids is among these, all of which differ."""
+    """The position of each wanted id in `ids`, which must be distinct."""
     known = halves(ids)
     order = np.argsort(known[:, 0], kind="stable")
     return [_place(known[order], order, halves(each)) for each in wanted]
 
 
 def _place(known: NDArray[np.uint64], order: NDArray[np.int64], wanted: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """By the first half, and on from there where several share that, as good as never."""
+    """Look up by the first half, then step forward if several ids share it, which practically never happens."""
     at = np.searchsorted(known[:, 0], wanted[:, 0])
     while (wrong := np.flatnonzero(known[at, 1] != wanted[:, 1])).size:
         at[wrong] += 1
@@ -76,7 +77,7 @@ def _place(known: NDArray[np.uint64], order: NDArray[np.int64], wanted: NDArray[
 
 
 def _layout(columns: Mapping[str, Kind]) -> np.dtype[Any]:
-    """A row as it travels: how many fields there are, and for each its size and its value."""
+    """The binary layout of a row: the number of fields, then the size and value of each."""
     fields: list[tuple[str, str]] = [("fields", ">i2")]
     for name, kind in columns.items():
         fields += [(f"{name} size", ">i4"), (name, _KINDS[kind])]
@@ -84,7 +85,7 @@ def _layout(columns: Mapping[str, Kind]) -> np.dtype[Any]:
 
 
 def _taken(waiting: bytearray, layout: np.dtype[Any], *, is_first: bool) -> NDArray[Any]:
-    """The whole rows in what has come so far, which are taken out of it. What ends all rows is shorter than one."""
+    """Remove and return the complete rows received so far. The trailer is shorter than a row, so it is left over."""
     start = len(_HEADER) if is_first else 0
     rows = (len(waiting) - start) // layout.itemsize
     end = start + rows * layout.itemsize
@@ -94,6 +95,6 @@ def _taken(waiting: bytearray, layout: np.dtype[Any], *, is_first: bool) -> NDAr
 
 
 def _native(values: NDArray[Any], kind: Kind) -> Column:
-    """Numbers as this machine writes them, apart from the rows that they came in."""
+    """Numbers in this machine's byte order, copied out of the row buffer."""
     native = _NATIVE[kind]
     return values.astype(native) if native else np.ascontiguousarray(values)

@@ -1,4 +1,4 @@
-"""Long arrays, sent to PostgreSQL in its binary form: many times faster than by way of text."""
+"""Sends long arrays to PostgreSQL in binary form, many times faster than as text."""
 
 from __future__ import annotations
 
@@ -18,44 +18,44 @@ from trueweave.store.postgres.connections import PostgresConnection
 
 
 class Ids(list[UUID | None]):
-    """Travels as uuid[]."""
+    """Sent as uuid[]."""
 
 
 class Texts(list[str]):
-    """Travels as text[]."""
+    """Sent as text[]."""
 
 
 class Numbers:
-    """Travels as int8[]."""
+    """Sent as int8[]."""
 
     def __init__(self, values: Iterable[int] | NDArray[np.int64]) -> None:
         self.values = values if isinstance(values, np.ndarray) else np.fromiter(values, dtype=np.int64)
 
 
 class Halves:
-    """Vectors, one in each row. Travels as halfvec[]."""
+    """Vectors, one per row. Sent as halfvec[]."""
 
     def __init__(self, rows: NDArray[np.float32]) -> None:
         self.rows = rows
 
 
 class PackedIds(bytes):
-    """A uuid[] as it travels."""
+    """A uuid[] in its binary form."""
 
 
 class PackedTexts(bytes):
-    """A text[] as it travels."""
+    """A text[] in its binary form."""
 
 
 def packed(value: Any) -> Any:
-    """Ids and texts as they travel, for those who would rather pack them now than when they are sent."""
+    """Ids and texts encoded in advance, for callers that do not want to encode them when sending."""
     if isinstance(value, Ids):
         return PackedIds(_packed_ids(value))
     return PackedTexts(_packed_texts(value)) if isinstance(value, Texts) else value
 
 
 def array(values: Sequence[Any]) -> Any:
-    """A column of ids, texts or numbers in the form in which it travels best; anything else as it is."""
+    """A column of ids, texts or numbers wrapped in the type that is fastest to send; other values as a list."""
     sample = next((value for value in values if value is not None), None)
     if isinstance(sample, UUID):
         return Ids(values)
@@ -67,13 +67,13 @@ def array(values: Sequence[Any]) -> Any:
 
 
 def register(connection: PostgresConnection) -> None:
-    """Let a connection send these; it must know pgvector's types already."""
+    """Register these types on a connection, which must already know pgvector's types."""
     halfvec = connection.adapters.types["halfvec"]
     halves = type("_HalvesDumperHere", (_HalvesDumper,), {"oid": halfvec.array_oid, "element": halfvec.oid})
     connection.adapters.register_dumper(Halves, halves)
     dumpers: tuple[tuple[type, type[Dumper]], ...] = (
         (PackedIds, _PackedIdsDumper), (PackedTexts, _PackedTextsDumper),
-        # Last, as COPY takes what was registered last for a type.
+        # These come last because COPY uses the dumper that was registered last for a type.
         (Ids, _IdsDumper), (Texts, _TextsDumper), (Numbers, _NumbersDumper),
     )  # fmt: skip
     for kind, dumper in dumpers:
@@ -135,7 +135,7 @@ class _NumbersDumper(Dumper):
 
 
 class _HalvesDumper(Dumper):
-    """For one database: pgvector's types have other numbers in each."""
+    """For one database: the oids of pgvector's types differ between databases."""
 
     format = Format.BINARY
     element: int
@@ -149,5 +149,6 @@ class _HalvesDumper(Dumper):
 
 
 def _head(oid: int, length: int, *, nulls: bool = False) -> bytes:
-    """Dimensions, whether there are nulls, element type; then length and lower bound of the one dimension."""
+    """The header of a binary array: dimensions, null flag and element type; then length and lower bound of the
+    dimension."""
     return struct.pack(">iiIii", 1, nulls, oid, length, 1) if length else struct.pack(">iiI", 0, 0, oid)

@@ -1,6 +1,7 @@
-"""Loading rows in bulk into a workspace that nobody reads yet.
+"""Bulk-loads rows into a workspace that nobody reads yet.
 
-Each call may be repeated: rows that are there stay as they are. What settling derives bit by bit arrives here complete.
+Each call may be repeated: existing rows are left unchanged. What settling derives incrementally is loaded here
+complete.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _PAGE = 10_000
 
 
 class _Table(NamedTuple):
-    """A table that rows are copied to: its columns, and their types."""
+    """A table that rows are copied to, with its columns and their types."""
 
     name: LiteralString
     columns: tuple[LiteralString, ...]
@@ -74,7 +75,7 @@ async def load_record(
     links: Iterable[LinkRow],
     made: Iterable[Made],
 ) -> None:
-    """Load what documents say; they are visible at once."""
+    """Load documents with their chunks, mentions and links; they are visible at once."""
     await record.note_recipes(tx, set(made))
     await tx.run("record.stage")
     await tx.copy("stage_document", record.DOCUMENT_TYPES, documents)
@@ -85,7 +86,7 @@ async def load_record(
 
 
 async def load_names(tx: Transaction, names: Iterable[NameRow], phrase_counts: Iterable[PhraseCount]) -> None:
-    """Load names with their sums, the phrases by which texts are searched for them, and what is said of them."""
+    """Load names with their totals, the phrases used to find them in texts, and their descriptions."""
     rows: list[tuple[Any, ...]] = []
     known: dict[int, str] = {}
     for name in names:
@@ -112,12 +113,12 @@ async def load_keys(tx: Transaction, keys: Iterable[tuple[int, UUID, int]]) -> N
 
 
 async def load_alike(tx: Transaction, pairs: Sequence[tuple[UUID, UUID]]) -> None:
-    """Load pairs of alike names, each given once."""
+    """Load pairs of similar names, each given once."""
     await _load(tx, _ALIKE, (ordered for a, b in pairs for ordered in ((a, b), (b, a))))
 
 
 async def load_entities(tx: Transaction, entities: Sequence[EntityRow]) -> None:
-    """Load entities; long descriptions wait to be summarised."""
+    """Load entities; long descriptions are queued for summarising."""
     await _load(tx, _ENTITY, ((*e[:6], Numbers(e.histogram), *e[7:]) for e in entities))
     await view.want_summaries(tx, entities, ())
 
@@ -128,7 +129,7 @@ async def load_relations(
     phrase_counts: Iterable[PhraseCount],
     relations: Sequence[RelationRow],
 ) -> None:
-    """Load pairs of names with their sums, what is said of them, and the relations that they make."""
+    """Load pairs of names with their totals and descriptions, and the relations that they form."""
     await _load(tx, _PAIR, ((*p[:4], Numbers(p.histogram), p.relation) for p in name_pairs))
     await _load_phrase_counts(tx, phrase_counts)
     await _load(tx, _RELATION, ((*r[:10], Numbers(r.histogram), r.text_hash) for r in relations))
@@ -136,7 +137,7 @@ async def load_relations(
 
 
 async def load_vectors(tx: Transaction, where: Space, kind: VectorKind, found: Sequence[Vector]) -> None:
-    """Load vectors of a kind into the workspace's own table, which has no index yet."""
+    """Load vectors of one kind into the workspace's own table, which has no index yet."""
     await tx.run("vectors.stage")
     await tx.copy("stage_vector", vectors.STAGE_TYPES, found)
     own = (await own_tables.find(tx, where)).current[kind]
@@ -145,8 +146,8 @@ async def load_vectors(tx: Transaction, where: Space, kind: VectorKind, found: S
 
 
 async def make_own_tables(workspace: Workspace, where: Space, chunks: int) -> None:
-    """Give the workspace tables of its own for the vectors of a space, without indexes: for so many chunks, and for
-    entities and relations, which nobody has counted yet."""
+    """Create the workspace's own vector tables for a space, without indexes. Chunk tables are sized for `chunks`;
+    entities and relations have not been counted yet."""
     for kind in VECTOR_KINDS:
         if kind != "community":
             rows = chunks if kind == "chunk" else 0
@@ -156,19 +157,19 @@ async def make_own_tables(workspace: Workspace, where: Space, chunks: int) -> No
 
 
 async def index_texts(tx: Transaction, chunks: Sequence[UUID]) -> None:
-    """Make chunks part of text search, before they are counted."""
+    """Add chunks to text search, before they are counted."""
     await tx.run("text.add", coming=Ids(chunks))
 
 
 async def count(workspace: Workspace) -> None:
-    """Count in how many chunks each word and each phrase is, once all are there."""
+    """Count how many chunks each word and each phrase occurs in, once all are loaded."""
     async with workspace.transaction(unhurried=True) as tx:
         await tx.run("text.count")
         await tx.run("bulk.count_occurrences")
 
 
 async def live_names(workspace: Workspace) -> AsyncIterator[tuple[UUID, UUID, int]]:
-    """The names of a workspace with their entities, and how often each is mentioned."""
+    """The names of a workspace with their entities and mention counts."""
     after = UUID(int=0)
     while True:
         async with workspace.transaction(snapshot=True) as tx:
@@ -181,8 +182,8 @@ async def live_names(workspace: Workspace) -> AsyncIterator[tuple[UUID, UUID, in
 
 
 async def document_ids(tx: Transaction, *, failed: bool = False) -> dict[UUID, str]:
-    """The current versions of documents of a workspace with their uris; with `failed`, also those whose indexing
-    failed by a bug."""
+    """The current document versions of a workspace with their uris; with `failed`, also those whose indexing failed
+    because of a bug."""
     found: dict[UUID, str] = {}
     after = UUID(int=0)
     while page := await tx.rows("bulk.document_ids", after=after, limit=_PAGE, failed=failed):
@@ -192,7 +193,8 @@ async def document_ids(tx: Transaction, *, failed: bool = False) -> dict[UUID, s
 
 
 async def rows_of(tx: Transaction, ids: Sequence[UUID]) -> list[Contribution]:
-    """Those of these versions of documents that are still stored. The transaction is a snapshot, or nobody writes."""
+    """Those of these document versions that are still stored. Requires a snapshot transaction, or that nobody
+    writes."""
     documents = await tx.rows("bulk.documents", ids=Ids(ids))
     there = Ids(id_ for id_, *_ in documents)
     recipes = await tx.rows("bulk.recipes", ids=Ids({recipe for *_, recipe in documents if recipe}))
@@ -215,11 +217,11 @@ async def rows_of(tx: Transaction, ids: Sequence[UUID]) -> list[Contribution]:
 
 @asynccontextmanager
 async def only_load(target: Workspace) -> AsyncIterator[None]:
-    """No other bulk load and no move of the workspace begins meanwhile. WorkspaceLoading or WorkspaceMoving where one
-    runs.
+    """Prevent other bulk loads and moves of the workspace. Raises WorkspaceLoading or WorkspaceMoving if one is
+    running.
 
-    The lock belongs to a session, so it ends with this process. Nothing relies on it but time: should the session
-    break, the switch still raises unless the workspace is as planned.
+    The lock belongs to a session, so it ends with this process. Correctness does not depend on it: if the session
+    breaks, the switch still raises unless the workspace is as planned.
     """
     async with await target.database.connect() as connection:
         row = await (await connection.execute(QUERIES["bulk.lock"], {"workspace": target.id})).fetchone()
@@ -234,7 +236,7 @@ async def only_load(target: Workspace) -> AsyncIterator[None]:
 
 
 class WorkspacePlace(NamedTuple):
-    """Where a workspace is, and whether it was dropped or is being embedded with another model."""
+    """The location of a workspace, and whether it was dropped or is being re-embedded with another model."""
 
     server: str
     place: str
@@ -243,8 +245,8 @@ class WorkspacePlace(NamedTuple):
 
 
 async def place(target: Workspace) -> WorkspacePlace:
-    """Where a workspace is, as its home knows it. What an interrupted move left undone is undone, for which the caller
-    has to be the only load."""
+    """The location of a workspace according to its home. Also undoes what an interrupted move left behind, so the
+    caller must hold `only_load`."""
     async with target.database.transaction(target.id, dropping=True) as tx:
         rows = await tx.rows("bulk.place")
         found = WorkspacePlace(*rows[0]) if rows else WorkspacePlace(HOME, "here", is_dropped=True, is_reembedded=False)
@@ -255,7 +257,7 @@ async def place(target: Workspace) -> WorkspacePlace:
 
 @asynccontextmanager
 async def alone(target: Workspace) -> AsyncIterator[Transaction]:
-    """A transaction in the workspace, in its home, during which nobody else writes to it."""
+    """A transaction in the workspace's home database, during which nobody else writes to the workspace."""
     async with target.database.transaction(target.id, unhurried=True, dropping=True) as tx:
         await tx.run("bulk.hold_writers")
         yield tx
@@ -263,15 +265,15 @@ async def alone(target: Workspace) -> AsyncIterator[Transaction]:
 
 @asynccontextmanager
 async def inside(tx: Transaction, workspace: int) -> AsyncIterator[Transaction]:
-    """The same transaction in another workspace."""
+    """The same transaction, switched to another workspace."""
     await tx.run("bulk.enter", workspace=workspace)
     yield Transaction(tx.connection, workspace)
     await tx.run("bulk.enter", workspace=tx.workspace)
 
 
 async def replace_by(tx: Transaction, made: int) -> None:
-    """Put the workspace of this number in the place of the current one, which nobody writes to. DatabaseError, and
-    nothing is changed, unless both are as planned."""
+    """Replace the current workspace, which nobody may be writing to, by workspace `made`. Raises DatabaseError, and
+    changes nothing, unless both are as planned."""
     try:
         await tx.run("bulk.replace", made=made)
     except RaiseException as error:
@@ -288,7 +290,7 @@ async def _load_phrase_counts(tx: Transaction, phrase_counts: Iterable[PhraseCou
 
 
 async def _load(tx: Transaction, table: _Table, rows: Iterable[Sequence[Any]]) -> None:
-    """Copy rows to a table by way of a temporary one: COPY cannot write to a table under row-level security."""
+    """Copy rows to a table through a temporary one: COPY cannot write to a table under row-level security."""
     stage: LiteralString = f"bulk_{table.name}"
     parts = {
         "stage": sql.Identifier(stage),

@@ -1,4 +1,4 @@
--- Rows of a workspace that nobody reads yet. A part that is loaded twice, as its first try was lost, is loaded once.
+-- Rows of a workspace that nobody reads yet. Loading a part again after a failed attempt adds nothing twice.
 
 -- name: stage
 CREATE TEMP TABLE IF NOT EXISTS {stage} ON COMMIT DELETE ROWS AS SELECT {columns} FROM {table} WITH NO DATA
@@ -19,8 +19,8 @@ INSERT INTO {table} (id, text_hash, v) SELECT DISTINCT ON (id) id, text_hash, v 
 ORDER BY id ON CONFLICT DO NOTHING
 
 -- name: insert_phrases
--- The phrases of all names: each is written in one way, whatever its names have besides. In order, as names of two parts may
--- have the same phrases, and those who insert them in another order each would deadlock.
+-- The phrases of all names, each in its normal form. Sorted by id, because names loaded in two parts may share phrases,
+-- and two transactions inserting them in different orders would deadlock.
 INSERT INTO phrase (id, key, first, words, chunks)
 SELECT *, 0 FROM unnest(%(ids)s::bigint[], %(keys)s::text[], %(firsts)s::bigint[], %(words)s::bigint[]) AS p (id)
 ORDER BY p.id ON CONFLICT DO NOTHING
@@ -35,17 +35,17 @@ UPDATE phrase p SET chunks = o.chunks FROM (SELECT phrase, count(*) AS chunks FR
 WHERE p.id = o.phrase
 
 -- name: live_names
--- The names of a workspace with their entities, and how much each is mentioned, a page at a time.
+-- The names of a workspace with their entities and mention counts, one page at a time.
 SELECT id, entity, count FROM name WHERE entity IS NOT NULL AND id > %(after)s ORDER BY id LIMIT %(limit)s
 
 -- name: document_ids
--- The current versions of documents, whether they are settled or not; those that cannot be settled only if they are wanted.
+-- The current document versions, settled or not; those that cannot be settled only if `failed` is set.
 SELECT id, uri FROM document d WHERE current AND id > %(after)s
     AND (visible OR %(failed)s OR NOT EXISTS (SELECT FROM failed_work f WHERE f.kind = 'settle' AND f.subject IN ('', d.uri)))
 ORDER BY id LIMIT %(limit)s
 
 -- name: state
--- A key of all that a load has to follow: documents, rules, resolution, embedding space and how communities were found.
+-- A key over everything that a load depends on: documents, rules, resolution, embedding space and community settings.
 SELECT concat_ws(' ', w.space, w.next_space, w.mode, w.threshold, w.same, w.rules_hash,
     (SELECT concat_ws(',', library, seed, resolution, most) FROM hierarchy),
     (SELECT concat_ws(',', count(*), bit_xor(hashtextextended(id::text, 0))) FROM document WHERE current))
@@ -58,12 +58,12 @@ SELECT EXISTS (SELECT FROM document WHERE current AND NOT visible)
 SELECT set_config('trueweave.workspace', %(workspace)s::text, true)
 
 -- name: lock
--- For as long as the session lasts: that no other load and no move of the workspace runs. Returns what runs instead.
+-- Held by the session: prevents other loads and moves of the workspace. Returns which of them is already running.
 SELECT CASE WHEN NOT pg_try_advisory_lock(1415005015, %(workspace)s) THEN 'load'
             WHEN NOT pg_try_advisory_lock(1415005014, %(workspace)s) THEN 'move' END
 
 -- name: try_without_load
--- Until the end of the transaction no load begins. False if one runs.
+-- No load can start until the transaction ends. False if one is running.
 SELECT pg_try_advisory_xact_lock_shared(1415005015, current_setting('trueweave.workspace')::int)
 
 -- name: place
@@ -97,7 +97,7 @@ SELECT await_writers()
 SELECT replace_workspace(%(made)s)
 
 -- name: stage_phrase_counts
--- A "char" cannot be copied by the driver.
+-- The driver cannot COPY into a "char" column.
 CREATE TEMP TABLE IF NOT EXISTS bulk_phrase_count (owner uuid, kind text, hash uuid, value text, count bigint, weight bigint) ON COMMIT DELETE ROWS
 
 -- name: insert_phrase_counts

@@ -1,7 +1,7 @@
-"""Single connections: how each is made, so that neither end waits for one that is gone.
+"""Single connections, set up so that neither end waits for a peer that is gone.
 
-TCP alone notices a machine without power after hours. Keepalives on both ends bound that to about twenty seconds, and
-timeouts of PostgreSQL bound what a statement, a wait for a lock or a transaction in which nothing happens may take.
+With TCP alone it takes hours to notice that a machine has lost power. Keepalives on both ends reduce that to about
+twenty seconds. PostgreSQL's timeouts limit statements, waits for locks and idle transactions.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from trueweave.core.errors import ConfigError, DatabaseError
 T = TypeVar("T")
 Row = tuple[Any, ...]
 
-_QUIET, _BETWEEN, _PROBES = 5, 5, 3  # seconds without traffic before the first probe and between probes; how many
+_QUIET, _BETWEEN, _PROBES = 5, 5, 3  # seconds idle before the first probe, seconds between probes, number of probes
 
-# For this end of a connection. The first that answers nothing for so long is given up.
+# For the client's end of a connection. A connection whose peer is silent for this long is given up.
 KEEPALIVE: dict[str, Any] = {
     "connect_timeout": 10,
     "keepalives": 1,
@@ -33,7 +33,7 @@ KEEPALIVE: dict[str, Any] = {
     "tcp_user_timeout": 1000 * (_QUIET + _BETWEEN * _PROBES),
 }
 
-# The same for PostgreSQL's end. They belong to a session, so they are set only where no pooler shares it.
+# The same for the server's end. These are session settings, so they are set only if no pooler shares the session.
 _SERVER_KEEPALIVE = {
     "tcp_keepalives_idle": _QUIET,
     "tcp_keepalives_interval": _BETWEEN,
@@ -44,8 +44,7 @@ _SERVER_KEEPALIVE = {
 
 @dataclass(frozen=True)
 class Timeouts:
-    """Seconds after which PostgreSQL breaks off a statement, a wait for a lock, or a transaction in which nothing
-    happens; 0 is never."""
+    """PostgreSQL's timeouts, in seconds, for statements, waits for locks and idle transactions; 0 means none."""
 
     statement: float = 600.0
     lock: float = 300.0
@@ -53,7 +52,7 @@ class Timeouts:
 
     @property
     def settings(self) -> dict[str, str]:
-        """These as settings of PostgreSQL."""
+        """The timeouts as PostgreSQL settings."""
         return {
             "statement_timeout": _milliseconds(self.statement),
             "lock_timeout": _milliseconds(self.lock),
@@ -61,20 +60,21 @@ class Timeouts:
         }
 
 
-NONE = Timeouts(0, 0, 0)  # for what may take as long as it takes: migrations, index builds
+NONE = Timeouts(0, 0, 0)  # no limits, for migrations and index builds
 
 
 class PostgresConnection(AsyncConnection[Row]):
-    """A connection that any task may close, also while another task waits for a statement on it.
+    """A connection that any task may close, even while another task is waiting for a statement on it.
 
-    An event loop must never watch a closed descriptor: uvloop ends the process then. So `close` shuts the socket down,
-    which fails the statement at once, and closes the descriptor after the waiting task has stopped watching it.
+    An event loop must never watch a closed descriptor: uvloop then aborts the process. So `close` shuts the socket
+    down, which makes the statement fail at once, and closes the descriptor after the waiting task has stopped watching
+    it.
     """
 
     _wait_ended: asyncio.Future[None] | None = None
 
     async def wait(self, gen: PQGen[T], *args: Any, **kwargs: Any) -> T:
-        """What every statement waits by."""
+        """Wait for a statement. psycopg calls this for every statement."""
         self._wait_ended = ended = asyncio.get_running_loop().create_future()
         try:
             return await super().wait(gen, *args, **kwargs)
@@ -83,7 +83,7 @@ class PostgresConnection(AsyncConnection[Row]):
             ended.set_result(None)
 
     async def close(self) -> None:
-        """Close it. A statement that is under way fails with an OperationalError."""
+        """Close the connection. A statement in progress fails with an OperationalError."""
         while self._wait_ended and not self.closed:
             _shut_down(self.pgconn.socket)
             await asyncio.shield(self._wait_ended)
@@ -91,7 +91,7 @@ class PostgresConnection(AsyncConnection[Row]):
 
 
 def _shut_down(descriptor: int) -> None:
-    """End both directions of a socket. Its descriptor stays open."""
+    """Shut down both directions of a socket. Its descriptor stays open."""
     with suppress(OSError), socket.fromfd(descriptor, socket.AF_INET, socket.SOCK_STREAM) as copy:
         copy.shutdown(socket.SHUT_RDWR)
 
@@ -102,9 +102,10 @@ async def connect(
     *,
     said_to_be_direct: bool = False,
 ) -> PostgresConnection:
-    """A connection of one's own to PostgreSQL itself, in autocommit. Its session keeps what is set in it.
+    """A dedicated connection to PostgreSQL itself, in autocommit mode. Session settings persist on it.
 
-    A pooler in between is refused, unless somebody said that this address gives each client its own session.
+    Raises ConfigError if a pooler is in between, unless `said_to_be_direct` states that this address gives each client
+    its own session.
     """
     connection = await PostgresConnection.connect(url, autocommit=True, **KEEPALIVE)
     try:
@@ -118,13 +119,13 @@ async def connect(
 
 
 async def configure(connection: PostgresConnection, settings: dict[str, str]) -> None:
-    """Give a session these settings, and keepalives, for as long as it lasts. Not for one that a pooler shares."""
+    """Apply these settings, and keepalives, to the whole session. Not for sessions that a pooler shares."""
     every = {**settings, **{name: str(value) for name, value in _SERVER_KEEPALIVE.items()}}
     await connection.execute(f"SELECT {set_all(every, local=False)}".encode())
 
 
 async def refuse_pooler(connection: PostgresConnection, url: str) -> None:
-    """ConfigError where a pooler is between this and PostgreSQL: it gives its clients process numbers of its own."""
+    """Raise ConfigError if there is a pooler in front of PostgreSQL. A pooler reports its own backend process ids."""
     row = await (await connection.execute("SELECT pg_backend_pid()")).fetchone()
     if row != (connection.pgconn.backend_pid,):
         raise ConfigError(
@@ -136,13 +137,14 @@ async def refuse_pooler(connection: PostgresConnection, url: str) -> None:
 
 
 def set_all(settings: dict[str, str], *, local: bool) -> str:
-    """A list of SQL expressions that set these; with `local`, for the transaction alone. None may hold a quote."""
+    """A list of SQL expressions that apply settings; with `local`, for this transaction only. No value may contain a
+    quote."""
     scope = "true" if local else "false"
     return ", ".join(f"set_config('{name}', '{value}', {scope})" for name, value in settings.items())
 
 
 def unusable(url: str, error: Error) -> DatabaseError:
-    """What to tell somebody whose database cannot be used."""
+    """The error to raise when a database cannot be used."""
     reason = str(error).strip().splitlines()[0]
     return DatabaseError(
         f"cannot work with the database at {location(url)}: {reason}. Check that it runs, that the URL is right, that "
@@ -151,7 +153,7 @@ def unusable(url: str, error: Error) -> DatabaseError:
 
 
 def location(url: str) -> str:
-    """A database URL as it may be shown: without user and password."""
+    """A database URL without user and password, safe to display."""
     parts = urlsplit(url)
     return parts.netloc.rpartition("@")[2] + parts.path
 

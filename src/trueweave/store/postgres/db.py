@@ -1,8 +1,8 @@
-"""Connections: a pool on which every transaction says for itself who it is, and in which workspace.
+"""The pool of connections, on which every transaction sets its own role and workspace.
 
-Nothing that a statement relies on is kept by a session, as a pooler such as PgBouncer in transaction mode lends one
-session to many clients. Role, workspace and settings are set in the transaction, by the message that begins it, and end
-with it. See docs/adr/0015-poolers.md.
+Statements rely on no session state, because a pooler such as PgBouncer in transaction mode shares one session among
+many clients. Role, workspace and settings are set by the message that begins a transaction, and end with it. See
+docs/adr/0015-poolers.md.
 """
 
 from __future__ import annotations
@@ -56,16 +56,16 @@ from trueweave.store.postgres.slow import timed
 from trueweave.store.postgres.standby_reads import StandbyReads
 
 T = TypeVar("T")
-WaitListener = Callable[[str, float], None]  # why the database is waited for, and for how many seconds so far
+WaitListener = Callable[[str, float], None]  # why we are waiting for the database, and seconds waited so far
 
 _log = logging.getLogger(__name__)
 
-# Queries that have one good plan, whatever their values: a few rows by their primary key. They are planned once.
+# Queries with one good plan whatever their values, because they read a few rows by primary key. They are prepared once.
 _ONE_PLAN = ("reply.", "ledger.", "source.")
 
-_ROWS_AT_A_STRETCH = 500  # of a COPY
+_ROWS_AT_A_STRETCH = 500  # rows of a COPY sent before other tasks get a turn
 
-# What every transaction works with, whoever used the session before.
+# Settings of every transaction, set explicitly because of what earlier users of the session may have set.
 _SETTINGS = {
     "role": ROLE,
     "search_path": "trueweave, public",
@@ -76,10 +76,10 @@ _SETTINGS = {
 }
 
 
-# What is said where a server has stopped, or is about to: nothing at all, or that it was told to, or that it crashed.
+# SQLSTATEs when a server has stopped or is stopping: none at all, shutdown on request, or crash.
 _STOPPED = (None, "57P01", "57P02")
 
-# How it shows that the schema is missing, or that the user may not work as its role.
+# Errors that mean the schema is missing, or that the user may not switch to its role.
 _NO_SCHEMA = (errors.UndefinedTable, errors.InvalidParameterValue, errors.InsufficientPrivilege)
 
 _DROPPED = (
@@ -137,17 +137,17 @@ class Transaction:
             for n, row in enumerate(rows, 1):
                 await copy.write_row(row)
                 if n % _ROWS_AT_A_STRETCH == 0:
-                    await asyncio.sleep(0)  # others may go on meanwhile
+                    await asyncio.sleep(0)  # let other tasks run
 
 
 class Database:
-    """A PostgreSQL database that holds Trueweave's schema. Open it once per process and share it.
+    """A PostgreSQL database with Trueweave's schema. Open it once per process and share it.
 
-    With `servers` it is the home of workspaces that are on several of them. `direct_url` is the address of PostgreSQL
-    itself, where `url` is that of a pooler in front of it: what needs a session of its own goes there. `revive` starts
-    a server of one's own again if it has stopped, or raises a DatabaseError that says why it cannot. Statements that
-    take `slow_after` seconds are logged; 0 is none. The pool has at most so many `connections`, and `index_memory` is
-    how many bytes PostgreSQL may use to build one index of vectors.
+    If `servers` is set, this is the home database of workspaces on several servers. If `url` is the address of a
+    pooler, `direct_url` is that of PostgreSQL itself, for connections that need their own session. `revive` restarts a
+    bundled server that has stopped, or raises a DatabaseError that says why it cannot. Statements that take at least
+    `slow_after` seconds are logged; 0 disables this. `connections` is the maximum size of the pool, and `index_memory`
+    is how many bytes PostgreSQL may use to build one vector index.
     """
 
     def __init__(
@@ -164,8 +164,8 @@ class Database:
     ) -> None:
         self.url = url
         self.servers: ServerPlacement | None = None
-        self.standbys: StandbyReads | None = None  # of this server, for questions, where whoever opened it has some
-        self.closes_first: set[Callable[[], Awaitable[None]]] = set()  # for whoever has a connection beside the pool
+        self.standbys: StandbyReads | None = None  # this server's standbys for reading questions, set by the opener
+        self.closes_first: set[Callable[[], Awaitable[None]]] = set()  # closers of connections outside the pool
         self._slow_after = slow_after
         self._revive = revive
         self.direct_url = direct_url or url
@@ -174,7 +174,7 @@ class Database:
         self._is_pooled = direct_url is not None
         entered = "set_config('trueweave.workspace', %s, true), trueweave.enter(%s::int, false)"
         self._entering_one = f"{self._entering(None)}, {entered}".encode()
-        self._successors: dict[int, int] = {}  # of workspaces that bulk loads have replaced, as far as it was noticed
+        self._successors: dict[int, int] = {}  # of workspaces known to have been replaced by bulk loads
         self._pool = AsyncConnectionPool(
             url,
             min_size=1,
@@ -183,17 +183,17 @@ class Database:
             timeout=60,
             configure=self._configure,
             connection_class=connection_class,
-            # Plans are made for the values at hand: one for a name with ten mentions is wrong for one with a million.
-            # So nothing is prepared unless it is asked for; and nothing at all behind a pooler, as the session in which
-            # it was prepared is soon another client's.
+            # Statements are planned for their actual values: a plan for a name with ten mentions is wrong for one with
+            # a million. So nothing is prepared unless requested, and nothing at all behind a pooler, where the session
+            # in which a statement was prepared soon serves another client.
             kwargs={"autocommit": True, "prepare_threshold": None if self._is_pooled else 2**31, **KEEPALIVE},
         )
 
     async def open(self) -> Self:
-        """Ready to be used; a `DatabaseError` that says why when the database cannot be. Nothing is changed in it: a
-        schema that is missing or outdated is left to `migrate`."""
+        """Connect; raises a `DatabaseError` that says why if the database cannot be used. Changes nothing in it: a
+        missing or outdated schema is left to `migrate`."""
         asked = cancel_requests()
-        try:  # one connection by hand: the pool would try for long, and not say why it failed
+        try:  # try one connection first: the pool would retry for long, and not say why it failed
             await self._try_connection()
             await self._pool.open(wait=True)
             if cancel_requests() > asked:
@@ -201,7 +201,7 @@ class Database:
         except Error as error:
             raise unusable(self.url, error) from error
         except asyncio.CancelledError:
-            await self._pool.close()  # its tasks end only when they are told to: cancelled, they go on
+            await self._pool.close()  # cancelling does not end its tasks; closing it does
             raise
         return self
 
@@ -215,12 +215,12 @@ class Database:
 
     @property
     def all_standbys(self) -> list[StandbyReads]:
-        """The standbys of this server, and of those that it is the home of."""
+        """The standbys of this server and, if it is a home, of the other servers."""
         every = (self, *(self.servers.others if self.servers else ()))
         return [one.standbys for one in every if one.standbys]
 
     def pool_stats(self) -> dict[str, int]:
-        """Sizes and counters of the pool of connections, by psycopg's names. Those that are 0 may be left out."""
+        """Sizes and counters of the connection pool, under psycopg's names. Those that are 0 may be missing."""
         return self._pool.get_stats()
 
     async def __aenter__(self) -> Self:
@@ -230,17 +230,17 @@ class Database:
         await self.close()
 
     async def connect(self) -> PostgresConnection:
-        """A connection of one's own to PostgreSQL itself, which keeps what is set in it, listens and holds locks."""
+        """A dedicated connection to PostgreSQL itself, which can keep settings, listen and hold locks."""
         return await connect(self.direct_url, self.timeouts, said_to_be_direct=self._is_pooled)
 
     @asynccontextmanager
     async def _lent(self) -> AsyncIterator[PostgresConnection]:
-        """A connection of the pool. It finds its way back also when whoever had it is cancelled on that very way, on
-        which the pool would lose it for good. Who is cancelled while it is handed over does not get it."""
+        """A connection from the pool. It is returned even if the task is cancelled while returning it, which would make
+        the pool lose it for good. A task that is cancelled while receiving the connection does not get it."""
         asked = cancel_requests()
         try:
             connection = await self._pool.getconn()
-        except PoolClosed as error:  # it does not come back, unlike a database that is away
+        except PoolClosed as error:  # a closed pool stays closed, so do not retry as for an unavailable database
             raise DatabaseError(
                 f"the connection to {location(self.url)} was closed before this was done. Open it again, and keep "
                 "it open while operations are in progress."
@@ -264,13 +264,13 @@ class Database:
         booking: bool = False,
     ) -> AsyncIterator[Transaction]:
         """A transaction in a workspace of this database: committed at the end, rolled back on any error. Without a
-        workspace it reaches only the few tables that all share.
+        workspace it can access only the few shared tables.
 
-        With `snapshot` it only reads, and all its statements see the same moment. With `unhurried` no timeout binds it:
-        for what may take as long as it takes, such as building an index. A workspace that was dropped is
-        UnknownWorkspace, unless this is about `dropping` it; and none is dropped while somebody writes to it. Who
-        writes to one that is being moved gets WorkspaceMoving, unless it is `booking` what model calls cost and gave:
-        that goes on until the very end of the move.
+        With `snapshot` it is read-only, and all its statements see the same snapshot. With `unhurried` it has no
+        timeouts, for work such as building an index. Raises UnknownWorkspace if the workspace was dropped, unless
+        `dropping` is set; a workspace is never dropped while somebody writes to it. Raises WorkspaceMoving on writes to
+        a workspace that is being moved, unless `booking` is set, for recording the cost and replies of model calls:
+        that stays possible until the very end of the move.
         """
         async with (
             self._lent() as connection,
@@ -291,7 +291,7 @@ class Database:
         dropping: bool = False,
         booking: bool = False,
     ) -> AsyncIterator[Transaction]:
-        """The same on a connection of one's own."""
+        """The same on a connection that the caller supplies."""
         begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" if snapshot else "BEGIN"
         is_checked = workspace is not None and not dropping
         check = f", trueweave.enter({workspace}, {not snapshot}, {booking})" if is_checked else ""
@@ -315,13 +315,14 @@ class Database:
     async def read(
         self, workspace: int | None, query: bytes, params: Mapping[str, Any] | None = None, *, former: bool = False
     ) -> list[Row]:
-        """The rows of one statement that only reads, in a transaction of its own; prepared where that can be.
+        """The rows of one read-only statement in its own transaction, prepared where possible.
 
-        A workspace that was dropped is UnknownWorkspace. One that a bulk load has replaced is WorkspaceReplaced, unless
-        a `former` index may be read: it is kept for some minutes. Without a workspace it reaches what all share.
+        Raises UnknownWorkspace if the workspace was dropped, and WorkspaceReplaced if a bulk load has replaced it,
+        unless `former` allows reading the old index, which is kept for some minutes. Without a workspace it reads
+        shared tables.
 
-        Both go to PostgreSQL together, so that it takes one round trip: without a `BEGIN`, all that is sent up to the
-        end of a pipeline is one transaction.
+        The statement is sent together with the one that enters the workspace, in one round trip: without a `BEGIN`,
+        everything sent up to the end of a pipeline is one transaction.
         """
         if workspace is None:
             return await self._alone(self._entering(None).encode(), (), query, params)
@@ -332,21 +333,21 @@ class Database:
             if state.successor and not former:
                 raise WorkspaceReplaced(_REPLACED)
             if state.is_dropped and not state.successor:
-                raise UnknownWorkspace(_DROPPED)  # else it was moved, and is read where it was for some minutes
+                raise UnknownWorkspace(_DROPPED)  # else it was moved; the old copy stays readable for some minutes
         return rows
 
     def successor(self, workspace: int) -> int:
-        """The workspace itself, or the one that a bulk load has put in its place, if that was noticed."""
+        """The workspace itself, or the one that replaced it in a bulk load, if this process has noticed."""
         while workspace in self._successors:
             workspace = self._successors[workspace]
         return workspace
 
     def formers(self, workspace: int) -> list[int]:
-        """The workspaces that bulk loads have replaced by this one, one after the other, as far as it was noticed."""
+        """The workspaces that this one replaced in bulk loads, as far as this process has noticed."""
         return [former for former in self._successors if self.successor(former) == workspace]
 
     async def _state(self, tx: Transaction) -> _State:
-        """What became of a workspace that cannot be entered."""
+        """Why a workspace cannot be entered: dropped or replaced."""
         rows = await tx.rows("read.fate")
         state = _State(*rows[0]) if rows else _State(True, None)
         if state.successor:
@@ -361,16 +362,16 @@ class Database:
     async def _together(
         self, entering: bytes, entered: Sequence[object], query: bytes, params: Mapping[str, Any] | None
     ) -> tuple[Row, list[Row]]:
-        """What the statement that enters gives, and the rows of the one that follows it, in one transaction."""
+        """The row of the statement that enters the workspace, and the rows of the second one, in one transaction."""
         async with self._lent() as connection:
             try:
                 with timed(query.decode(), self._slow_after):
-                    # Not behind a pooler: PgBouncer 1.18 now and then keeps the end of a pipeline to itself.
+                    # Not behind a pooler: PgBouncer 1.18 sometimes does not forward the end of a pipeline.
                     async with connection.transaction() if self._is_pooled else connection.pipeline():
                         begun = await connection.execute(entering, entered or None, prepare=True)
                         cursor = await connection.execute(query, params, prepare=True, binary=True)
             except asyncio.CancelledError:
-                await connection.close()  # in the midst of a pipeline, it is of no use to anybody
+                await connection.close()  # it cannot be reused in the middle of a pipeline
                 raise
             return await begun.fetchone() or (), await cursor.fetchall()
 
@@ -383,11 +384,11 @@ class Database:
     async def retry_while_down(
         self, act: Callable[[], Awaitable[T]], patience: float = 600, told: WaitListener = lambda _reason, _waited: None
     ) -> T:
-        """What `act` gives, tried again while the database is away, or the workspace is being moved; `act` must be one
-        that may be carried out twice.
+        """The result of `act`, which is retried while the database is unavailable or the workspace is being moved; so
+        it must be safe to run `act` twice.
 
-        Each retry is logged, and `told` why and for how long. A failure that would last is raised at once, and one that
-        outlasts `patience` (in seconds) as DatabaseUnavailable.
+        Each retry is logged, and `told` is called with the reason and the seconds waited. A permanent failure is raised
+        at once, and one that outlasts `patience` (in seconds) is raised as DatabaseUnavailable.
         """
         clock = asyncio.get_running_loop()
         began, pause = clock.time(), 0.05
@@ -419,7 +420,7 @@ class Database:
             pause = min(2 * pause, 2.0)
 
     async def cause(self, failure: Exception) -> Exception:
-        """Why a connection broke or could not be had, which neither tells; any other failure as it is."""
+        """The cause of a broken connection or a pool timeout, which neither error reports; other failures unchanged."""
         if isinstance(failure, PoolTimeout):
             try:
                 await self._try_connection()
@@ -439,9 +440,10 @@ class Database:
     async def open_workspace(
         self, name: str, *, make: bool, resolution: Resolution = "exact"
     ) -> OpenedWorkspace | None:
-        """A workspace by its name with what is needed to work in it, made when it is not there and `make` is set.
+        """Open a workspace by name, with what is needed to work in it. If it does not exist, it is created if `make` is
+        set.
 
-        This is one statement, and one round trip; and one more where it is on another server.
+        This takes one statement and one round trip, and one more if the workspace is on another server.
         """
         query = (
             b"SELECT id, has_space, settings, server, mode, dropped "
@@ -463,14 +465,14 @@ class Database:
         return await (await self.servers.database(server)).open_placed(workspace, name, mode)
 
     async def create_workspace(self, name: str, resolution: Resolution) -> OpenedWorkspace | None:
-        """A new workspace; None where there is one of this name. Of several callers at once, one makes it."""
+        """A new workspace; None if the name is taken. If several callers try at once, one succeeds."""
         query = b"SELECT create_workspace(%(name)s, %(resolution)s, %(among)s::text[])"
         given = {"name": name, "resolution": resolution, "among": self._among}
         [(is_new,)] = await self._alone(self._entering(None).encode(), (), query, given)
         return await self.open_workspace(name, make=False) if is_new else None
 
     async def open_placed(self, workspace: Workspace, name: str, resolution: Resolution) -> OpenedWorkspace:
-        """The same for a workspace that its home has placed in this database."""
+        """Open a workspace that its home has placed in this database."""
         query = b"SELECT has_space, settings FROM open_placed(%(id)s, %(name)s, %(resolution)s)"
         given = {"id": workspace.id, "name": name, "resolution": resolution}
         [(has_space, settings)] = await self._alone(self._entering(None).encode(), (), query, given)
@@ -478,11 +480,11 @@ class Database:
 
     @property
     def _among(self) -> list[str]:
-        """The servers on which this process could work in a new workspace."""
+        """The servers that this process can use for a new workspace."""
         return list(self.servers.names) if self.servers else []
 
     async def find_workspace(self, name: str, *, make: bool, resolution: Resolution = "exact") -> Workspace | None:
-        """A workspace by its name, made when it is not there and `make` is set."""
+        """A workspace by name. If it does not exist, it is created if `make` is set."""
         found = await self.open_workspace(name, make=make, resolution=resolution)
         return found.workspace if found else None
 
@@ -506,7 +508,7 @@ class Database:
         binary_params.register(connection)
 
     async def _check_schema(self, connection: PostgresConnection) -> None:
-        """SchemaMismatch where this version of Trueweave cannot work with the schema. This is one round trip."""
+        """Raise SchemaMismatch if this version of Trueweave cannot use the schema. This takes one round trip."""
         both = f"{self._entering(None)}; {QUERIES['version.opened']}"  # sent together, they are one transaction
         try:
             cursor = await connection.execute(both.encode())
@@ -528,14 +530,14 @@ class Database:
 
 @dataclass(frozen=True)
 class Workspace:
-    """One workspace of a database, or of whichever server it is on, where that is the home of several. It costs nothing
-    to make: no connection, no statement."""
+    """One workspace of a database or, if that is a home, of whichever server the workspace is on. Creating this object
+    needs no connection and no statement."""
 
     database: Database
     id: int
 
     async def placed(self) -> Database:
-        """The database that it is in now."""
+        """The database that the workspace is in now."""
         servers = self.database.servers
         return await servers.placed(self.id) if servers else self.database
 
@@ -554,28 +556,28 @@ class Workspace:
             async with (await servers.placed(self.id)).transaction(self.id, **how) as tx:
                 yield tx
         except WorkspaceMoving:
-            servers.expire()  # who tries again is to see where it is by then
+            servers.expire()  # so that a retry looks up where it is by then
             raise
 
     async def read(self, query: bytes, params: Mapping[str, Any] | None = None, *, former: bool = False) -> list[Row]:
-        """The rows of one statement that only reads: see `Database.read`."""
+        """The rows of one read-only statement: see `Database.read`."""
         return await (await self.placed()).read(self.id, query, params, former=former)
 
     @property
     def latest(self) -> Workspace:
-        """This workspace, or the one that a bulk load has put in its place, if that was noticed."""
+        """This workspace, or the one that replaced it in a bulk load, if this process has noticed."""
         latest = self.database.successor(self.id)
         return self if latest == self.id else Workspace(self.database, latest)
 
     async def retry_while_down(
         self, act: Callable[[], Awaitable[T]], patience: float = 600, told: WaitListener = lambda _reason, _waited: None
     ) -> T:
-        """What `act` gives, tried again while the database is away: see `Database.retry_while_down`."""
+        """The result of `act`, retried while the database is unavailable: see `Database.retry_while_down`."""
         return await self.database.retry_while_down(act, patience, told)
 
 
 class ServerPlacement(Protocol):
-    """The servers that the workspaces of a home database are on, and which server each is on."""
+    """The servers of a home database, and which of them each workspace is on."""
 
     home: Database
 
@@ -585,10 +587,10 @@ class ServerPlacement(Protocol):
 
     @property
     def others(self) -> tuple[Database, ...]:
-        """Their databases, which may be closed or unreachable."""
+        """The databases of the other servers, which may be closed or unreachable."""
 
     async def database(self, name: str | None) -> Database:
-        """The database on a server; without a name, the home."""
+        """The database on a server; the home if there is no name."""
 
     async def placed(self, workspace: int) -> Database:
         """The database that a workspace is in."""
@@ -603,7 +605,7 @@ class _State(NamedTuple):
 
 
 class OpenedWorkspace(NamedTuple):
-    """A workspace, whether it has an embedding space, and the settings that it has of its own."""
+    """A workspace, whether it has an embedding space, and its own settings."""
 
     workspace: Workspace
     has_space: bool
@@ -611,8 +613,8 @@ class OpenedWorkspace(NamedTuple):
 
 
 async def _roll_back(connection: PostgresConnection) -> None:
-    """Roll back, or close the connection where that fails, so that the caller sees the error that led here: a request
-    to cancel a statement may reach the server when the ROLLBACK is under way."""
+    """Roll back, or close the connection if that fails, so that the caller sees the original error: a request to cancel
+    a statement may reach the server during the ROLLBACK."""
     if not connection.closed:
         try:
             await connection.execute("ROLLBACK")
@@ -621,12 +623,12 @@ async def _roll_back(connection: PostgresConnection) -> None:
 
 
 async def _is_standby(connection: PostgresConnection) -> bool:
-    """Whether nothing can be written here at all, whatever workspace it is."""
+    """Whether the server is a standby, where nothing can be written in any workspace."""
     row = await (await connection.execute("SELECT pg_is_in_recovery()")).fetchone()
     return row is not None and row[0] is True
 
 
 async def _is_there(begun: AsyncCursor[Row]) -> bool:
-    """Whether the workspace that was entered is there, which is the last thing told."""
+    """Whether the workspace that was entered exists, which is the last column of the row."""
     row = await begun.fetchone()
     return row is not None and row[-1] is True

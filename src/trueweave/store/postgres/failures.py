@@ -1,7 +1,7 @@
-"""Failures of the database: which of them pass by themselves, and which last until somebody does something.
+"""Database failures: which are temporary, and which last until somebody fixes the cause.
 
-PostgreSQL says what happened by a code (SQLSTATE). What fails before a session begins has none, as libpq keeps only the
-text, so that the few that last are told by their words.
+PostgreSQL identifies errors by a code (SQLSTATE). Failures before a session begins have none, because libpq keeps only
+the message text, so the few of those that are permanent are recognised by their wording.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from trueweave.core.errors import DatabaseError, DatabaseUnavailable, WorkspaceM
 
 DRIVER_ERRORS = (OperationalError, InterfaceError, IdleInTransactionSessionTimeout, TransactionTimeout)
 
-# Of PostgreSQL's own codes, those after which the same statement may succeed: connections that broke, a server that
-# starts or stops, deadlocks, too many connections, no memory for now, a lock that was waited for too long.
+# SQLSTATE prefixes of errors that a retry may fix: broken connections, a server starting or stopping, deadlocks, too
+# many connections, temporary lack of memory, a lock timeout.
 _PASSING = ("08", "25P", "40", "53200", "53300", "55P03", "57P")
 
-_PROTOCOL_VIOLATION = "08P01"  # what was sent is wrong, and would be wrong again
+_PROTOCOL_VIOLATION = "08P01"  # the request itself is invalid; retrying would not help
 
 _READ_ONLY = "25006"
 
@@ -35,23 +35,23 @@ _UNKNOWN = ("role", "database")  # … "x" does not exist
 
 
 def raise_if_cancelled(error: Exception) -> None:
-    """CancelledError if the task is being cancelled. psycopg may report a statement that was cancelled as an error of
-    the driver, and a loop that takes it for a passing failure would never end."""
+    """Raise CancelledError if the task is being cancelled. psycopg may report a cancelled statement as a driver error,
+    and a retry loop that mistakes it for a temporary failure would never end."""
     task = asyncio.current_task()
     if task and task.cancelling():
         raise asyncio.CancelledError from error
 
 
 def cancel_requests() -> int:
-    """How often the task was asked to end. Where that is more after a call than before, whoever called must not go on,
-    though the call has returned: before Python 3.12 `asyncio.wait_for`, which psycopg's pool waits with, loses a
-    request to cancel that comes together with the result."""
+    """How often cancellation of the task was requested. If the number grows during a call, the caller must stop even
+    though the call returned: before Python 3.12 `asyncio.wait_for`, which psycopg's pool uses, loses a cancellation
+    that arrives together with the result."""
     task = asyncio.current_task()
     return task.cancelling() if task else 0
 
 
 def lasting(error: BaseException) -> DatabaseError | None:
-    """The error to end with, where trying again would not help; None where the failure may pass by itself."""
+    """The error to raise if retrying would not help; None if the failure may be temporary."""
     if isinstance(error, DatabaseError):
         return error
     if not isinstance(error, DRIVER_ERRORS):
@@ -64,7 +64,7 @@ def lasting(error: BaseException) -> DatabaseError | None:
 
 
 def problem(error: Error) -> DatabaseError:
-    """What a caller of the public API is told of an error of the driver."""
+    """The public API's error for a driver error."""
     if found := lasting(error):
         return found
     if isinstance(error, DRIVER_ERRORS):
@@ -89,13 +89,13 @@ def _code_by_words(message: str) -> str | None:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says, without what follows on further lines."""
+    """The first line of an error's message."""
     lines = str(error).strip().splitlines()
     return lines[0].rstrip(".") if lines else type(error).__name__
 
 
 def describe(error: BaseException) -> str:
-    """A passing failure in words."""
+    """A temporary failure in words."""
     if isinstance(error, WorkspaceMoving):
         return "the workspace is being moved to another server"
     return f"the database is away: {first_line(error)}"

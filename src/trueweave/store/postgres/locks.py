@@ -1,7 +1,7 @@
 """Advisory locks of a workspace, and the version of its view.
 
-Whoever changes the view holds the view lock while writing and counts the version up; so whoever planned without the
-lock can tell whether the plan still holds. One lock is enough: see docs/adr/0003-settling.md.
+A transaction that changes the view holds the view lock while writing and increments the version. So a plan made without
+the lock can be checked for whether it is still valid. One lock is enough: see docs/adr/0003-settling.md.
 """
 
 from __future__ import annotations
@@ -11,43 +11,46 @@ from typing import cast
 from trueweave.core.errors import WorkspaceLoading
 from trueweave.store.postgres.db import Transaction
 
-_OURS = 0x5457 << 48  # "TW": keeps clear of the locks that other programs take in the same database
+_OURS = 0x5457 << 48  # "TW": avoids collisions with locks that other programs take in the same database
 _VIEW, _NAMES, _LINKING, _COMMUNITIES = range(4)
 
 
 async def lock_view(tx: Transaction) -> None:
-    """Wait until nobody else changes the view or shares its lock, and keep the lock until the transaction ends."""
+    """Wait for the view lock, exclusively, and hold it until the transaction ends."""
     await tx.run("resolve.lock_alone", lock=_key(tx, _VIEW))
 
 
 async def share_view(tx: Transaction) -> None:
-    """Wait until nobody changes the view, and keep it as it is until the transaction ends."""
+    """Wait until nobody is changing the view, and keep it unchanged until the transaction ends."""
     await tx.run("resolve.lock_shared", lock=_key(tx, _VIEW))
 
 
 async def names_may_arrive(tx: Transaction) -> None:
-    """Taken by all who store names or look for alike ones: the settings stay as they are meanwhile."""
+    """Take the lock for storing names or looking for similar ones: the settings cannot change until the transaction
+    ends."""
     await tx.run("resolve.lock_shared", lock=_key(tx, _NAMES))
 
 
 async def nothing_moves(tx: Transaction) -> None:
-    """Taken by those who change settings or sweep: no name arrives and no batch settles meanwhile."""
+    """Take the locks for changing settings or sweeping: until the transaction ends, no names are stored and no batch is
+    settled."""
     await tx.run("resolve.lock_alone", lock=_key(tx, _NAMES))
     await lock_view(tx)
 
 
 async def one_linker(tx: Transaction) -> None:
-    """Wait until nobody else links chunks of this workspace, and keep others away until the transaction ends."""
+    """Wait until nobody else is linking chunks in this workspace, and lock out others until the transaction ends."""
     await tx.run("resolve.lock_alone", lock=_key(tx, _LINKING))
 
 
 async def one_grouper(tx: Transaction) -> None:
-    """Wait until nobody else finds communities in this workspace, and keep others away until the transaction ends."""
+    """Wait until nobody else is detecting communities in this workspace, and lock out others until the transaction
+    ends."""
     await tx.run("resolve.lock_alone", lock=_key(tx, _COMMUNITIES))
 
 
 async def refuse_during_load(tx: Transaction, doing: str) -> None:
-    """WorkspaceLoading if a bulk load of the workspace runs; none begins before the end of the transaction."""
+    """Raise WorkspaceLoading if a bulk load of the workspace is running; none can start until the transaction ends."""
     if not await tx.value("bulk.try_without_load"):
         raise WorkspaceLoading(
             f"a bulk load of this workspace is running, and {doing} is not possible during the load. Try again when "
@@ -56,12 +59,12 @@ async def refuse_during_load(tx: Transaction, doing: str) -> None:
 
 
 async def count_change(tx: Transaction) -> None:
-    """Tell those who planned without the lock that what they read has changed. The transaction holds the view lock."""
+    """Increment the view's version, which invalidates plans made without the lock. Requires the view lock."""
     await tx.run("settle.count_change")
 
 
 async def version(tx: Transaction) -> int:
-    """How often the view has changed so far."""
+    """The view's version: how often it has changed."""
     return cast("int", await tx.value("settle.version"))
 
 

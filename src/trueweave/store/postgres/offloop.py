@@ -1,7 +1,7 @@
-"""Working through much data in a transaction without keeping the event loop from everything else.
+"""Processes a lot of data in a transaction without blocking the event loop.
 
-What is worked out between statements may take seconds. It runs in a thread, on an event loop of its own; its statements
-are sent by the loop that the connection belongs to, one at a time.
+The computation between statements may take seconds. It runs in a thread with its own event loop; its statements are
+sent, one at a time, by the loop that the connection belongs to.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from trueweave.store.postgres.db import Transaction
 
 T = TypeVar("T")
 
-MUCH = 200  # rows, from which on it is worth a thread
+MUCH = 200  # rows; from this many on, a thread is worthwhile
 
 
 async def off_loop(tx: Transaction, act: Callable[[Transaction], Coroutine[Any, Any, T]]) -> T:
-    """What `act` gives, worked out in a thread. It may use the transaction that it is given until it ends."""
+    """Run `act` in a thread and return its result. It may use the transaction it receives until it ends."""
     remote = _Remote(tx, asyncio.get_running_loop())
     working = asyncio.ensure_future(asyncio.to_thread(asyncio.run, act(remote)))
     try:
         return await asyncio.shield(working)
     except asyncio.CancelledError:
         remote.stop()
-        await asyncio.wait((working,))  # or its statements would meet those of whoever gets the connection next
+        await asyncio.wait((working,))  # otherwise its statements would mix with those of the connection's next user
         raise
 
 
 class _Remote(Transaction):
-    """A transaction as a thread sees it: parameters are packed and rows read there, statements are sent from the loop
-    of the connection."""
+    """A transaction used from a thread: the thread encodes parameters and reads rows, the connection's loop sends the
+    statements."""
 
     def __init__(self, tx: Transaction, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(tx.connection, tx.workspace)
@@ -46,7 +46,7 @@ class _Remote(Transaction):
         self._is_stopped = False
 
     def stop(self) -> None:
-        """Break off the statement under way, and send no more."""
+        """Cancel the statement in progress, and send no more."""
         self._is_stopped = True
         if self._under_way:
             self._under_way.cancel()
@@ -62,6 +62,6 @@ class _Remote(Transaction):
 
     async def _send(self, statement: Coroutine[Any, Any, T]) -> T:
         sent = self._under_way = asyncio.run_coroutine_threadsafe(statement, self._loop)
-        if self._is_stopped:  # looked at after it was told what to stop, so that one of the two sees it
+        if self._is_stopped:  # checked after `_under_way` is set, so that either this or `stop` cancels it
             sent.cancel()
         return await asyncio.wrap_future(sent)

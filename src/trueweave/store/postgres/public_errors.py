@@ -1,4 +1,4 @@
-"""The driver's errors never leave the public API: each becomes a DatabaseError that says what to do."""
+"""Keeps the driver's errors out of the public API: each becomes a DatabaseError that says what to do."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def own_errors(cls: C) -> C:
-    """Have the public coroutines of a class raise DatabaseError where psycopg and its pool raise errors of theirs."""
+    """Class decorator: public coroutines raise DatabaseError instead of errors of psycopg and its pool."""
     for name, member in list(vars(cls).items()):
         function = getattr(member, "__func__", member)
         if not name.startswith("_") and inspect.iscoroutinefunction(function):
@@ -37,7 +37,8 @@ def _own(act: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Errors of the driver as DatabaseError. What a generator or a context manager of the API does goes in here."""
+    """Convert driver errors to DatabaseError. For the API's generators and context managers, which `own_errors`
+    skips."""
     try:
         yield
     except Error as error:

@@ -1,4 +1,4 @@
-"""Named queries: `-- name: x` starts one in a .sql file beside the code, and `QUERIES["file.x"]` is its text."""
+"""Named queries: in a .sql file next to the code, `-- name: x` starts a query, and `QUERIES["file.x"]` is its text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
 
 
 def parse(texts: Mapping[str, str]) -> dict[str, LiteralString]:
-    """All queries of these files, by their names. One name for two, or one without a body, is a ValueError."""
+    """All queries in these files, by name. Raises ValueError for a duplicate name or a query without a body."""
     queries: dict[str, LiteralString] = {}
     for stem, said in texts.items():
         parts = _NAME.split(said)[1:]

@@ -1,4 +1,4 @@
-"""Slow statements in the log: which one it was and how long it took, never its values."""
+"""Logs slow statements: which statement and how long it took, never its values."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from contextlib import contextmanager
 
 _log = logging.getLogger(__name__)
 
-_SHOWN = 200  # characters of a statement without a name
+_SHOWN = 200  # characters shown of a statement that has no name
 
 
 @contextmanager
 def timed(statement: str, slow_after: float) -> Iterator[None]:
-    """Log a statement, by its name or its text, that takes longer than so many seconds; 0 is none. Values are bound,
-    so that there are none in its text."""
+    """Log a statement, by name or text, that takes at least `slow_after` seconds; 0 disables this. The text contains no
+    values: they are bound parameters."""
     if not slow_after:
         yield
         return

@@ -11,9 +11,9 @@ from trueweave.store.postgres.connections import Row
 
 @dataclass(frozen=True, slots=True)
 class StandbyState:
-    """A standby, as a process sees it: why questions are not read from it, empty where they are; whether that is
-    because it is the primary now; how many seconds what it has is behind the primary, None where that is not known;
-    statements that it answered, and those that it did not."""
+    """A standby as this process sees it: why questions are not read from it (empty if they are), whether that is
+    because it has become the primary, its lag behind the primary in seconds (None if unknown), and how many statements
+    it answered and failed to answer."""
 
     server: str
     problem: str
@@ -29,25 +29,25 @@ class StandbyReader(Protocol):
     async def read(
         self, workspace: int, query: bytes, params: Mapping[str, Any] | None, least: int
     ) -> tuple[int, list[Row]] | None:
-        """The position in the log that the standby had replayed, and the rows of a statement. None if it has not
-        replayed `least` or did not answer: then the caller asks the primary."""
+        """The log position that the standby has replayed, and the rows of a statement. None if it has not replayed
+        `least` or did not answer; the caller then asks the primary."""
 
 
 class StandbyReads(Protocol):
     """The standbys of a primary."""
 
     def start(self) -> None:
-        """Watch them from now on."""
+        """Start watching them."""
 
     def states(self) -> Sequence[StandbyState]:
-        """The current state of each."""
+        """The current state of each standby."""
 
     async def look(self, seconds: float) -> Sequence[StandbyState]:
-        """The state of each, as soon as all can be read from, or after this many seconds."""
+        """The state of each standby, as soon as all of them can be read from, or after this many seconds."""
 
     async def choose(self) -> tuple[StandbyReader, int] | None:
-        """A standby that has everything committed before this call, and the position in the log up to which that is;
-        None if no standby has it in time."""
+        """A standby that has everything committed before this call, and the log position up to which that is; None if
+        no standby reaches it in time."""
 
     async def aclose(self) -> None:
         """Close all connections."""

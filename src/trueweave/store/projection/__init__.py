@@ -1,1 +1,1 @@
-"""Copies of workspaces in other stores: built, brought up to date by the outbox, compared with the record."""
+"""Copies of workspaces in other stores: built, kept up to date from the outbox, and compared with the record."""

@@ -1,4 +1,4 @@
-"""Whether a copy in another store has all that the record has, and nothing else."""
+"""Compares a copy in another store with the record."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from trueweave.store.postgres.projection.projecting import ProjectionSource
 async def differences(
     source: ProjectionSource, target: ProjectionTarget, copy: str
 ) -> AsyncIterator[ProjectionDifference]:
-    """What a copy has otherwise than the record, page by page; then what it has not. Both should be at rest meanwhile.
+    """What differs or is superfluous in a copy, page by page; then what it lacks. Neither should change meanwhile.
 
-    The ids of one kind of the copy are held in memory: 16 bytes and a little each.
+    The ids of one kind in the copy are held in memory: 16 bytes each, plus overhead.
     """
     for kind in target.kinds:
         there: set[bytes] = set()

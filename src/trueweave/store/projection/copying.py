@@ -1,4 +1,4 @@
-"""Bringing one copy of a workspace up to date."""
+"""Brings one copy of a workspace up to date."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from trueweave.store.postgres.projection.projecting import ProjectionSource
 
 Written = Callable[[int], None]
 
-_AT_ONCE = 1000  # things that are read and written together
-_CHANGES = 100  # entries of the outbox that are read at once
+_AT_ONCE = 1000  # objects read and written together
+_CHANGES = 100  # outbox entries read at once
 
 
 class _SpaceChanged(StoreError):
-    """The vectors of the workspace are others now, so that the copy has to be built anew."""
+    """The workspace's vectors now come from another model, so the copy must be rebuilt."""
 
 
 class _CopyLost(StoreError):
-    """The store does not have the copy any more."""
+    """The store no longer has the copy."""
 
 
 class Copying:
-    """One copy in a store, and the workspace that it is of. `check` raises when somebody else may be at it by now."""
+    """One copy in a store, and its workspace. `check` raises if another projector may be working on it by now."""
 
     def __init__(
         self, source: ProjectionSource, target: ProjectionTarget, copy: str, check: Callable[[], None], written: Written
@@ -37,10 +37,10 @@ class Copying:
         self._written = written
 
     async def build(self) -> None:
-        """Copy everything. One that was interrupted is done again, over what is there.
+        """Copy everything. An interrupted build is repeated, overwriting what is there.
 
-        Changes are kept from the moment at which it was first begun, so that what was removed since is removed when
-        they are followed.
+        Changes are kept from the moment the build first began, so what was removed since then is removed when they are
+        followed.
         """
         source, target, copy = self._source, self._target, self._copy
         position = await source.position()
@@ -49,7 +49,7 @@ class Copying:
             await source.advance(position)
         await target.begin(ProjectionCopy(copy, source.workspace.id, await source.space()))
         if await target.position(copy) != -1:
-            return  # it was complete, and interrupted after that
+            return  # the build was interrupted after it was complete
         for kind in target.kinds:
             async for page in source.pages(kind, _AT_ONCE):
                 batch = await source.read_page(kind, page, target.vector_kinds)
@@ -60,14 +60,14 @@ class Copying:
         await target.advance(copy, -1, position)
 
     async def follow(self) -> int:
-        """Apply what has changed since; how many changes that were, at most a few. None are left where it is 0."""
+        """Apply a batch of the changes since the last call; returns how many there were, 0 if none are left."""
         source, target, copy = self._source, self._target, self._copy
         position = await target.position(copy)
         if position is None or position < 0:
             raise _CopyLost(f"{target.name} has no copy {copy} any more")
         changes = await source.changes(position, _CHANGES)
         if not changes:
-            await source.advance(position)  # the store may have come further than was noted
+            await source.advance(position)  # the store may be further ahead than the noted position
             return 0
         if target.vector_kinds and any(change.kind == "space" for change in changes):
             raise _SpaceChanged("the vectors now come from another model")
@@ -84,11 +84,11 @@ class Copying:
 
 
 REBUILT = (ChangesGone, _SpaceChanged, _CopyLost)
-"""After these a copy is built anew."""
+"""After one of these errors a copy is rebuilt."""
 
 
 def _slices(changes: Sequence[Change], most: int) -> Iterator[list[Change]]:
-    """The changes with no more than so many ids at a time: one change may have more than memory should hold."""
+    """Split the changes so that each part has at most `most` ids: a single change may not fit into memory."""
     some: list[Change] = []
     room = most
     for change in changes:

@@ -1,7 +1,7 @@
-"""A projector: keeps the copies of all workspaces in a store, or of one, up to date.
+"""A projector keeps the copies of all workspaces, or of one, in a store up to date.
 
-Any number of them may run, on any machine: each workspace is one's at a time, by a lease. It needs no connection of its
-own: it looks at the outbox in short transactions.
+Any number of projectors may run, on any machine: a lease ensures that each workspace has one at a time. They need no
+dedicated connection, because they read the outbox in short transactions.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from trueweave.store.projection.copying import REBUILT, Copying
 
 _log = logging.getLogger(__name__)
 
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0  # seconds between looks, doubled while nothing changes
-_AWAY = 2.0  # seconds before a store that is away is tried again
-_FIRST_HOLD, _LONGEST_HOLD = 2.0, 60.0  # seconds before a workspace is tried again that cannot be copied, doubled
-_CHANGES_EACH = 20  # rounds of changes of one workspace before others have their turn
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0  # seconds between polls, doubled while nothing changes
+_AWAY = 2.0  # seconds before an unavailable store is tried again
+_FIRST_HOLD, _LONGEST_HOLD = 2.0, 60.0  # seconds before retrying a workspace that cannot be copied, doubled each time
+_CHANGES_EACH = 20  # rounds of changes of one workspace before others get their turn
 
 
 class Projector:
-    """Works for one store, and for all workspaces that have a copy there, or `only` for one."""
+    """Works for one store, and for all workspaces that have a copy there, or for `only` one."""
 
     def __init__(
         self,
@@ -49,11 +49,11 @@ class Projector:
         self._owner = uuid4()
         self._after = 0
         self._holds = Delays(_FIRST_HOLD, _LONGEST_HOLD)
-        self._held: dict[int | str, float] = {}  # workspaces and copies that failed, and when each is tried again
+        self._held: dict[int | str, float] = {}  # workspaces and copies that failed, and when to retry each
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Work until `stop` is set; what is begun is brought to an end. Databases and stores that are away are waited
-        for."""
+        """Work until `stop` is set, then finish what was started. Waits for databases and stores that are
+        unavailable."""
         pause = _FIRST_PAUSE
         while not stop.is_set():
             worked = await self._step()
@@ -64,7 +64,8 @@ class Projector:
                         await stop.wait()
 
     async def catch_up(self) -> None:
-        """Work until nothing is left to bring, here or at another projector. A store that is away is an error."""
+        """Work until everything is copied, by this projector or another. Raises StoreUnavailable if the store is
+        unavailable."""
         workspace = self._only
         assert workspace is not None, "it is only known of one workspace when nothing is left"
         while True:
@@ -78,7 +79,7 @@ class Projector:
             await asyncio.sleep(_FIRST_PAUSE)
 
     async def _step(self) -> bool:
-        """Work on one workspace, if one has something to bring; whether there was one."""
+        """Work on one workspace that needs it; returns whether there was one."""
         try:
             await self._drop_copies()
             claimed = await self._claim_next()
@@ -95,13 +96,13 @@ class Projector:
         return True
 
     async def _work_patiently(self, workspace: Workspace) -> None:
-        """Bring the copy of a workspace up to date. When that fails for a reason that concerns no other workspace, this
-        one is tried again later."""
+        """Bring the copy of a workspace up to date. If that fails for a reason that affects no other workspace, retry
+        this one later."""
         try:
             await self._work(workspace)
         except StoreUnavailable:
             raise
-        except Exception as error:  # it must not keep other workspaces waiting, and is reported
+        except Exception as error:  # it is reported, and must not block other workspaces
             raise_if_cancelled(error)
             if isinstance(error, DRIVER_ERRORS) and not lasting(await self._database.cause(error)):
                 raise
@@ -128,7 +129,7 @@ class Projector:
         return self._held.get(what, 0) > time.monotonic()
 
     async def _claim_next(self) -> Workspace | None:
-        """The next workspace that has something to bring and is not held back after a failure."""
+        """The next workspace that needs work and is not held back after a failure."""
         skipped: set[int] = set()
         while claimed := await self._claim():
             self._after = claimed.id
@@ -152,7 +153,7 @@ class Projector:
         await asyncio.sleep(_AWAY)
 
     async def _work(self, workspace: Workspace) -> None:
-        """Bring the copy of a workspace up to date. What the store cannot do is noted, for `status` to show."""
+        """Bring the copy of a workspace up to date. Errors of the store are recorded, for `status` to show."""
         store = self._target.name
         with suppress(UnknownWorkspace):  # it was dropped meanwhile
             async with projections.kept(workspace, store, self._owner) as lease:
@@ -196,7 +197,7 @@ class Projector:
         return Copying(source, self._target, copy, lease.check, lambda n: self._tell(Projected(store, workspace.id, n)))
 
     async def _drop_copies(self) -> None:
-        """Drop the copies of workspaces that were dropped."""
+        """Drop copies of dropped workspaces."""
         for copy in await projections.copies_of_dropped(self._database, self._target.name):
             if self._is_held(copy):
                 continue
@@ -226,7 +227,8 @@ async def _note(workspace: Workspace, store: str, problem: str) -> None:
 
 
 async def remove(workspace: Workspace, target: ProjectionTarget) -> bool:
-    """Drop the copies of a workspace in a store, and keep no changes for it any longer; whether there was one."""
+    """Drop the copies of a workspace in a store, and stop keeping changes for it; returns whether there was a
+    projection."""
     state = await _state(workspace, target.name)
     if state is None:
         return False

@@ -1,4 +1,4 @@
--- Keys of the server. See api_keys.py.
+-- API keys of the server. See api_keys.py.
 
 -- name: make
 INSERT INTO api_key (prefix, secret_hash, name, scope, workspaces, expires, max_tokens_per_day, max_spend_per_day)
@@ -6,7 +6,8 @@ VALUES (%(prefix)s, %(secret_hash)s, %(name)s, %(scope)s, %(workspaces)s, %(expi
 RETURNING created, expires, max_tokens_per_day, max_spend_per_day
 
 -- name: derive
--- A key made by another caller: if that is a key, it must still be valid, and its expiry and limits bound the new ones.
+-- A key made by another caller: if the maker is a key, it must still be valid, and its expiry and limits bound the new
+-- ones.
 INSERT INTO api_key (prefix, secret_hash, name, scope, workspaces, makers, expires, max_tokens_per_day, max_spend_per_day)
 SELECT %(prefix)s, %(secret_hash)s, %(name)s, %(scope)s, %(workspaces)s, %(makers)s, least(%(expires)s, m.expires),
     least(%(tokens)s::bigint, m.max_tokens_per_day), least(%(spend)s::numeric, m.max_spend_per_day)
@@ -15,7 +16,7 @@ WHERE m.prefix IS NULL OR m.revoked IS NULL AND (m.expires IS NULL OR m.expires 
 RETURNING created, expires, max_tokens_per_day, max_spend_per_day
 
 -- name: find
--- Keys that may be used now, with the limits of their makers.
+-- Keys that are valid now, with the limits of their makers.
 SELECT k.prefix, k.secret_hash, k.name, k.scope, k.workspaces, k.last_used IS DISTINCT FROM current_date, k.max_tokens_per_day,
     k.max_spend_per_day, k.makers, m.tokens, m.spend
 FROM api_key k CROSS JOIN LATERAL (
@@ -24,13 +25,13 @@ FROM api_key k CROSS JOIN LATERAL (
 WHERE k.prefix = ANY (%(prefixes)s::text[]) AND k.revoked IS NULL AND (k.expires IS NULL OR k.expires > now())
 
 -- name: used
--- In the order of their prefixes, so that two who do so at once wait for each other and never deadlock.
+-- Sorted by prefix, so that two concurrent updates wait for each other instead of deadlocking.
 UPDATE api_key SET last_used = current_date
 FROM (SELECT prefix FROM api_key WHERE prefix = ANY (%(prefixes)s::text[]) ORDER BY prefix FOR UPDATE) u
 WHERE api_key.prefix = u.prefix AND last_used IS DISTINCT FROM current_date
 
 -- name: listed
--- Keys in the order in which they were made: all, or those for none but these workspaces.
+-- Keys in order of creation: all, or those restricted to these workspaces.
 SELECT k.prefix, k.name, k.scope, k.workspaces IS NULL, w.names, k.created, k.expires, k.revoked, k.last_used,
     k.max_tokens_per_day, k.max_spend_per_day, coalesce(u.tokens, 0), coalesce(u.price, 0)
 FROM api_key k

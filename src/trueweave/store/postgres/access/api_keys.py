@@ -1,7 +1,7 @@
-"""Keys of the server: made, found by their public prefix, listed and revoked.
+"""API keys of the server: created, found by their public prefix, listed and revoked.
 
-A secret has 256 random bits and is kept as its SHA-256. A password needs a slow hash, as people choose from few; of
-such secrets there are too many to be tried, so that a fast hash, which costs a request nothing, is right.
+A secret has 256 random bits and is stored as its SHA-256. Passwords need a slow hash because people choose from few;
+there are too many such secrets to try, so a fast hash, which adds no cost to a request, is appropriate.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ KEY_START = "twk_"
 
 _FORM = re.compile(r"twk_([0-9a-f]{12})_([0-9A-Za-z_-]{43})")
 _LONGEST_NAME = 200
-_IS_FIRST_TODAY = 4  # where a row of `find` says whether the key was used today already
+_IS_FIRST_TODAY = 4  # index of the column in a row of `find` that says whether this is the key's first use today
 _NO_KEY: tuple[Any, ...] = (bytes(32), "", "read", [], False, None, None, [], [], [])
 
 
 class KeyLimits(NamedTuple):
-    """What models may take in a day (UTC) for requests of one caller: tokens, and money. None is no own limit."""
+    """Daily limits (UTC) on the model usage of one caller: tokens and money. None means no own limit."""
 
     tokens_per_day: int | None = None
     spend_per_day: Decimal | None = None
 
     def lowered_to(self, other: KeyLimits) -> KeyLimits:
-        """The lower of both limits, of tokens and of money."""
+        """The lower of both limits, for tokens and for money."""
         return KeyLimits(
             min((one for one in (self.tokens_per_day, other.tokens_per_day) if one is not None), default=None),
             min((one for one in (self.spend_per_day, other.spend_per_day) if one is not None), default=None),
@@ -49,8 +49,7 @@ NO_LIMITS = KeyLimits()
 
 @dataclass(frozen=True, slots=True)
 class ApiKeyInfo:
-    """A key as it is listed. `workspaces` are names; None is all of them. What was used today is known of keys with a
-    limit."""
+    """A key as listed. `workspaces` are names; None means all. Today's usage is only known for keys with a limit."""
 
     prefix: str
     name: str
@@ -67,7 +66,7 @@ class ApiKeyInfo:
 
 
 class MadeKey(NamedTuple):
-    """A new key, and its secret form, which is shown only now."""
+    """A new key with its secret, which is shown only now."""
 
     prefix: str
     token: str
@@ -77,8 +76,8 @@ class MadeKey(NamedTuple):
 
 
 class ValidKey(NamedTuple):
-    """Who has shown a key that may be used now. `workspaces` are numbers; None is all of them. `makers` are the callers
-    whose limits it shares, with these limits."""
+    """The caller identified by a key that is valid now. `workspaces` are ids; None means all. `makers` are the callers
+    whose limits it shares, with those limits."""
 
     prefix: str
     name: str
@@ -89,7 +88,7 @@ class ValidKey(NamedTuple):
 
 
 class WorkspaceRow(NamedTuple):
-    """A workspace as a caller may see it."""
+    """A workspace as shown to a caller."""
 
     id: int
     name: str
@@ -104,7 +103,7 @@ async def make(
     expires: datetime | None = None,
     limits: KeyLimits = NO_LIMITS,
 ) -> MadeKey:
-    """Make a key. Nothing of its secret is kept but a hash."""
+    """Create a key. Only a hash of its secret is stored."""
     made = await _make(database, "api_key.make", name, scope, workspaces, expires, limits)
     assert made, "only a key that another one makes can be refused"
     return made
@@ -120,8 +119,8 @@ async def derive(
     expires: datetime | None = None,
     limits: KeyLimits = NO_LIMITS,
 ) -> MadeKey | None:
-    """Make a key for the caller `maker`, which shares the limits of `makers`. It expires no later and has no higher
-    limits than the maker. None where the maker was revoked or has expired meanwhile."""
+    """Create a key for the caller `maker`, which shares the limits of `makers`. It expires no later and has no higher
+    limits than its maker. None if the maker has been revoked or has expired."""
     return await _make(
         database, "api_key.derive", name, scope, workspaces, expires, limits, maker=maker, makers=list(makers)
     )
@@ -160,12 +159,13 @@ async def _make(
 
 
 def is_key(token: str) -> bool:
-    """Whether a token has the form of a key. One that has not is none."""
+    """Whether a token has the form of a key. If not, it cannot be one."""
     return _FORM.fullmatch(token) is not None
 
 
 async def find(database: Database, tokens: Sequence[str]) -> list[ValidKey | None]:
-    """Whose keys these are, in one transaction; None for each that is none, or was revoked, or has expired."""
+    """The callers that these keys identify, in one transaction; None for each that is not a key, was revoked, or has
+    expired."""
     parts = [match.groups() if (match := _FORM.fullmatch(token)) else ("", "") for token in tokens]
     async with database.transaction(None) as tx:
         rows = {row[0]: row[1:] for row in await tx.rows("api_key.find", prefixes=[prefix for prefix, _ in parts])}
@@ -193,8 +193,8 @@ async def listed(
     within: Collection[int] | None = None,
     after: tuple[datetime, str] | None = None,
 ) -> list[ApiKeyInfo]:
-    """Keys in the order in which they were made: all, or those for none but these workspaces. The next page begins
-    after the last one of this: when it was made, and its prefix."""
+    """Keys in order of creation: all, or those restricted to these workspaces. `after` is the creation time and prefix
+    of the last key of the previous page."""
     created, prefix = after or (None, None)
     ids = None if within is None else sorted(within)
     async with database.transaction(None) as tx:
@@ -203,14 +203,14 @@ async def listed(
 
 
 async def revoke(database: Database, prefix: str, *, within: Collection[int] | None = None) -> bool:
-    """Let a key be valid no longer; whether there is one of this prefix, among those for these workspaces."""
+    """Revoke a key; returns whether there is one with this prefix, among those restricted to these workspaces."""
     ids = None if within is None else sorted(within)
     async with database.transaction(None) as tx:
         return await tx.value("api_key.revoke", prefix=prefix, within=ids) is not None
 
 
 async def any_valid(database: Database) -> bool:
-    """Whether there is a key that may be used now."""
+    """Whether there is a key that is valid now."""
     async with database.transaction(None) as tx:
         return bool(await tx.value("api_key.any"))
 
@@ -218,14 +218,14 @@ async def any_valid(database: Database) -> bool:
 async def workspaces(
     database: Database, limit: int, *, only: Collection[int] | None = None, after: str = ""
 ) -> list[WorkspaceRow]:
-    """Workspaces by name, after this one: all, or those of these numbers."""
+    """Workspaces by name, after this one: all, or those with these ids."""
     ids = None if only is None else sorted(only)
     async with database.transaction(None) as tx:
         return [WorkspaceRow(*row) for row in await tx.rows("api_key.workspaces", only=ids, after=after, limit=limit)]
 
 
 async def numbers(database: Database, names: Collection[str]) -> frozenset[int]:
-    """The numbers of the workspaces of these names; nothing for a name that none has."""
+    """The ids of the workspaces with these names; unknown names are left out."""
     async with database.transaction(None) as tx:
         return frozenset(id_ for (id_,) in await tx.rows("api_key.numbers", names=list(names)))
 

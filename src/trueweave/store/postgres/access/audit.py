@@ -1,4 +1,4 @@
-"""The log of what was written and what was refused by the server."""
+"""The server's audit log of writes and refused requests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ROWS_AT_ONCE = 5000
 
 
 class AuditEntry(NamedTuple):
-    """A request: its id, who made it (the prefix of a key), what it was, in which workspace, and how it ended."""
+    """A request: its id, its caller (the prefix of a key), what it was, its workspace, and its result."""
 
     at: datetime
     request: str
@@ -24,7 +24,7 @@ class AuditEntry(NamedTuple):
 
 
 async def write(database: Database, entries: Sequence[AuditEntry]) -> None:
-    """Write entries, all in one statement."""
+    """Write entries in one statement."""
     columns = [list(column) for column in zip(*entries, strict=True)]
     names = ("at", "requests", "callers", "methods", "routes", "workspaces", "statuses")
     async with database.transaction(None) as tx:
@@ -32,7 +32,7 @@ async def write(database: Database, entries: Sequence[AuditEntry]) -> None:
 
 
 async def prune(database: Database, kept: timedelta) -> None:
-    """Take away what is older than this, some at a time."""
+    """Delete entries older than this, in batches."""
     gone = _ROWS_AT_ONCE
     while gone == _ROWS_AT_ONCE:
         async with database.transaction(None) as tx:

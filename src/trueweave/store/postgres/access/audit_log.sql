@@ -1,4 +1,4 @@
--- What was written and what was refused by the server. See audit.py.
+-- Writes and refused requests of the server. See audit.py.
 
 -- name: write
 INSERT INTO audit_log (at, request, caller, method, route, workspace, status)

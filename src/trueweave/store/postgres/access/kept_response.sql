@@ -1,8 +1,9 @@
 -- Responses stored for Idempotency-Keys. See kept_responses.py.
 
 -- name: begin
--- One row if the request is the first with its key. An answer counts for a day. A request without an answer counts while the
--- process that carries it out has a lease, and no longer than ten minutes; a process that is not registered here counts as alive.
+-- One row if the request is the first with its key. A response is valid for a day. A request without a response is
+-- valid while its process has a lease, but no longer than ten minutes; a process that is not registered here counts as
+-- alive.
 INSERT INTO kept_response AS kept (caller, key_hash, request_hash, owner)
 VALUES (%(caller)s, %(key)s, %(request)s, CASE WHEN is_alive(%(owner)s) THEN %(owner)s END)
 ON CONFLICT (workspace, caller, key_hash) DO UPDATE

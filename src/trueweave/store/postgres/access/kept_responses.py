@@ -1,4 +1,4 @@
-"""Responses that are kept for a day, so that a request which is sent again is carried out once."""
+"""Responses stored for a day, so that a request that is sent twice is executed once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trueweave.store.postgres.db import Workspace
 
 
 class OpenRequest(NamedTuple):
-    """A request that its caller sent with a key, and that is being carried out since then."""
+    """A request that was sent with an idempotency key, and that has been running since `made`."""
 
     caller: str
     key: bytes
@@ -19,7 +19,7 @@ class OpenRequest(NamedTuple):
 
 
 class KeptResponse(NamedTuple):
-    """What is known of a request with the same key: whether it is the same request, and its answer, if it has one."""
+    """A request with the same key: whether it is the same request, and its response, if there is one."""
 
     is_same: bool
     body: Any | None
@@ -28,9 +28,10 @@ class KeptResponse(NamedTuple):
 async def begin(
     workspace: Workspace, caller: str, key: bytes, request: bytes, owner: int
 ) -> OpenRequest | KeptResponse:
-    """Note that the process `owner` carries a request out; or what is known of another request with the same key.
+    """Record that the process `owner` is executing a request; or return what is known about another request with the
+    same key.
 
-    The key of a request that has no answer is free again when the lease of its process has ended.
+    The key of a request without a response is free again when the lease of its process has ended.
     """
     async with workspace.transaction() as tx:
         made = await tx.value("kept_response.begin", caller=caller, key=key, request=request, owner=owner)
@@ -41,12 +42,12 @@ async def begin(
 
 
 async def keep(workspace: Workspace, begun: OpenRequest, body: Any) -> None:
-    """Keep the answer to a request, unless another process has taken its key over."""
+    """Store the response to a request, unless another process has taken over its key."""
     async with workspace.transaction() as tx:
         await tx.run("kept_response.keep", **begun._asdict(), body=Jsonb(body))
 
 
 async def forget(workspace: Workspace, begun: OpenRequest) -> None:
-    """A request failed, and may be sent again."""
+    """Delete a request that failed, so that it may be sent again."""
     async with workspace.transaction() as tx:
         await tx.run("kept_response.forget", **begun._asdict())

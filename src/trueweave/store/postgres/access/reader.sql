@@ -2,7 +2,7 @@
 SELECT id, current_database() FROM trueweave.workspace WHERE name = %(name)s AND NOT dropped
 
 -- name: create
--- The setting is only a default: which workspace it may read follows from its role.
+-- The setting is only a default: the role determines which workspace it can read.
 CREATE ROLE {role} LOGIN PASSWORD {hash} IN ROLE trueweave_reader;
 ALTER ROLE {role} IN DATABASE {database} SET search_path = trueweave, public;
 ALTER ROLE {role} IN DATABASE {database} SET trueweave.workspace = {workspace};

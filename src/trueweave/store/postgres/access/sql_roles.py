@@ -1,4 +1,4 @@
-"""Roles that may be handed out: each reads one workspace by SQL, whatever it sets, and writes nothing."""
+"""Roles to hand out to SQL users: each can read one workspace, whatever it sets, and write nothing."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _ALLOWED = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A role that may log in and read one workspace. The password is known only to whoever made it."""
+    """A role that can log in and read one workspace. Only the creator knows the password."""
 
     role: str
     password: str = field(repr=False)
 
 
 async def make_reader(url: str, workspace: str, role: str | None = None, *, said_to_be_direct: bool = False) -> Reader:
-    """A new role for a workspace. Connects as the owner of the schema, who must be allowed to create roles."""
+    """Create a role for a workspace. Connects as the owner of the schema, who must be allowed to create roles."""
     try:
         async with await connect(url, NONE, said_to_be_direct=said_to_be_direct) as connection:
             return await _make(connection, workspace, role)
@@ -38,7 +38,7 @@ async def make_reader(url: str, workspace: str, role: str | None = None, *, said
 
 
 async def drop_reader(url: str, role: str, *, said_to_be_direct: bool = False) -> None:
-    """Take a role away that `make_reader` made."""
+    """Drop a role created by `make_reader`."""
     try:
         async with (
             await connect(url, NONE, said_to_be_direct=said_to_be_direct) as connection,
@@ -61,7 +61,7 @@ async def _make(connection: PostgresConnection, workspace: str, role: str | None
     if not _ALLOWED.fullmatch(named):
         raise DatabaseError(f"{named!r} is not a valid role name. Use lower-case letters, digits and underscores.")
     made = Reader(named, secrets.token_urlsafe(24))
-    # PostgreSQL gets a hash, lest the password be written to its log.
+    # PostgreSQL receives a hash, so that the password is not written to its log.
     hashed = connection.pgconn.encrypt_password(made.password.encode(), named.encode(), b"scram-sha-256").decode()
     parts = {
         "role": sql.Identifier(named),

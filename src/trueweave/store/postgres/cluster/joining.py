@@ -1,4 +1,4 @@
-"""Joining servers to a home, and what there is to know of them: for who owns the schemas."""
+"""Joining servers to a home, and listing them; for the owners of the schemas."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from trueweave.store.postgres.schema.migrate import migrate
 
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
-    """A server: how much it is to hold in proportion to others, how large its database was when it was last measured,
-    and how many workspaces are on it. `problem` is why it could not be measured now."""
+    """A server: its share in proportion to others, the size of its database when last measured, and its number of
+    workspaces. `problem` says why it could not be measured now."""
 
     name: str
     weight: float
@@ -32,8 +32,8 @@ class ServerInfo:
 
 
 async def migrate_servers(servers: Mapping[str, OwnerAddress]) -> dict[str, list[str]]:
-    """Make the schema on all servers, or bring it up to date, and join those that are new; the names of the migrations
-    that were applied to each."""
+    """Create the schema on all servers, or bring it up to date, and join new servers; returns the migrations applied to
+    each."""
     applied = {
         name: await migrate(server.url, said_to_be_direct=server.said_to_be_direct) for name, server in servers.items()
     }
@@ -43,9 +43,9 @@ async def migrate_servers(servers: Mapping[str, OwnerAddress]) -> dict[str, list
 
 
 async def join_servers(servers: Mapping[str, OwnerAddress]) -> list[str]:
-    """Have the home, which is among these, know all the others, and each of them its home; those that are new.
+    """Register all other servers in the home, which is among these, and the home in each of them; returns the new ones.
 
-    All of them must be migrated. A server that has workspaces of its own, or another home, cannot be joined.
+    All of them must be migrated. A server that has its own workspaces, or another home, cannot be joined.
     """
     joined: list[str] = []
     async with _connected(servers[HOME]) as home:
@@ -64,7 +64,7 @@ async def join_servers(servers: Mapping[str, OwnerAddress]) -> list[str]:
 
 
 async def list_servers(servers: Mapping[str, OwnerAddress]) -> list[ServerInfo]:
-    """The servers that the home knows, measured now; none where it is the only one."""
+    """The servers that the home knows, measured now; empty if it is the only one."""
     problems: dict[str, str] = {}
     async with _connected(servers[HOME]) as home:
         for name, server in servers.items():
@@ -81,14 +81,14 @@ async def list_servers(servers: Mapping[str, OwnerAddress]) -> list[ServerInfo]:
 
 
 async def server_of(home: OwnerAddress, workspace: str) -> str:
-    """The server that a workspace is on; the home for one that is not there."""
+    """The server that a workspace is on; the home if there is no such workspace."""
     async with _connected(home) as connection:
         rows = await (await connection.execute(QUERIES["move.find"], {"name": workspace})).fetchall()
     return str(rows[0][1]) if rows else HOME
 
 
 async def drop_reader_anywhere(servers: Mapping[str, OwnerAddress], role: str) -> None:
-    """Take away a role that reads a workspace, on whichever server it was made: the workspace may have been moved."""
+    """Drop a role that reads a workspace, on whichever server it was created: the workspace may have been moved."""
     problem: DatabaseError | None = None
     for server in servers.values():
         try:
@@ -100,14 +100,14 @@ async def drop_reader_anywhere(servers: Mapping[str, OwnerAddress], role: str) -
 
 
 async def weigh_server(home: OwnerAddress, name: str, weight: float) -> None:
-    """Have a server hold so much in proportion to others; with 0 it takes no new workspaces."""
+    """Set a server's share of the workspaces in proportion to others; with 0 it gets no new ones."""
     async with _connected(home) as connection:
         if not (await connection.execute(QUERIES["servers.weigh"], {"name": name, "weight": weight})).rowcount:
             raise DatabaseError(f"there is no server {name!r}. `trueweave db servers list` shows all.")
 
 
 async def _join(server: OwnerAddress, name: str, home: object) -> bool:
-    """Whether the server was none of this home's before."""
+    """Join a server; returns whether it was new to this home."""
     async with _connected(server) as connection, connection.transaction():
         found = await (await connection.execute(QUERIES["servers.read_catalogue"])).fetchall()
         if found == [(home, name)]:

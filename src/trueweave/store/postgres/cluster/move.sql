@@ -1,12 +1,12 @@
--- Moving a workspace to another server. All of this is done by the owners of the schemas, who may be bound by row-level
--- security or not: each statement names the workspace. See docs/adr/0036-many-servers.md.
+-- Moving a workspace to another server. All of this is done by the owners of the schemas, who may or may not be bound
+-- by row-level security, so each statement names the workspace. See docs/adr/0036-many-servers.md.
 
 -- name: find
--- In the home: the number of a workspace, and the server that it is on.
+-- In the home: the id of a workspace, and its server.
 SELECT id, coalesce(server, 'home') FROM trueweave.workspace WHERE name = %(name)s AND NOT dropped AND expires IS NULL
 
 -- name: lock
--- For as long as the session lasts. See servers.try_lock.
+-- Held by the session. See servers.try_lock.
 SELECT pg_try_advisory_lock(1415005014, %(id)s)
 
 -- name: enter
@@ -14,7 +14,7 @@ SELECT set_config('trueweave.workspace', %(id)s::text, false), set_config('searc
     set_config('client_min_messages', 'warning', false), set_config('jit', 'off', false)
 
 -- name: place
--- And for how many seconds it has been left, if it was.
+-- Also returns how many seconds ago the workspace left, if it did.
 SELECT place, extract(epoch FROM now() - (left_until - %(grace)s))::float8 FROM workspace WHERE id = %(id)s
 
 -- name: set_place
@@ -65,8 +65,8 @@ SELECT set_config('maintenance_work_mem', %(memory)s, false), index_partition(%(
 SELECT mark_indexed(%(name)s)
 
 -- name: tables
--- The tables with rows of workspaces, and their columns that are stored as they are given. The others are worked out from
--- these: by triggers, or as generated columns; and leases are not taken along.
+-- The tables with rows of workspaces, and the columns to copy. Other tables and columns are derived from these, by
+-- triggers or as generated columns; leases are not copied.
 SELECT c.relname, array_agg(a.attname::text ORDER BY a.attnum)
 FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
 WHERE c.relnamespace = 'trueweave'::regnamespace AND c.relkind = 'r' AND c.relrowsecurity
@@ -75,17 +75,17 @@ WHERE c.relnamespace = 'trueweave'::regnamespace AND c.relkind = 'r' AND c.relro
 GROUP BY c.relname ORDER BY c.relname
 
 -- name: identities
--- The columns that PostgreSQL numbers, of tables with rows of workspaces.
+-- The identity columns of these tables.
 SELECT c.relname, a.attname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attidentity <> '' AND NOT a.attisdropped
 WHERE c.relnamespace = 'trueweave'::regnamespace AND c.relkind = 'r' AND c.relname = ANY(%(tables)s) ORDER BY 1
 
 -- name: advance
--- Numbers that are given out from now on are above those that were brought. Others draw numbers meanwhile: the distance is
--- more than they can draw in between.
+-- New numbers start above the copied ones. Others draw numbers meanwhile: the gap is larger than they can draw in
+-- between.
 SELECT setval(pg_get_serial_sequence(%(table)s, %(column)s), %(most)s + 1000000)
 FROM pg_sequences WHERE schemaname = 'trueweave' AND coalesce(last_value, 0) <= %(most)s
     AND format('%%I.%%I', schemaname, sequencename) = pg_get_serial_sequence(%(table)s, %(column)s)
 
 -- name: switch
--- In the home, and the moment at which the workspace is on the other server for all.
+-- In the home. From this moment the workspace is on the other server for everybody.
 UPDATE trueweave.workspace SET server = nullif(%(server)s, 'home'), moved = clock_timestamp() WHERE id = %(id)s AND NOT dropped

@@ -1,8 +1,9 @@
-"""Moving a workspace to another server: copied there while it is read here, compared, and switched to.
+"""Moves a workspace to another server: it is copied while it can still be read, compared, and switched.
 
-Who moves a workspace holds a lock in the home for as long as his session there lasts, and switches in that session. So
-whoever gets the lock knows that nobody else is at it, and can tell from the home alone what each copy is: the one on
-the server that the home names is the workspace, and any other is left, or was never finished.
+The process that moves a workspace holds a lock in the home for as long as its session there lasts, and switches in that
+session. So a process that gets the lock knows that no other is moving the workspace, and can tell from the home alone
+what each copy is: the copy on the server that the home names is the workspace, and any other is old or was never
+completed.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from trueweave.store.postgres.vectors.own_tables import BUILT_AT_ONCE, at_once, 
 from trueweave.store.postgres.view.digest import digest
 from trueweave.store.postgres.view.read import delete_rows
 
-_DRAINED = 60.0  # seconds for which jobs under way are waited for
+_DRAINED = 60.0  # seconds to wait for running jobs
 _LOOK_AGAIN = 0.1
 
-# What is not taken along as it is. A transaction's number means nothing on another server, and all that is copied is
-# committed; jobs wait there anew, under other numbers.
+# Columns that are not copied as they are. A transaction id means nothing on another server, and everything that is
+# copied is committed; jobs are queued again there, under other ids.
 _INSTEAD: Mapping[tuple[str, str], LiteralString] = {
     ("outbox", "tx"): "'3'::xid8",
     ("projection", "owner"): "NULL::uuid",
@@ -39,20 +40,20 @@ _INSTEAD: Mapping[tuple[str, str], LiteralString] = {
 }
 _LEFT_OUT = {"job": {"id", "owner", "worker"}}
 
-# What is booked for model calls goes on until the end: these rows come last, and so do those that are new by then.
+# Bookings of model calls continue until the end: these rows are copied last, together with those added by then.
 _OPEN: Mapping[str, LiteralString] = {"budget": "true", "reply": "payload IS NULL", "spend": "state = 'open'"}
 _KEYS = {"budget": ["workspace"], "reply": ["workspace", "key"], "spend": ["workspace", "id"]}
 
 
 class OwnerAddress(NamedTuple):
-    """How the owner of the schema reaches a server, and whether the settings say that no pooler is there."""
+    """How the owner of the schema connects to a server, and whether the settings say that there is no pooler."""
 
     url: str
     said_to_be_direct: bool = False
 
 
 class MoveProgress(NamedTuple):
-    """What is being done, and how much was copied so far."""
+    """The current step, and how much has been copied so far."""
 
     step: str
     rows: int
@@ -61,8 +62,8 @@ class MoveProgress(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A workspace that is on another server now. Writes were refused for `read_only_seconds`, and bookings of model
-    calls for `switch_seconds` of these. `roles` are those that read it by SQL where it was."""
+    """A workspace that is now on another server. Writes were refused for `read_only_seconds`, and bookings of model
+    calls for `switch_seconds` of those. `roles` are the SQL roles that could read it on the old server."""
 
     workspace: str
     source: str
@@ -83,11 +84,11 @@ async def move_workspace(
     told: Callable[[MoveProgress], None] = lambda _: None,
     index_memory: int = 2**30,
 ) -> Moved:
-    """Move a workspace to a server, one of these; where it is, and what that took. There, one index of vectors is built
-    in so many bytes of memory.
+    """Move a workspace to one of these servers, and report how it went. There, each vector index is built with
+    `index_memory` bytes of memory.
 
-    It is read all the time. Writes are refused while it is copied (WorkspaceMoving), and jobs wait until it is there.
-    Whoever is interrupted may run this again, and workers undo what one left that was killed.
+    The workspace can be read all the time. Writes are refused while it is copied (WorkspaceMoving), and jobs wait until
+    it has arrived. After an interruption this can be run again; if the process was killed, workers undo what it left.
     """
     try:
         async with AsyncExitStack() as stack:
@@ -103,7 +104,7 @@ async def move_workspace(
 
 
 class _Move:
-    """One workspace on its way."""
+    """The move of one workspace."""
 
     def __init__(
         self,
@@ -152,7 +153,7 @@ class _Move:
             switching = time.monotonic()
             await self._freeze(here, "switching", ("leaving",))
             await self._copy_bookings(here, there, tables, horizon)
-            is_decided = True  # or at least nobody but the home knows, if this fails
+            is_decided = True  # if the switch fails, only the home knows whether it happened
             await self._switch(target)
             await self._run(there, "servers.set_place", workspace=self._id, is_here=True, grace=GRACE)
         except BaseException:
@@ -177,7 +178,7 @@ class _Move:
     # --- states ---------------------------------------------------------------------------------------
 
     async def _drain(self, here: PostgresConnection) -> None:
-        """No job is begun any more, and those under way are waited for. One that takes long does its work again on the
+        """Stop new jobs from starting, and wait for running ones. A job that takes too long repeats its work on the
         other server."""
         self._tell("waiting for jobs")
         if not await self._set_place(here, "draining", ("here", "draining", "leaving", "switching")):
@@ -187,7 +188,7 @@ class _Move:
             await asyncio.sleep(_LOOK_AGAIN)
 
     async def _freeze(self, here: PostgresConnection, place: str, before: Sequence[str]) -> None:
-        """Nobody begins to write any more, and those who do are done."""
+        """Lock out new writers, and wait for running ones."""
         if not await self._set_place(here, place, before):
             raise DatabaseError(
                 f"workspace {self._name!r} was dropped, or another process undid this move because it seemed dead. "
@@ -204,8 +205,8 @@ class _Move:
             raise UnknownWorkspace(f"workspace {self._name!r} was dropped while it was being moved.")
 
     async def _undo(self, source: str, copy: Workspace) -> None:
-        """Leave the workspace where it is. What cannot be undone now is left to workers, and so is all of it without
-        the lock: another may be moving it by now."""
+        """Leave the workspace where it is. Whatever cannot be undone now is left to workers, including everything if
+        the lock is lost: another process may be moving the workspace by now."""
         with suppress(Error):
             await self._home.execute("SELECT 1")
             async with self._entered(source) as here:
@@ -213,7 +214,7 @@ class _Move:
             await clear_copy(copy)
 
     async def _clear(self, there: PostgresConnection, copy: Workspace) -> None:
-        """Take away what an earlier move left on the server that this one is to, when nobody reads it any longer."""
+        """Delete what an earlier move left on the target server, once nobody reads it any longer."""
         rows = await self._all(there, "move.place", grace=GRACE)
         if rows and rows[0][0] in ("left", "arriving"):
             self._tell("clearing an earlier copy")
@@ -223,7 +224,7 @@ class _Move:
     # --- rows -----------------------------------------------------------------------------------------
 
     async def _copy(self, here: PostgresConnection, there: PostgresConnection, target: str) -> dict[str, list[str]]:
-        """Copy all rows but what is open of the bookings; the tables that these are in, with their columns."""
+        """Copy all rows except open bookings; returns the tables with their columns."""
         [row] = await self._all(here, "move.row")
         *named, space, next_space = row
         own = await self._all(here, "move.own_tables")
@@ -250,7 +251,7 @@ class _Move:
                 for kind in VECTOR_KINDS:
                     await self._copy_vectors(here, there, f"vector_{before}_{kind}", f"vector_{after}_{kind}")
             await self._advance(there, list(tables))
-        for before, kind, name, partitions, indexed in own:  # the lock for making one is for all: not held for long
+        for before, kind, name, partitions, indexed in own:  # outside, since the lock for making one is global
             made = {"space": spaces[before], "kind": kind, "partitions": partitions}
             [(copy,)] = await self._all(there, "move.make_own_table", **made)
             async with there.transaction():
@@ -261,7 +262,7 @@ class _Move:
         return tables
 
     async def _index(self, there: PostgresConnection, target: str, name: str, partitions: int) -> None:
-        """Index the partitions of a table of vectors on the other server, some at once."""
+        """Index the partitions of a vector table on the other server, several at once."""
         waiting = iter(range(partitions))
 
         async def build() -> None:
@@ -275,10 +276,10 @@ class _Move:
     async def _copy_bookings(
         self, here: PostgresConnection, there: PostgresConnection, tables: Mapping[str, list[str]], horizon: str
     ) -> None:
-        """Copy what was booked since the snapshot, in the place of what was copied of it, and what is open."""
+        """Copy bookings made since the snapshot, replacing those already copied, and open ones."""
         async with there.transaction():
             for table, keys in _KEYS.items():
-                # An age is a distance from now, so that this holds also where numbers of transactions wrap around.
+                # An age is a distance from now, so this also works when transaction ids wrap around.
                 new = f"(age(xmin) <= age('{int(horizon)}'::xid) OR {_OPEN[table]})"
                 kept = f"{new} AND payload IS NOT NULL" if table == "reply" else new
                 await self._copy_table(here, there, table, table, tables[table], kept, keys)
@@ -298,7 +299,7 @@ class _Move:
         which: str = "true",
         replaced: Sequence[str] = (),
     ) -> None:
-        """Stream the rows of one table by way of a temporary one, as COPY cannot write under row-level security."""
+        """Stream the rows of one table through a temporary one, because COPY cannot write under row-level security."""
         self._tell(f"copying {source}")
         names = sql.SQL(", ").join(map(sql.Identifier, columns))
         chosen = sql.SQL(", ").join(_chosen(source, column) for column in columns)
@@ -338,7 +339,7 @@ class _Move:
     async def _spaces(
         self, here: PostgresConnection, there: PostgresConnection, used: set[int | None]
     ) -> dict[int, int]:
-        """For these embedding spaces of the one server those of the other, made where they are not there."""
+        """Maps these embedding spaces of one server to those of the other, created if necessary."""
         found: dict[int, int] = {}
         for id_, model, dimensions, metric in await self._all(here, "move.spaces", used=[*(used - {None})]):
             rows = await self._all(there, "move.make_space", model=model, dimensions=dimensions, metric=metric)
@@ -346,7 +347,7 @@ class _Move:
         return found
 
     async def _advance(self, there: PostgresConnection, tables: list[str]) -> None:
-        """Have the numbers that are given out there begin above those that were brought."""
+        """Make identity columns there continue above the copied values."""
         for table, column in await self._all(there, "move.identities", tables=tables):
             if column in _LEFT_OUT.get(table, ()):
                 continue
@@ -380,15 +381,15 @@ class _Move:
 
 
 async def clear_copy(copy: Workspace) -> None:
-    """Take away a copy that a move has left, or left off. `copy` is in the database that has it."""
+    """Delete a copy that a move has left behind or not completed. `copy` is in the database that has it."""
     async with copy.database.transaction(copy.id, unhurried=True, dropping=True) as tx:
         await delete_rows(tx)
         await tx.run("servers.end_copy")
 
 
 async def settle_copies(servers: ServerPlacement, server: str) -> int:
-    """Bring to an end on a server what moves have begun there and are no longer at: take away copies that were left for
-    long enough, and let what a killed move held up go on; how many copies that were."""
+    """Finish on a server what moves began there and no longer work on: delete copies that were left long enough ago,
+    and release what a killed move was blocking; returns how many copies."""
     database = await servers.database(server)
     settled = 0
     async with database.transaction(None) as tx:
@@ -429,7 +430,7 @@ async def _owner(servers: Mapping[str, OwnerAddress], name: str) -> AsyncIterato
 
 
 async def _find(home: PostgresConnection, name: str) -> tuple[int, str]:
-    """The number of a workspace, which nobody else moves from now on, and its server."""
+    """The id of a workspace, locked so that nobody else can move it, and its server."""
     locked: int | None = None
     while True:
         rows = await (await home.execute(QUERIES["move.find"], {"name": name})).fetchall()
@@ -443,7 +444,7 @@ async def _find(home: PostgresConnection, name: str) -> tuple[int, str]:
                 f"workspace {name!r} is being moved or loaded in bulk by another process. Wait until that is done, "
                 "then run the same command again."
             )
-        locked = id_  # a bulk load may have put another one in its place just before
+        locked = id_  # check again: a bulk load may have replaced the workspace just before
 
 
 async def _is_ours(home: PostgresConnection, id_: int) -> bool:

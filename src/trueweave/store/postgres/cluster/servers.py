@@ -1,9 +1,8 @@
-"""Several PostgreSQL servers: which of them a workspace is on.
+"""Several PostgreSQL servers: which of them each workspace is on.
 
-The database that a process is given is the home: it has a row of every workspace, with the server that it is on. What a
-process has read there it takes to be true for a few seconds, then it asks for what has changed since. A workspace that
-was moved is still read where it was for several minutes, so that nobody reads what is gone. See
-docs/adr/0036-many-servers.md.
+The database that a process is given is the home: it has a row for every workspace, with its server. A process trusts
+what it has read there for a few seconds, then it asks for changes. A workspace that was moved can still be read at its
+old location for several minutes, so that nobody reads deleted data. See docs/adr/0036-many-servers.md.
 """
 
 from __future__ import annotations
@@ -19,17 +18,17 @@ from trueweave.store.postgres.db import Database, ServerPlacement
 from trueweave.store.postgres.failures import DRIVER_ERRORS, raise_if_cancelled
 
 HOME = "home"
-GRACE = timedelta(minutes=5)  # for which a workspace is read where it was
+GRACE = timedelta(minutes=5)  # for which a moved workspace can still be read at its old location
 
-FRESH = 5.0  # seconds after which what has changed is asked for
-USABLE = 60.0  # seconds for which what is known is used while the home is away; well below GRACE
-_PATIENCE = 2.0  # seconds for which the home is waited for, meanwhile
-_OVERLAP = timedelta(minutes=1)  # within which a move that began earlier may be committed later
+FRESH = 5.0  # seconds after which changes are asked for
+USABLE = 60.0  # seconds for which known placements are used while the home is unavailable; well below GRACE
+_PATIENCE = 2.0  # seconds to wait for the home in the meantime
+_OVERLAP = timedelta(minutes=1)  # a move that began earlier may commit later, by less than this
 _MOST_KNOWN = 100_000
 
 
 class Servers:
-    """The servers of a process: the home, which is open, and the others, each opened when it is first needed."""
+    """The servers of a process: the home, which is open, and the others, each opened on first use."""
 
     def __init__(self, home: Database, others: Mapping[str, Database]) -> None:
         self.home = home
@@ -50,7 +49,8 @@ class Servers:
 
     @property
     def others(self) -> tuple[Database, ...]:
-        """Their databases, open or not, and there or not: for who makes connections of his own to each."""
+        """The databases of the other servers, possibly closed or unreachable, for callers that make their own
+        connections."""
         return tuple(self._others.values())
 
     async def aclose(self) -> None:
@@ -77,7 +77,7 @@ class Servers:
         return self._others[name]
 
     async def placed(self, workspace: int) -> Database:
-        """The database that a workspace is in; the home for one that is nowhere."""
+        """The database that a workspace is in; the home for an unknown workspace."""
         if time.monotonic() - self._checked > FRESH:
             await self._refresh()
         if workspace not in self._known:
@@ -87,12 +87,13 @@ class Servers:
         return await self.database(self._known[workspace])
 
     def expire(self) -> None:
-        """Ask the home again before anything else is read or written: something has been moved."""
+        """Ask the home again before the next read or write, because a workspace was moved."""
         self._checked = min(self._checked, time.monotonic() - FRESH - _PATIENCE)
         self._tried = float("-inf")
 
     async def _refresh(self) -> None:
-        """Learn what was moved since. While the home is away, what is known is used for a while."""
+        """Read what was moved since the last check. While the home is unavailable, known placements are used for a
+        while."""
         async with self._refreshing:
             now = time.monotonic()
             if now - self._checked <= FRESH or (now - self._tried <= _PATIENCE and now - self._checked <= USABLE):
@@ -111,7 +112,7 @@ class Servers:
             self._checked = now
 
     async def _ask(self, workspaces: list[int]) -> dict[int, str | None]:
-        """Where these are, and those that were moved since the home was last asked for that."""
+        """The placements of these workspaces, and of those moved since the home was last asked for changes."""
         async with self.home.transaction(None) as tx:
             rows = await tx.rows("servers.placements", workspaces=workspaces, since=self._since)
         if not workspaces:
@@ -119,7 +120,7 @@ class Servers:
         return {id_: server for id_, server, _ in rows if id_ is not None}
 
     async def _check(self, name: str) -> None:
-        """DatabaseError unless the server is the one that the home knows by this name."""
+        """Raise DatabaseError unless the server is the one that the home knows by this name."""
         async with self.home.transaction(None) as tx:
             here = await tx.rows("servers.catalogue")
         async with self._others[name].transaction(None) as tx:

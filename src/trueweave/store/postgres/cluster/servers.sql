@@ -1,4 +1,4 @@
--- Several PostgreSQL servers, of which one is the home. See docs/adr/0036-many-servers.md.
+-- Several PostgreSQL servers, one of which is the home. See docs/adr/0036-many-servers.md.
 
 -- name: placements
 SELECT id, server, at FROM placements(%(workspaces)s::int[], %(since)s)
@@ -19,7 +19,7 @@ SELECT id, place, is_over FROM unsettled_places()
 SELECT set_place(%(workspace)s, %(is_here)s, %(grace)s)
 
 -- name: try_lock
--- Whether nobody is moving the workspace now. Whoever moves it holds this lock of the home for as long as that takes.
+-- Whether nobody is moving the workspace. A process that moves it holds this lock in the home for the whole move.
 SELECT pg_try_advisory_xact_lock(1415005014, %(workspace)s)
 
 -- name: end_copy
@@ -43,7 +43,7 @@ SELECT EXISTS (SELECT FROM trueweave.workspace WHERE expires IS NULL)
 INSERT INTO trueweave.catalogue (home, name) VALUES (%(home)s, %(name)s)
 
 -- name: number_apart
--- Temporary workspaces are made without the home, under numbers that it does not reach.
+-- Temporary workspaces are created without the home, with ids that it never reaches.
 SELECT setval(pg_get_serial_sequence('trueweave.workspace', 'id'), 1500000000)
 
 -- name: list

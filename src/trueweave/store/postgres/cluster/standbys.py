@@ -1,9 +1,9 @@
-"""Standby servers: copies of the primary, by streaming replication, that questions are read from.
+"""Standby servers: copies of the primary by streaming replication, from which questions are read.
 
-A question reads from a standby only what it could have read from the primary: the primary is asked how far its log is,
-and a standby answers once it has replayed that much. So whatever anybody had committed before the question was asked is
-found, whichever process wrote it. Every statement tells how far its server was, which is checked again; who cannot be
-answered so in time is answered by the primary. See docs/adr/0037-standbys.md.
+A question reads from a standby only what it could have read from the primary: the primary is asked for its log
+position, and a standby is used once it has replayed that much. So everything committed before the question was asked is
+found, whichever process wrote it. Every statement returns the position of its server, which is checked again; if no
+standby catches up in time, the primary answers. See docs/adr/0037-standbys.md.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from trueweave.store.postgres.standby_reads import StandbyState
 
 _log = logging.getLogger(__name__)
 
-_INTERVAL = 1.0  # seconds between looks at all standbys
-_PATIENCE = 2.0  # seconds that a standby has to say how far it is
+_INTERVAL = 1.0  # seconds between checks of all standbys
+_PATIENCE = 2.0  # seconds that a standby has to report its position
 _CONNECTION_WAIT = 2.0  # seconds that a question waits for a connection to a standby
-_SAMPLES = 600  # positions of the primary that are remembered, to tell how old what a standby has is
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.001, 0.016  # between looks at standbys that a question waits for
+_SAMPLES = 600  # positions of the primary remembered to compute the lag of standbys
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.001, 0.016  # seconds between checks while a question waits for a standby
 _IS_PRIMARY = "is the primary now"
 _UNREACHABLE = (Error, DatabaseError, TimeoutError)
 
 
 class Position(NamedTuple):
-    """A place in the log of a primary. Servers of another system or timeline have other things at the same place."""
+    """A position in the log of a primary. It is only comparable between servers of the same system and timeline."""
 
     system: int
     timeline: int
@@ -51,8 +51,8 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True)
 class StandbyOptions:
-    """How far behind a standby may be, for how long a question waits for one, both in seconds, and how many connections
-    there may be to each."""
+    """How far behind a standby may be and how long a question waits for one, both in seconds, and the maximum number of
+    connections to each."""
 
     lag: float = 2.0
     wait: float = 0.25
@@ -62,7 +62,7 @@ class StandbyOptions:
 
 
 class _StandbyDatabase(Database):
-    """The pool of connections to a standby. A connection to what is no standby of this system is refused."""
+    """The connection pool of a standby. Connections to a server that is not a standby of this system are refused."""
 
     def __init__(self, url: str, primary: Position, options: StandbyOptions) -> None:
         super().__init__(url, timeouts=options.timeouts, connections=options.connections, slow_after=options.slow_after)
@@ -79,11 +79,11 @@ class _StandbyDatabase(Database):
     async def read_replayed(
         self, workspace: int, query: bytes, params: Mapping[str, Any] | None
     ) -> tuple[int, list[Row]]:
-        """How far the server had replayed before it ran a statement, and the rows; 0 where it is no standby, or the
-        workspace cannot be entered."""
+        """The position that the server had replayed before running a statement, and the rows; position 0 if it is not a
+        standby, or the workspace cannot be entered."""
         begun, rows = await self._together(self._entering_replica, (str(workspace), workspace), query, params)
         is_there, is_standby, replayed = begun[-3:]
-        return replayed if is_there and is_standby else 0, rows  # the primary knows what became of the workspace
+        return replayed if is_there and is_standby else 0, rows  # the primary knows what happened to the workspace
 
 
 class _Replayed(NamedTuple):
@@ -99,7 +99,7 @@ async def _ask(connection: PostgresConnection) -> _Replayed:
 
 
 def _refusal(found: _Replayed, primary: Position) -> str:
-    """Why a server is not to be read from, whatever it has; empty, if it may be."""
+    """Why a server must not be read from, whatever its position; empty if it may be."""
     if found.position.system != primary.system:
         return "is not a copy of the database of database_url: it belongs to another cluster"
     if not found.is_standby:
@@ -114,7 +114,7 @@ def _refusal(found: _Replayed, primary: Position) -> str:
 
 
 class Standby:
-    """One standby, as this process knows it. It is left out when it fails, and comes back by itself."""
+    """One standby, as this process sees it. It is left out when it fails, and used again when it recovers."""
 
     def __init__(self, url: str, options: StandbyOptions) -> None:
         self._url = url
@@ -122,17 +122,17 @@ class Standby:
         self.under_way = 0
         self.position = Position(0, 0, 0)
         self._options = options
-        self._current_at: float | None = None  # when the primary was last known to have no more than this has
+        self._current_at: float | None = None  # when the primary last had nothing that this standby lacks
         self._problem = "was not reached yet"
         self._database: _StandbyDatabase | None = None
-        self._connection: PostgresConnection | None = None  # beside the pool, which may be busy
-        self._gone: asyncio.Future[None] | None = None  # done when it is left out
+        self._connection: PostgresConnection | None = None  # outside the pool, which may be busy
+        self._gone: asyncio.Future[None] | None = None  # done when the standby is left out
         self._looking: asyncio.Task[_Replayed | None] | None = None
         self._abandoned: set[asyncio.Task[Any]] = set()
         self._reads = self._failures = 0
 
     def state(self) -> StandbyState:
-        """How it is now."""
+        """The current state."""
         lag = None if self._current_at is None else max(0.0, time.monotonic() - self._current_at)
         problem = self._problem
         if not problem and (lag is None or lag > self._options.lag):
@@ -144,8 +144,8 @@ class Standby:
         return not self.state().problem
 
     async def check(self, samples: Sequence[tuple[float, Position]]) -> None:
-        """Look how far it is, and use it from now on, or no longer. `samples` are when the primary was where, the
-        last of them now."""
+        """Check its position, and start or stop using it. `samples` are times and positions of the primary, the last of
+        them from now."""
         found = await asyncio.shield(self.look())
         if found is None:
             return
@@ -160,7 +160,8 @@ class Standby:
         self._current_at = max(known, default=None)
 
     def look(self) -> asyncio.Task[_Replayed | None]:
-        """Look how far it is, together with all who want to know. What it had before counts if it does not answer."""
+        """Query its position, sharing the query with all who need it. If it does not answer, its last known position
+        remains."""
         if self._looking is None or self._looking.done():
             self._looking = asyncio.create_task(self._look())
         return self._looking
@@ -168,7 +169,7 @@ class Standby:
     async def _look(self) -> _Replayed | None:
         asking = asyncio.create_task(self._ask())
         try:
-            # Not by a timeout, which would wait until the server has heard that nobody waits any longer.
+            # Not asyncio.timeout, which would wait until the server has processed the cancellation.
             await asyncio.wait((asking,), timeout=_PATIENCE)
             if not asking.done():
                 raise TimeoutError(f"it did not respond for {_PATIENCE:g} s")
@@ -189,8 +190,8 @@ class Standby:
     async def read(
         self, workspace: int, query: bytes, params: Mapping[str, Any] | None, least: int
     ) -> tuple[int, list[Row]] | None:
-        """How far it was, and the rows of a statement; None where it had not replayed as much as `least`, broke the
-        statement off, or went away: then the primary is to be asked."""
+        """Its position, and the rows of a statement; None if it had not replayed `least`, cancelled the statement, or
+        failed: then the caller must ask the primary."""
         if self._database is None or self._gone is None:
             return None
         reading = asyncio.create_task(self._database.read_replayed(workspace, query, params))
@@ -203,7 +204,7 @@ class Standby:
         except QueryCanceled:  # it took too long, as it would on the primary
             raise
         except (*DRIVER_ERRORS, DatabaseError) as error:
-            self._looking = self.look()  # lest others wait for a server that has gone
+            self._looking = self.look()  # so that others do not wait for a server that is gone
             said = "the standby %s did not answer, so the primary is asked: %s"
             _log.info(said, self.server, first_line(error), extra=self._about("passed_over"))
         finally:
@@ -219,7 +220,7 @@ class Standby:
         return {"event": f"standby.{event}", "server": self.server}
 
     def _abandon(self, statement: asyncio.Task[Any]) -> None:
-        """Wait no longer for a statement that is under way: a server without power says nothing for long."""
+        """Stop waiting for a running statement: a server without power stays silent for long."""
         if not statement.done():
             statement.cancel()
             self._abandoned.add(statement)
@@ -228,7 +229,7 @@ class Standby:
     def _forget(self, statement: asyncio.Task[Any]) -> None:
         self._abandoned.discard(statement)
         if not statement.cancelled():
-            statement.exception()  # which nobody else wants to know
+            statement.exception()  # retrieved so that asyncio does not log it
 
     async def _enter(self, primary: Position) -> bool:
         database = _StandbyDatabase(self._url, primary, self._options)
@@ -259,12 +260,12 @@ class Standby:
             await database.close()
 
     def _release(self) -> None:
-        """Have all whose statements are under way ask the primary."""
+        """Make everybody with a running statement ask the primary."""
         if self._gone and not self._gone.done():
             self._gone.set_result(None)
 
     async def aclose(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         if self._looking:
             self._looking.cancel()
             await asyncio.wait((self._looking,))
@@ -289,11 +290,11 @@ class Standbys:
         self._watching: list[asyncio.Task[None]] = []
 
     def states(self) -> list[StandbyState]:
-        """How all of them are now."""
+        """The current state of each standby."""
         return [one.state() for one in self._all]
 
     async def look(self, seconds: float) -> list[StandbyState]:
-        """How all of them are, as soon as questions may be read from each, or after so many seconds."""
+        """The state of each standby, as soon as questions can be read from all, or after this many seconds."""
         self.start()
         end = time.monotonic() + seconds
         while any(one.problem and not one.is_primary for one in self.states()) and time.monotonic() < end:  # noqa: ASYNC110 (few, and seldom)
@@ -301,14 +302,14 @@ class Standbys:
         return self.states()
 
     def start(self) -> None:
-        """Look after them from now on."""
+        """Start watching them."""
         if not self._watching:
             self._watching = [background("position of the primary", self._sample)]
-            for n, one in enumerate(self._all, 1):  # by number: a server tells everybody the names of failed tasks
+            for n, one in enumerate(self._all, 1):  # by number: servers show names of failed tasks to everybody
                 self._watching.append(background(f"standby {n}", partial(self._follow, one)))
 
     async def aclose(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         for task in self._watching:
             task.cancel()
         for task in self._watching:
@@ -318,8 +319,8 @@ class Standbys:
             await one.aclose()
 
     async def choose(self) -> tuple[Standby, int] | None:
-        """A standby that has all that was committed before this was called, and how far that is in the log; None where
-        none has it in time. Of several it is the one that is least in use."""
+        """The least busy standby that has everything committed before this call, and the log position up to which that
+        is; None if no standby reaches it in time."""
         self.start()
         if not any(one.is_usable for one in self._all):
             return None
@@ -338,7 +339,7 @@ class Standbys:
         return None
 
     async def _positions(self, askers: Sequence[None]) -> list[Position]:
-        """Where the primary is, for all who asked before this began."""
+        """The position of the primary, for all who asked before this began."""
         [row] = await self._primary.read(None, QUERIES["standby.position"].encode())
         return [Position(*row)] * len(askers)
 
@@ -347,7 +348,7 @@ class Standbys:
         return min(_INTERVAL, self._options.lag / 4)
 
     async def _sample(self) -> None:
-        """Note where the primary is, again and again. While it does not say so, all standbys grow old."""
+        """Record the position of the primary repeatedly. While it does not answer, the lag of all standbys grows."""
         while True:
             at = time.monotonic()
             try:
@@ -355,7 +356,7 @@ class Standbys:
                     self._samples.append((at, await self._position(None)))
                 self._sampled.set()
             except _UNREACHABLE as error:
-                _log.debug("the primary does not say how far it is: %s", first_line(error))  # others tell of that
+                _log.debug("the primary does not say how far it is: %s", first_line(error))  # reported elsewhere
             await asyncio.sleep(self._interval)
 
     async def _follow(self, standby: Standby) -> None:

@@ -1,7 +1,7 @@
-"""Temporary workspaces: made for one purpose and dropped after it, also when the process that made them was killed.
+"""Temporary workspaces: created for one purpose and dropped afterwards, even if the process that created them was
+killed.
 
-A temporary workspace has a time at which it expires, which its maker puts off again and again. Whoever tidies up drops
-those that have expired.
+A temporary workspace has an expiry time, which its creator keeps extending. Cleanup drops those that have expired.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _RENEWED_EVERY = 20.0  # seconds
 
 @asynccontextmanager
 async def temporary_workspace(database: Database, name: str) -> AsyncIterator[Workspace]:
-    """A new workspace of that name; dropped at the end, unless it has become a lasting one."""
+    """A new workspace with this name; dropped at the end, unless it has become permanent."""
     async with database.transaction(None) as tx:
         workspace = Workspace(database, int(await tx.value("temporary_workspace.make", name=name, lasts=_LASTS)))
     renewing = asyncio.create_task(_renew_again_and_again(workspace))
@@ -43,7 +43,7 @@ async def temporary_workspace(database: Database, name: str) -> AsyncIterator[Wo
 
 
 async def renew(workspace: Workspace) -> None:
-    """Put off the end of a temporary workspace. DatabaseError if it has come already."""
+    """Extend the life of a temporary workspace. Raises DatabaseError if it has already expired."""
     async with workspace.transaction() as tx:
         if not await tx.run("temporary_workspace.renew", lasts=_LASTS):
             raise DatabaseError(
@@ -53,7 +53,7 @@ async def renew(workspace: Workspace) -> None:
 
 
 async def drop_expired(database: Database) -> int:
-    """Drop the temporary workspaces whose makers are gone, and former indexes that have expired; how many."""
+    """Drop temporary workspaces whose creators are gone, and replaced indexes that have expired; returns how many."""
     async with database.transaction(None) as tx:
         expired = [id_ for (id_,) in await tx.rows("temporary_workspace.expired")]
     for id_ in expired:
@@ -72,8 +72,8 @@ async def drop_expired(database: Database) -> int:
 
 
 async def release_replaced_by(workspace: Workspace) -> None:
-    """Read an index that a bulk load has just switched to, and let the former one expire. Until this has been done, by
-    the load or by `drop_expired`, the former index is kept."""
+    """Read an index that a bulk load has just switched to, and let the former one expire. The former index is kept
+    until this has been done, by the load or by `drop_expired`."""
     for former, successor in await _replaced(workspace.database):
         if successor == workspace.id:
             await _release(workspace.database, former, successor)
@@ -90,7 +90,7 @@ async def _release(database: Database, former: int, successor: int | None) -> No
             async with database.transaction(successor, snapshot=True, unhurried=True) as tx:
                 await read.status(tx)  # counts all rows of documents, chunks, entities and relations
         except UnknownWorkspace:
-            return  # it was dropped just now; whoever comes next sees that
+            return  # it was dropped just now; the next caller sees that
     async with database.transaction(None) as tx:
         await tx.run("temporary_workspace.release", former=former)
 
@@ -103,5 +103,5 @@ async def _is_temporary(workspace: Workspace) -> bool:
 async def _renew_again_and_again(workspace: Workspace) -> None:
     while True:
         await asyncio.sleep(_RENEWED_EVERY)
-        with suppress(DatabaseError):  # whoever uses the workspace looks again at the end
+        with suppress(DatabaseError):  # the user of the workspace checks again at the end
             await workspace.retry_while_down(lambda: renew(workspace))

@@ -1,1 +1,1 @@
-"""What model calls cost: the ledger, the replies that were paid for, and the usage of each caller."""
+"""The cost of model calls: the ledger, stored replies, and the usage of each caller."""

@@ -1,4 +1,4 @@
-"""What callers of the server with a daily limit have had models do for them, day by day (UTC), over all servers."""
+"""Daily model usage (UTC) of callers with a daily limit, over all servers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trueweave.store.postgres.db import Database
 
 
 class DailyUsage(NamedTuple):
-    """What a caller has used today, and in how many seconds today ends."""
+    """A caller's usage today, and the seconds until today ends."""
 
     tokens: int
     price: Decimal
@@ -19,19 +19,19 @@ class DailyUsage(NamedTuple):
 
 
 async def today(database: Database, callers: Collection[str]) -> dict[str, DailyUsage]:
-    """What each of these callers has used today."""
+    """Today's usage of each of these callers."""
     async with database.transaction(None) as tx:
         rows = await tx.rows("caller_usage.today", callers=list(callers))
     return {caller: DailyUsage(*used) for caller, *used in rows}
 
 
 async def add(database: Database, callers: Collection[str], tokens: int, price: Decimal) -> None:
-    """Count this much more for each of these callers."""
+    """Add this usage to each of these callers."""
     async with database.transaction(None) as tx:
         await tx.run("caller_usage.add", callers=list(callers), tokens=tokens, price=price)
 
 
 async def prune(database: Database, kept: timedelta) -> None:
-    """Take away days that are longer ago than this."""
+    """Delete days older than this."""
     async with database.transaction(None) as tx:
         await tx.run("caller_usage.prune", kept=kept)

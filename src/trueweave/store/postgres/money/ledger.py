@@ -1,4 +1,4 @@
-"""Money: what calls may cost is held back before they are made, so that no number of workers can exceed a cap."""
+"""Spending: the maximum cost of a call is reserved before it is made, so no number of workers can exceed a cap."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _Verdict = Literal["held", "wait", "reached", "run reached", "unpriced"]
 
 
 class _Closed(NamedTuple):
-    """How a call ended: `done` at a cost, `lost` without our knowing what it cost, `gone` without cost."""
+    """How a call ended: `done` at a known cost, `lost` at an unknown cost, `gone` without cost."""
 
     id: UUID
     state: Literal["done", "lost", "gone"]
@@ -35,7 +35,7 @@ class _Closed(NamedTuple):
 
 
 class PostgresLedger:
-    """The budget of one workspace, as this process uses it. Implements `trueweave.core.protocols.Ledger`."""
+    """The budget of one workspace, as used by this process. Implements `trueweave.core.protocols.Ledger`."""
 
     def __init__(self, workspace: Workspace, liveness: Liveness, currency: str = "USD") -> None:
         self._workspace = workspace
@@ -45,12 +45,12 @@ class PostgresLedger:
         self._background = Background()
         self._reserve = Batcher(self._reserve_all, unclaimed=self._give_back)
         self._close = Batcher(self._close_all)
-        self._run_owner: int | None = None  # the number under which a run here has a budget of its own
+        self._run_owner: int | None = None  # the owner number under which a run in this process has its own budget
 
     @asynccontextmanager
     async def run_budget(self, price: Decimal | None, tokens: int | None) -> AsyncIterator[None]:
-        """A budget for what is spent inside, over all workers, besides that of the workspace. ConfigError where another
-        run has one."""
+        """A budget for what is spent inside, over all workers, in addition to that of the workspace. Raises ConfigError
+        if another run has one."""
         owner = self._liveness.owner
         async with self._workspace.transaction(booking=True) as tx:
             await _cap_run(tx, owner, price, tokens)
@@ -59,18 +59,18 @@ class PostgresLedger:
             yield
         finally:
             ended, self._run_owner = self._run_owner, None
-            with suppress(UnknownWorkspace):  # replaced by a bulk load: then it ends with this process
+            with suppress(UnknownWorkspace):  # replaced by a bulk load; then the budget ends with this process
                 async with self._workspace.transaction(booking=True) as tx:
                     await tx.run("ledger.end_run", owner=ended)
 
     async def aclose(self) -> None:
-        """Wait until what was held back for nobody is free again."""
+        """Wait until reservations of cancelled callers have been released."""
         await self._reserve.idle()
         await self._background.aclose()
 
     async def reserve(self, call: Call) -> UUID:
-        """Hold back the most that a call may cost; its id. While other calls are under way, of which something may be
-        left over, this waits for them; after that it is BudgetReached."""
+        """Reserve the maximum cost of a call; returns its id. Waits while other calls are running that may leave
+        something over; if they do not, raises BudgetReached."""
         id_ = uuid4()
         while (verdict := await self._reserve((id_, call))) == "wait":  # noqa: ASYNC110 (other processes end calls too)
             await asyncio.sleep(_LOOK_AGAIN)
@@ -98,11 +98,11 @@ class PostgresLedger:
         await self._close(_Closed(id, "done", tokens_in, tokens_out, price))
 
     async def release(self, id: UUID, *, charged: bool) -> None:
-        """The call brought nothing; where it may have been charged, the most that it may have cost stays booked."""
+        """Record that the call returned nothing. If it may have been charged, its maximum cost stays booked."""
         await self._close(_Closed(id, "lost" if charged else "gone"))
 
     def _give_back(self, reserved: tuple[UUID, Call], verdict: _Verdict) -> None:
-        """Whoever this was held back for was cancelled before they learned of it, and made no call."""
+        """Release a reservation whose caller was cancelled before receiving it, and so made no call."""
         if verdict == "held":
             self._background.start(self._close(_Closed(reserved[0], "gone")))
 
@@ -113,7 +113,7 @@ class PostgresLedger:
             nonlocal tries
             tries += 1
             async with self._workspace.transaction(booking=True) as tx:
-                if tries > 1:  # the first may have gone through without our learning of it: begin afresh
+                if tries > 1:  # the first attempt may have committed without our knowing: start again
                     await _lock(tx)
                     await _close(tx, [_Closed(id_, "gone") for id_, _ in calls])
                 return await self._reserve_in(tx, calls)
@@ -127,7 +127,7 @@ class PostgresLedger:
             self._run_owner = owner
         state = await _lock(tx)
         if not await tx.value("ledger.is_alive", owner=owner):
-            return ["wait"] * len(calls)  # what is held back under this number would be taken for abandoned
+            return ["wait"] * len(calls)  # what is reserved under this number would be treated as abandoned
         verdicts = _decide(state, [call for _, call in calls])
         if ("wait" in verdicts or self._is_time_to_look()) and (lost := await self._abandoned(tx)):
             await _close(tx, [_Closed(id_, "lost") for id_ in lost])
@@ -155,14 +155,15 @@ class PostgresLedger:
         return verdicts
 
     def _is_time_to_look(self) -> bool:
-        """Whether to look for what the dead left open though nobody waits for it: the budget shows what is spent."""
+        """Whether to look for calls left open by dead processes even if nobody waits for it: the budget shows what is
+        spent."""
         now = asyncio.get_running_loop().time()
         is_time = now - self._looked >= _LOOK_FOR_ABANDONED
         self._looked = now if is_time else self._looked
         return is_time
 
     async def _abandoned(self, tx: Transaction) -> list[UUID]:
-        """Calls that were under way in processes that are gone."""
+        """Calls that were running in processes that are gone."""
         return [id_ for (id_,) in await tx.rows("ledger.abandoned")]
 
     async def _close_all(self, closed: Sequence[_Closed]) -> list[None]:
@@ -176,7 +177,8 @@ class PostgresLedger:
 
 
 def _decide(state: Budget, calls: Sequence[Call]) -> list[_Verdict]:
-    """Which of the calls fit, in their order. What does not fit waits while something held may yet be left over."""
+    """Which of the calls fit, in order. A call that does not fit waits while reservations may still leave something
+    over."""
     price, tokens = state.price + state.held_price, state.tokens + state.held_tokens
     waiting = state.held_tokens > 0
     verdicts: list[_Verdict] = []
@@ -214,13 +216,13 @@ async def _close(tx: Transaction, closed: Sequence[_Closed]) -> None:
 
 
 async def budget(tx: Transaction) -> Budget:
-    """What the workspace may spend, and has spent."""
+    """The workspace's budget, and what it has spent."""
     rows = await tx.rows("ledger.read_budget")
     return Budget(*rows[0]) if rows else Budget(None, None, Decimal(0), 0, Decimal(0), 0)
 
 
 async def allow(tx: Transaction, price: Decimal | None, tokens: int | None) -> Budget:
-    """Let the workspace spend this much more than it has; None is without limit."""
+    """Allow the workspace to spend this much more than it has; None means no limit."""
     state = await _lock(tx)
     await tx.run(
         "ledger.cap",

@@ -2,7 +2,7 @@
 INSERT INTO budget DEFAULT VALUES ON CONFLICT DO NOTHING
 
 -- name: lock_budget
--- With the lower of both caps where a run has a budget of its own.
+-- With the lower of both caps if a run has its own budget.
 SELECT CASE WHEN is_alive(run_owner) THEN least(price_cap, run_price_cap) ELSE price_cap END,
        CASE WHEN is_alive(run_owner) THEN least(token_cap, run_token_cap) ELSE token_cap END,
        price, tokens, held_price, held_tokens
@@ -21,7 +21,7 @@ SELECT EXISTS (SELECT FROM budget WHERE run_owner <> %(owner)s AND is_alive(run_
 UPDATE budget SET run_owner = %(owner)s, run_price_cap = %(price)s, run_token_cap = %(tokens)s
 
 -- name: keep_run
--- The process has another number since its lease ran out.
+-- The process got another number after its lease expired.
 UPDATE budget SET run_owner = %(owner)s WHERE run_owner = %(former)s
 
 -- name: end_run
@@ -62,7 +62,7 @@ UPDATE budget SET
     tokens = budget.tokens + (SELECT coalesce(sum(b.tokens_in + b.tokens_out), 0) FROM (TABLE done UNION ALL TABLE lost) b)
 
 -- name: abandoned
--- Calls under way of processes that are gone.
+-- Running calls of processes that are gone.
 SELECT id FROM spend WHERE state = 'open' AND NOT is_alive(owner)
 
 -- name: is_alive

@@ -1,4 +1,4 @@
-"""What models replied, kept the moment it arrives, and shared by all who ask the same."""
+"""Model replies, stored the moment they arrive and shared by all who ask the same."""
 
 from __future__ import annotations
 
@@ -30,15 +30,14 @@ class PostgresReplies:
         self._forget = Batcher(self._forget_all)
 
     async def aclose(self) -> None:
-        """Wait until what nobody asks for any longer is given back."""
+        """Wait until claims of cancelled callers have been released."""
         await self._ask.idle()
         await self._background.aclose()
 
     async def ask(self, key: UUID) -> bytes | None:
-        """The reply to what this is the key of; None when there is none and the caller is to ask for it.
+        """The reply for this key; None if there is none and the caller must ask the model.
 
-        Where somebody else is asking just now, this waits for what they get; if they go away without, it is the
-        caller's turn.
+        If somebody else is asking at the moment, this waits for their reply; if they give up, it is the caller's turn.
         """
         pause = _FIRST_LOOK
         while (found := await self._ask(key)) is _BUSY:
@@ -47,16 +46,17 @@ class PostgresReplies:
         return found
 
     async def claim(self, keys: Sequence[UUID]) -> dict[UUID, bytes | None]:
-        """What there is of these right now: replies that are kept, and None for those that the caller is to ask for.
+        """What is available for these keys right now: stored replies, and None for those the caller must ask for.
 
-        Those that somebody else is asking for just now are left out. Nobody is waited for, so that two who want the
-        same in a different order do not wait for each other.
+        Keys that somebody else is asking for are left out. This never waits, so two callers that want the same keys in
+        different orders do not wait for each other.
         """
         found = await self._ask.all(keys)
         return {key: reply for key, reply in zip(keys, found, strict=True) if reply is not _BUSY}
 
     async def keep(self, key: UUID, payload: bytes, purpose: Purpose) -> bytes:
-        """Keep a reply, however long the database is away meanwhile; the one that is kept, if another was first."""
+        """Store a reply, however long the database is unavailable; returns the stored one, which may be another if that
+        was first."""
         self._keeping.add(key)
         try:
             return await self._keep((key, payload, purpose))
@@ -65,8 +65,8 @@ class PostgresReplies:
             self._asking.discard(key)
 
     async def forget(self, *keys: UUID) -> None:
-        """The caller got no reply to these, or no longer waits for it: it is anybody's turn again, unless the reply is
-        being kept."""
+        """Release keys that the caller got no reply for, or no longer waits for, so that anybody may ask, unless the
+        reply is being stored."""
         unanswered = [key for key in keys if key not in self._keeping]
         try:
             await self._forget.all(unanswered)
@@ -74,7 +74,7 @@ class PostgresReplies:
             self._asking.difference_update(unanswered)
 
     def _give_back(self, key: UUID, found: bytes | None) -> None:
-        """Whoever was to ask for this was cancelled before they learned of it."""
+        """Release a key whose caller was cancelled before being told to ask for it."""
         if found is None:
             self._background.start(self.forget(key))
 
@@ -111,16 +111,17 @@ class PostgresReplies:
         for key in keys:
             reply = found.get(key, _BUSY)
             if reply is None and key in self._asking:
-                reply = _BUSY  # of two who ask the same at once, one asks
+                reply = _BUSY  # of two concurrent askers, only one asks
             elif reply is None:
                 self._asking.add(key)
             given.append(reply)
         return given
 
     async def _take_over(self, tx: Transaction, keys: set[UUID]) -> list[UUID]:
-        """Those of the keys that nobody is asking for any longer, which are ours to ask from now on.
+        """Those of the keys that nobody is asking for any longer, which are now claimed by this process.
 
-        What is our own, in no call of ours, was begun in a transaction of whose end we did not learn.
+        Keys claimed by this process that none of its calls is asking for come from a transaction whose outcome is
+        unknown.
         """
         return [key for (key,) in await tx.rows("reply.take_over", keys=Ids(keys), owner=self._liveness.owner)]
 
@@ -146,7 +147,7 @@ class PostgresReplies:
 
 
 async def answered(tx: Transaction, keys: Sequence[UUID]) -> set[UUID]:
-    """Those of the keys that a reply is kept for."""
+    """Those of the keys that have a stored reply."""
     return {key for (key,) in await tx.rows("reply.answered", keys=Ids(keys))}
 
 

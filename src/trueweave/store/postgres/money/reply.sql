@@ -1,6 +1,6 @@
 -- name: ask
--- Known replies, and the keys that this process claimed by this statement (while its lease is valid). Keys that another process
--- claimed meanwhile are in neither.
+-- Known replies, and the keys claimed for this process by this statement (while its lease is valid). Keys that another
+-- process has claimed are in neither.
 WITH mine AS (
     INSERT INTO reply (key, model, owner) SELECT k, %(model)s, %(owner)s FROM unnest(%(keys)s::uuid[]) AS k
     WHERE is_alive(%(owner)s) ORDER BY k
@@ -12,7 +12,7 @@ CROSS JOIN LATERAL (SELECT key, payload FROM reply WHERE key = k OFFSET 0) r
 WHERE r.payload IS NOT NULL
 
 -- name: take_over
--- A live process takes over claims of dead processes, or its own.
+-- A live process takes over claims of dead processes, and its own.
 UPDATE reply SET owner = %(owner)s
 WHERE key = ANY(%(keys)s) AND payload IS NULL AND (owner = %(owner)s OR NOT is_alive(owner)) AND is_alive(%(owner)s)
 RETURNING key

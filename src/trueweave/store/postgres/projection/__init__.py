@@ -1,1 +1,1 @@
-"""Copies of a workspace in other stores: which there are, and what they are made from."""
+"""Copies of a workspace in other stores: their state, and the data they are made from."""

@@ -1,4 +1,4 @@
-"""The view as other stores copy it: by ids out of the outbox, or page by page."""
+"""Reads the view for other stores to copy: by ids from the outbox, or page by page."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ _PLURAL: dict[ProjectedKind, str] = {
 
 
 class ProjectionSource:
-    """One workspace, as a consumer of its outbox sees it. What is behind an id is told as it is now: a change may be
-    applied twice, and in any order with others of its kind."""
+    """One workspace, as a consumer of its outbox sees it. Objects are returned in their current state, so a change may
+    be applied twice, and in any order with others of its kind."""
 
     def __init__(self, workspace: Workspace, consumer: str) -> None:
         self.workspace = workspace
@@ -48,28 +48,28 @@ class ProjectionSource:
     # --- following ----------------------------------------------------------------------------------------
 
     async def newest(self) -> int:
-        """The last position that can be read: copy the whole index after this, then follow its changes from here on."""
+        """The last readable position: copy the whole index after this call, then follow its changes from here."""
         async with self.workspace.transaction() as tx:
             return await outbox.newest(tx)
 
     async def changes(self, after: int, limit: int = 1000) -> list[Change]:
-        """What changed after a position, in order. ChangesGone where that is kept no longer."""
+        """The changes after a position, in order. Raises ChangesGone if they are no longer kept."""
         async with self.workspace.transaction() as tx:
             return await outbox.changes(tx, after, limit)
 
     async def advance(self, position: int) -> None:
-        """All changes up to here are applied, so the outbox need not keep them for this consumer."""
+        """Record that all changes up to here are applied, so the outbox need not keep them for this consumer."""
         async with self.workspace.transaction() as tx:
             await outbox.advance(tx, self.consumer, position)
 
     async def position(self) -> int | None:
-        """The position that this consumer has noted; None if it is not registered."""
+        """This consumer's recorded position; None if it is not registered."""
         async with self.workspace.transaction() as tx:
             found = [one.position for one in await outbox.consumers(tx) if one.name == self.consumer]
         return found[0] if found else None
 
     async def pages(self, kind: ProjectedKind, size: int = _PAGE) -> AsyncIterator[list[UUID]]:
-        """The ids of all things of a kind, so many at a time, for a copy from nothing."""
+        """The ids of all objects of a kind, `size` at a time, for a copy from scratch."""
         after: UUID | None = _FIRST
         while after is not None:
             async with self.workspace.transaction() as tx:
@@ -81,9 +81,11 @@ class ProjectionSource:
     async def read(
         self, changes: Sequence[Change], kinds: Sequence[ProjectedKind], vectors: Sequence[VectorKind]
     ) -> ProjectedBatch:
-        """What these changes come to now, of these kinds: what is there, and what they removed and is still gone.
+        """The current state of what these changes affect, for these kinds: objects that exist, and removed ones that
+        are still gone.
 
-        What a change wrote and a later one removed is in neither: the later one tells of it.
+        An object that one of the changes wrote and a change not among them removed is in neither; the latter change
+        covers it.
         """
         told: dict[ProjectedKind, dict[UUID, bool]] = {kind: {} for kind in kinds}
         for change in changes:
@@ -111,13 +113,13 @@ class ProjectionSource:
     async def read_page(
         self, kind: ProjectedKind, ids: Sequence[UUID], vectors: Sequence[VectorKind]
     ) -> ProjectedBatch:
-        """Those of these things that are there, with what a copy needs to know of them."""
+        """Those of these objects that exist, with the data that a copy needs."""
         return await self._with(ProjectedBatch(), kind, ids, vectors)
 
     async def _with(
         self, batch: ProjectedBatch, kind: ProjectedKind, ids: Sequence[UUID], vectors: Sequence[VectorKind]
     ) -> ProjectedBatch:
-        """The batch with things of a kind."""
+        """The batch, with objects of a kind added."""
         if kind == "document":
             return replace(batch, documents=await self.documents(ids))
         if kind == "community":
@@ -166,7 +168,7 @@ class ProjectionSource:
         ]
 
     async def entities(self, ids: Sequence[UUID]) -> list[ProjectedEntity]:
-        """Those of these entities that are there, each with the names that it has and its smallest community."""
+        """Those of these entities that exist, each with its names and its smallest community."""
         found = await self._readers().record.entities(ids)
         async with self.workspace.transaction() as tx:
             names: dict[UUID, list[UUID]] = dict(await tx.rows("outbox.names_of_entities", ids=Ids(ids)))
@@ -174,7 +176,7 @@ class ProjectionSource:
         return [ProjectedEntity(one, tuple(names.get(one.id, ())), communities.get(one.id)) for one in found]
 
     async def relations(self, ids: Sequence[UUID]) -> list[ProjectedRelation]:
-        """Those of these relations that are there, each with the pairs of names that it is made of."""
+        """Those of these relations that exist, each with the pairs of names that it is made of."""
         found = await self._readers().record.relations(ids)
         async with self.workspace.transaction() as tx:
             rows = await tx.rows("outbox.pairs_of_relations", ids=Ids(ids))
@@ -201,13 +203,14 @@ class ProjectionSource:
         return (found.model, found.dimensions, found.metric) if found else None
 
     async def communities(self, ids: Sequence[UUID]) -> list[ProjectedCommunity]:
-        """Those of these communities that are there, with what is written about them and who is in no smaller one."""
+        """Those of these communities that exist, with their reports and the members that are in no smaller
+        community."""
         async with self.workspace.transaction() as tx:
             rows = await tx.rows("outbox.communities", ids=Ids(ids))
         return [ProjectedCommunity(*(*row, tuple(members))) for *row, members in rows]
 
     async def vectors(self, kind: VectorKind, ids: Sequence[UUID]) -> dict[UUID, list[float]]:
-        """The vectors of these things, where there are any."""
+        """The vectors of these objects, for those that have one."""
         async with self.workspace.transaction() as tx:
             found = await vectors.of_ids(tx, kind, ids)
         return {id_: vector.to_list() for id_, vector in found.items()}

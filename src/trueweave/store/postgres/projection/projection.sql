@@ -36,7 +36,7 @@ WHERE store = %(store)s AND owner = %(owner)s AND until > clock_timestamp()
 UPDATE projection SET owner = NULL, until = '-infinity' WHERE store = %(store)s AND owner = %(owner)s
 
 -- name: remove_all
--- Row-level security narrows this to the rows of this workspace.
+-- Row-level security restricts this to the rows of this workspace.
 DELETE FROM projection
 
 -- name: remove
@@ -46,8 +46,8 @@ DELETE FROM projection WHERE store = %(store)s
 DELETE FROM consumer WHERE name LIKE %(store)s || ':%%' AND name <> %(keep)s
 
 -- name: live
--- The newest position is that of all transactions which are over, not only of those up to which the outbox can be read: what
--- the caller wrote before is among them.
+-- The newest position of all committed transactions, not only of those up to which the outbox can be read: it includes
+-- whatever the caller has written before.
 SELECT p.live, greatest((SELECT changes_gone FROM workspace), coalesce((SELECT max(position) FROM outbox), 0))
 FROM projection p WHERE p.store = %(store)s
 

@@ -1,4 +1,4 @@
-"""Which copies of a workspace there are in other stores, which of them is live, and who works on them."""
+"""The copies of a workspace in other stores, which of them is live, and which projector works on them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from trueweave.store.postgres.db import Database, Transaction, Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS, raise_if_cancelled
 from trueweave.store.postgres.queries import QUERIES
 
-SECONDS = 20.0  # after which the work of a projector that is gone is taken over
+SECONDS = 20.0  # after which another projector takes over the work of a dead one
 
 
 class Projection(NamedTuple):
-    """The copies of a workspace in a store: the one that answers questions, the one that is being built, and those that
-    are still to be dropped."""
+    """The copies of a workspace in a store: the live one, which answers questions, the one being built, and those still
+    to be dropped."""
 
     store: StoreName
     live: str | None
@@ -37,7 +37,7 @@ class Projection(NamedTuple):
 
     @property
     def status(self) -> ProjectionStatus:
-        """What a user is told of it."""
+        """The status shown to users."""
         return ProjectionStatus(
             self.store,
             self.live is not None,
@@ -53,7 +53,7 @@ class Projection(NamedTuple):
 
 
 def consumer(store: str, copy: str) -> str:
-    """The name by which a copy follows the outbox."""
+    """The name under which a copy is registered as a consumer of the outbox."""
     return f"{store}:{copy}"
 
 
@@ -63,12 +63,12 @@ async def listed(tx: Transaction, store: str | None = None) -> list[Projection]:
 
 
 async def enable(tx: Transaction, store: str) -> None:
-    """Let the workspace have a copy in a store; a projector builds it."""
+    """Request a copy of the workspace in a store; a projector builds it."""
     await tx.run("projection.enable", store=store)
 
 
 async def begin_building(tx: Transaction, store: str, copy: str) -> str:
-    """Have a copy built beside the live one; the one that is being built, if that was begun before."""
+    """Start building a copy next to the live one; returns the copy that is already being built, if there is one."""
     await tx.run("projection.begin_building", store=store, copy=copy)
     [found] = await listed(tx, store)
     assert found.building, "it was just set"
@@ -76,13 +76,13 @@ async def begin_building(tx: Transaction, store: str, copy: str) -> str:
 
 
 async def switch(tx: Transaction, store: str, copy: str) -> None:
-    """Let a copy that was built answer questions from now on, and keep changes for no other."""
+    """Make a finished copy the live one, and keep changes for no other."""
     await tx.run("projection.switch", store=store, copy=copy)
     await tx.run("projection.remove_consumers", store=store, keep=consumer(store, copy))
 
 
 async def forget_replaced(tx: Transaction, store: str, copy: str) -> None:
-    """A copy that answered questions before is dropped."""
+    """Record that a replaced copy has been dropped."""
     await tx.run("projection.forget_replaced", store=store, copy=copy)
 
 
@@ -93,18 +93,18 @@ async def copies_of_dropped(database: Database, store: str) -> list[str]:
 
 
 async def forget_dropped(database: Database, store: str, copy: str) -> None:
-    """A copy of a workspace that was dropped is dropped too."""
+    """Record that a copy of a dropped workspace has been dropped."""
     async with database.transaction(None) as tx:
         await tx.run("projection.forget_dropped", name=consumer(store, copy))
 
 
 async def set_problem(tx: Transaction, store: str, problem: str) -> None:
-    """Note why a projector cannot go on; empty when it can."""
+    """Record why a projector cannot continue; empty if it can."""
     await tx.run("projection.set_problem", store=store, problem=problem)
 
 
 async def remove(tx: Transaction, store: str) -> None:
-    """Let the workspace have no copy in a store any longer. What is there has to be dropped."""
+    """Remove the projection of the workspace into a store. The caller must drop its copies."""
     await tx.run("projection.remove", store=store)
     await tx.run("projection.remove_consumers", store=store, keep="")
 
@@ -116,15 +116,15 @@ async def live(workspace: Workspace, store: str) -> tuple[str | None, int]:
 
 
 async def claim(database: Database, store: str, owner: UUID, after: int, only: int | None) -> Workspace | None:
-    """A workspace whose copy in a store has to be built or brought up to date, and that nobody else works on: the next
-    after this id. It is this owner's for a while: see `kept`."""
+    """Claim a workspace whose copy in a store must be built or updated and that nobody else is working on: the next
+    after this id. The claim expires after a while: see `kept`."""
     async with database.transaction(only) as tx:
         found = await tx.value("projection.claim", store=store, owner=owner, seconds=SECONDS, after=after)
     return None if found is None else Workspace(database, found)
 
 
 class Lease:
-    """The right to work on one projection, as long as it is renewed in time."""
+    """The right to work on one projection, valid while it is renewed in time."""
 
     def __init__(self, workspace: Workspace, store: str, owner: UUID) -> None:
         self._workspace = workspace
@@ -133,26 +133,26 @@ class Lease:
         self._until = time.monotonic() + SECONDS
 
     def check(self) -> None:
-        """StoreError if another projector may have taken over by now."""
+        """Raise StoreError if another projector may have taken over by now."""
         if time.monotonic() >= self._until:
             raise StoreError("the lease on this projection has expired, because it was not renewed in time")
 
     async def renew(self) -> None:
-        """Keep it for so many more seconds."""
+        """Extend the lease by `SECONDS`."""
         sent = time.monotonic()
         async with self._workspace.transaction() as tx:
             if await tx.run("projection.renew", store=self._store, owner=self._owner, seconds=SECONDS):
                 self._until = sent + SECONDS
 
     async def release(self) -> None:
-        """Let others have it."""
+        """Release the lease."""
         async with self._workspace.transaction() as tx:
             await tx.run("projection.release", store=self._store, owner=self._owner)
 
 
 @asynccontextmanager
 async def kept(workspace: Workspace, store: str, owner: UUID) -> AsyncIterator[Lease]:
-    """The lease of a projection that was claimed, renewed meanwhile and given back at the end."""
+    """The lease of a claimed projection, renewed in the background and released at the end."""
     lease = Lease(workspace, store, owner)
 
     async def renew() -> None:
@@ -162,7 +162,7 @@ async def kept(workspace: Workspace, store: str, owner: UUID) -> AsyncIterator[L
                 await lease.renew()
             except UnknownWorkspace:  # it was dropped, and its projection with it
                 return
-            except (*DRIVER_ERRORS, WorkspaceMoving) as error:  # meanwhile nobody can take over either
+            except (*DRIVER_ERRORS, WorkspaceMoving) as error:  # nobody can take over meanwhile either
                 raise_if_cancelled(error)
 
     renewing = asyncio.create_task(renew())
@@ -171,5 +171,5 @@ async def kept(workspace: Workspace, store: str, owner: UUID) -> AsyncIterator[L
     finally:
         renewing.cancel()
         await asyncio.gather(renewing, return_exceptions=True)
-        with suppress(*DRIVER_ERRORS, WorkspaceMoving, UnknownWorkspace):  # it runs out, or was dropped
+        with suppress(*DRIVER_ERRORS, WorkspaceMoving, UnknownWorkspace):  # it expires, or went with the workspace
             await lease.release()

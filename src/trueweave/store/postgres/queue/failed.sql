@@ -13,9 +13,9 @@ DELETE FROM failed_work WHERE kind = ANY(%(kinds)s)
 DELETE FROM failed_work WHERE kind = 'settle' AND subject = ANY(%(uris)s)
 
 -- name: erase_documents
--- Errors of other work may quote the erased documents, so that work is unmarked and tried again.
+-- Errors of other work may quote the erased documents, so that work is no longer marked as failed and is tried again.
 DELETE FROM failed_work WHERE (kind = 'settle' AND subject = ANY(%(uris)s)) OR kind IN ('summary', 'report', 'link')
 
 -- name: forget_whole
--- Marks for a whole kind of work that other work depends on: a starting worker tries it again.
+-- Failures of a whole kind of work that other work depends on: a starting worker tries it again.
 DELETE FROM failed_work WHERE subject = '' AND kind IN ('settle', 'names', 'link')

@@ -1,4 +1,4 @@
--- Documents that were handed in together. See ingest_jobs.py.
+-- Documents that were submitted together. See ingest_jobs.py.
 
 -- name: make
 INSERT INTO ingest_job (id) VALUES (%(id)s)
@@ -13,7 +13,7 @@ UPDATE ingest_job SET documents = documents + (SELECT count(*) FROM noted) WHERE
 UPDATE ingest_job SET refused = (refused || %(refused)s::text[])[:%(most)s] WHERE id = %(id)s
 
 -- name: listed
--- Jobs, the latest first, with how far their documents are: by id, or those before one.
+-- Jobs, latest first, with the progress of their documents: by id, or those made before another job.
 SELECT j.id, j.made, j.documents, j.refused, d.waiting, d.unsettled, d.indexed, d.failed
 FROM (SELECT * FROM ingest_job
       WHERE (%(id)s::uuid IS NULL OR id = %(id)s)
@@ -30,7 +30,7 @@ CROSS JOIN LATERAL (
 ORDER BY j.made DESC, j.id DESC
 
 -- name: states
--- How far single documents are: what waits outweighs what is there of an earlier version.
+-- The states of documents: a submitted version overrides the stored one.
 SELECT u.uri, CASE WHEN s.failed THEN 'failed' WHEN NOT s.failed THEN 'waiting' WHEN d.visible THEN 'indexed' ELSE 'unsettled' END,
        coalesce(s.error, ''), (SELECT count(*)::int FROM chunk c WHERE c.document = d.id), coalesce(d.notes, '{}'), d.added
 FROM unnest(%(uris)s::text[]) AS u (uri)

@@ -1,4 +1,4 @@
-"""Documents that were handed in together, and how far they are."""
+"""Documents that were submitted together, and their progress."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from trueweave.core.jobs import DocumentState, IngestJob, WorkState
 from trueweave.store.postgres.binary_params import Texts
 from trueweave.store.postgres.db import Transaction
 
-MOST_REASONS = 100  # that are kept of a job
+MOST_REASONS = 100  # kept per job
 
 
 async def make(tx: Transaction, id_: UUID) -> None:
-    """A new job without documents."""
+    """Create a job without documents."""
     await tx.run("ingest_job.make", id=id_)
 
 
@@ -24,30 +24,30 @@ async def note(tx: Transaction, id_: UUID, uris: Sequence[str]) -> None:
 
 
 async def refuse(tx: Transaction, id_: UUID, reasons: Sequence[str]) -> None:
-    """Keep why something could not be used, the first hundred reasons of the job."""
+    """Record why something could not be used. The first hundred reasons of a job are kept."""
     await tx.run("ingest_job.refuse", id=id_, refused=list(reasons), most=MOST_REASONS)
 
 
 async def get(tx: Transaction, id_: UUID) -> IngestJob | None:
-    """The job of this id."""
+    """The job with this id."""
     found = await tx.rows("ingest_job.listed", id=id_, made=None, before=None, limit=1)
     return _job(*found[0]) if found else None
 
 
 async def latest(tx: Transaction, limit: int, before: tuple[datetime, UUID] | None = None) -> list[IngestJob]:
-    """Jobs, the latest first; those made before another, which is named by when it was made and by its id."""
+    """Jobs, latest first; with `before`, those made before the job with this creation time and id."""
     made, id_ = before or (None, None)
     return [_job(*row) for row in await tx.rows("ingest_job.listed", id=None, made=made, before=id_, limit=limit)]
 
 
 async def documents(tx: Transaction, id_: UUID, limit: int, after: str = "") -> list[DocumentState]:
-    """The documents of a job by uri, those after this one, and how far each is."""
+    """The documents of a job and their states, by uri, after this one."""
     uris = [uri for (uri,) in await tx.rows("ingest_job.documents", id=id_, after=after, limit=limit)]
     return await states(tx, uris)
 
 
 async def states(tx: Transaction, uris: Sequence[str]) -> list[DocumentState]:
-    """How far each of these documents is, in their order; those that are not there are left out."""
+    """The states of these documents, in the same order; unknown documents are left out."""
     rows = await tx.rows("ingest_job.states", uris=Texts(uris))
     found = {row[0]: _state(*row) for row in rows}
     return [found[uri] for uri in uris if uri in found]

@@ -1,4 +1,4 @@
-"""How work goes on, as the database sees it: whoever does it."""
+"""Progress of ingestion as the database sees it, whichever process does the work."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from trueweave.store.postgres.db import Transaction
 
 
 async def ingest_progress(tx: Transaction, since: datetime | None) -> IngestProgress:
-    """How work goes on. What came in is counted since then; without a time, it is not."""
+    """The progress of ingestion. Indexed documents are counted if added since then; without a time, none are."""
     return IngestProgress(*(await tx.rows("ingest_progress.since", since=since))[0])
 
 
@@ -21,11 +21,11 @@ async def clock(tx: Transaction) -> datetime:
 
 
 async def duplicates(tx: Transaction, since: datetime) -> list[Duplicate]:
-    """The documents that came in since then and have the very text of one that was there before."""
+    """Documents added since then whose text is identical to that of an earlier document."""
     return [Duplicate(*row) for row in await tx.rows("ingest_progress.duplicates", since=since)]
 
 
 async def notes(tx: Transaction, since: datetime, named: int) -> list[Note]:
-    """What was odd about the documents that came in since then, with the names of the first so many."""
+    """Notes about the documents added since then, each with the uris of the first `named` documents."""
     rows = await tx.rows("ingest_progress.notes", since=since, named=named)
     return [Note(text, documents, tuple(uris)) for text, documents, uris in rows]

@@ -2,7 +2,7 @@
 SELECT clock_timestamp()
 
 -- name: since
--- Versions that are settled are counted where they came in since then; without a time, none is.
+-- Settled versions are counted if they were added since then; without a time, none are.
 SELECT (SELECT count(*) FROM document WHERE visible AND added >= %(since)s::timestamptz),
        (SELECT count(*) FROM source WHERE NOT failed),
        (SELECT count(*) FROM document WHERE current AND NOT visible),
@@ -10,7 +10,7 @@ SELECT (SELECT count(*) FROM document WHERE visible AND added >= %(since)s::time
        (SELECT count(*) FROM source WHERE failed)
 
 -- name: duplicates
--- Documents that came in since then with the very text of one that was there before.
+-- Documents added since then whose text is identical to that of an earlier document.
 SELECT d.uri, o.uri FROM document d CROSS JOIN LATERAL (
     SELECT uri FROM document o WHERE o.content_hash = d.content_hash AND o.current AND (o.added, o.uri) < (d.added, d.uri)
     ORDER BY o.added, o.uri LIMIT 1) o

@@ -1,7 +1,7 @@
-"""Leases on what is being settled: they keep settlers off each other's work while no transaction is open.
+"""Leases on work being settled, which keep settlers from doing the same work while no transaction is open.
 
-A lease runs out when its owner does not renew it. Nothing rests on leases but speed: what is written is checked in the
-transaction that writes it.
+A lease expires if its owner does not renew it. Only speed depends on leases: writes are checked in the transaction that
+makes them.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from trueweave.store.postgres.binary_params import Texts
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS, raise_if_cancelled
 
-SECONDS = 12.0  # less than the lease of a process: when others take over the jobs of a dead one, these have ended
+SECONDS = 12.0  # less than a process's lease: these have expired when others take over the jobs of a dead process
 
-_PAUSES = (0, 0.05, 0.5)  # seconds before each try to give leases back
+_PAUSES = (0, 0.05, 0.5)  # seconds before each attempt to release leases
 
 LeaseKind = Literal["document", "names", "turn", "reports", "vectors"]
 
 
 @asynccontextmanager
 async def kept(workspace: Workspace, owner: UUID) -> AsyncIterator[None]:
-    """The leases of an owner are renewed meanwhile, and given back at the end."""
+    """Renew the leases of an owner in the background, and release them at the end."""
 
     async def renew() -> None:
         while True:
@@ -34,7 +34,7 @@ async def kept(workspace: Workspace, owner: UUID) -> AsyncIterator[None]:
             try:
                 async with workspace.transaction() as tx:
                     await tx.run("lease.renew", owner=owner, seconds=SECONDS)
-            except (*DRIVER_ERRORS, WorkspaceMoving) as error:  # who is overtaken does harmless work twice
+            except (*DRIVER_ERRORS, WorkspaceMoving) as error:  # on takeover, work is done twice, harmlessly
                 raise_if_cancelled(error)
 
     renewing = asyncio.create_task(renew())
@@ -47,7 +47,7 @@ async def kept(workspace: Workspace, owner: UUID) -> AsyncIterator[None]:
 
 
 async def take(tx: Transaction, owner: UUID, kind: LeaseKind, subjects: Collection[str] = ("",)) -> set[str]:
-    """Those of these that nobody else has now."""
+    """Take leases on those of these subjects that nobody else holds; returns which."""
     if not subjects:
         return set()
     rows = await tx.rows("lease.take", kind=kind, owner=owner, subjects=Texts(subjects), seconds=SECONDS)
@@ -55,12 +55,12 @@ async def take(tx: Transaction, owner: UUID, kind: LeaseKind, subjects: Collecti
 
 
 async def release(tx: Transaction, owner: UUID) -> None:
-    """Give all leases of an owner back, in the transaction that ends what they were for."""
+    """Release all leases of an owner, in the transaction that completes the work."""
     await tx.run("lease.release", owner=owner)
 
 
 async def _give_back(workspace: Workspace, owner: UUID) -> None:
-    """The same in a transaction of its own. Where the database stays away they run out by themselves."""
+    """The same in its own transaction. If the database stays unavailable, the leases expire by themselves."""
     for pause in _PAUSES:
         await asyncio.sleep(pause)
         with suppress(*DRIVER_ERRORS, WorkspaceMoving):
@@ -70,5 +70,5 @@ async def _give_back(workspace: Workspace, owner: UUID) -> None:
 
 
 async def is_turn_of_another(tx: Transaction, owner: UUID) -> bool:
-    """Whether somebody asked all others to hold back."""
+    """Whether another owner has asked all others to hold back."""
     return bool(await tx.value("lease.turn_of_another", owner=owner))

@@ -1,10 +1,12 @@
-"""Which processes are alive: each renews a lease by the database's clock, and what one without a lease held is free.
+"""Tracks which processes are alive: each renews a lease by the database's clock, and a process without a lease loses
+its claims.
 
-A connection says nothing of the process at its other end: after a power loss it stays open for hours. So each process
-has a row, its lease, that it renews several times before it expires. Whoever renews his own deletes those that have
-expired, and claims in the database count only while their owner has a row. A process that comes back finds its row
-deleted, registers anew under another number, and lets go of what it held under the old one. After the database was
-away all leases have expired at once; so nobody deletes others before he has renewed his own for a while.
+A connection says nothing about the process at its other end: after a power loss it stays open for hours. So each
+process has a row, its lease, that it renews several times before it expires. Each process, when it renews its lease,
+deletes those that have expired, and claims in the database are valid only while their owner has a row. A process that
+comes back finds its row deleted, registers again under another number, and drops what it held under the old one. After
+an outage of the database all leases have expired at once; so no process deletes others until it has renewed its own for
+a while.
 """
 
 from __future__ import annotations
@@ -30,16 +32,16 @@ _log = logging.getLogger(__name__)
 
 LEASE = 15.0  # seconds
 _BEATS = 5  # renewals within a lease
-_GRACE = 1 / 3  # of a lease, in which all may come back after the database was away
+_GRACE = 1 / 3  # of a lease, in which all processes may come back after an outage of the database
 _PAUSE = 0.2
-_FAILED = (Error, TimeoutError)  # whatever it is, the lease is renewed as soon as it can be: calls wait until it is
+_FAILED = (Error, TimeoutError)  # retry after any error, because calls wait until the lease is renewed
 
 
 class Liveness:
-    """This process, as others at the same database see it. Comes back by itself after the database was away.
+    """This process, as others using the same database see it. Recovers by itself after an outage of the database.
 
-    On a server beside the home it `follows` how the process is known there, by the same number, so that what is claimed
-    in a workspace stays claimed when the workspace is moved. Nobody waits for it: the server may be away.
+    On a server other than the home it `follows` the home's Liveness and uses the same number, so that claims in a
+    workspace stay valid when the workspace is moved. Opening it does not wait for the server, which may be unavailable.
     """
 
     def __init__(self, database: Database, lease: float = LEASE, follows: Liveness | None = None) -> None:
@@ -52,15 +54,15 @@ class Liveness:
         self._renewing: asyncio.Task[None] | None = None
         self._give_back = Batcher(self._give_back_all)
         self._taking = asyncio.Lock()
-        self._held: set[tuple[str, int, int]] = set()  # slots: of which model, which one, and claimed by which number
+        self._held: set[tuple[str, int, int]] = set()  # (model, number of the slot, owner number that claimed it)
 
     @property
     def owner(self) -> int:
-        """The number under which this process claims things now. Another one after its lease has run out."""
+        """The number under which this process claims slots and jobs now. It changes after the lease has expired."""
         return self._owner
 
     def holds(self, owner: int) -> bool:
-        """Whether what was claimed under that number is still this process's, as far as it can know by itself."""
+        """Whether claims made under that number are still this process's, as far as it can tell locally."""
         return owner == self._owner and time.monotonic() < self._sure_until
 
     async def __aenter__(self) -> Self:
@@ -74,25 +76,24 @@ class Liveness:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Give up the lease, and close the connection. The database calls this when it is closed first."""
+        """Give up the lease, and close the connection. If the database is closed first, it calls this."""
         self._database.closes_first.discard(self.aclose)
         if self._renewing:
             self._renewing.cancel()
             with suppress(asyncio.CancelledError):
                 await self._renewing
         if self._connection:
-            with suppress(*_FAILED):  # else the lease runs out
+            with suppress(*_FAILED):  # on failure the lease expires by itself
                 await self._in_time(self._run("liveness.leave", owner=self._owner))
             await self._disconnect()
 
     # --- slots ----------------------------------------------------------------------------------------
 
     async def take_slots(self, model: str, most: int, wanted: int) -> tuple[int, list[int]]:
-        """Up to as many as `wanted` of a model's `most` slots that no process holds, and the number they are claimed
-        under.
+        """Claim up to `wanted` of a model's `most` slots that no process holds; also returns the owner number.
 
-        When the database is lost, it may have given slots without a word, and may forget which ones were given back.
-        So it is told which ones are held here, and others that are claimed by this process are free.
+        If the connection is lost, the database may have granted slots without our knowing, or may not have recorded
+        which were given back. So we send the list of slots held here; others claimed by this process are free.
         """
 
         async def take() -> tuple[int, list[int]]:
@@ -104,13 +105,13 @@ class Liveness:
                 )
             return owner, [slot for (slot,) in rows]
 
-        async with self._taking:  # one at a time: what another has just been given must be known here
+        async with self._taking:  # one at a time: slots just granted to another caller must be known here
             owner, taken = await self._database.retry_while_down(take)
             self._held.update((model, slot, owner) for slot in taken)
         return owner, taken
 
     async def give_back_slot(self, model: str, slot: int, owner: int) -> None:
-        """Let others have a slot. One that was taken over meanwhile is left to whoever has it."""
+        """Release a slot. If another process has taken it over meanwhile, nothing happens."""
         await self._give_back((model, slot, owner))
 
     async def _give_back_all(self, slots: Sequence[tuple[str, int, int]]) -> list[None]:
@@ -121,7 +122,7 @@ class Liveness:
                 await tx.run("liveness.give_back_slots", models=models, slots=numbers, owners=owners)
 
         await self._database.retry_while_down(give_back)
-        self._held.difference_update(slots)  # not before: it must not be taken while it is given back
+        self._held.difference_update(slots)  # not earlier: a slot must not be taken again while it is being given back
         return [None] * len(slots)
 
     # --- the lease ------------------------------------------------------------------------------------
@@ -130,7 +131,7 @@ class Liveness:
         while True:
             if self._owner or not self._follows:
                 await asyncio.sleep(self._lease / _BEATS)
-            while not await self._renew_in_time():  # noqa: ASYNC110 (the database comes back without a word)
+            while not await self._renew_in_time():  # noqa: ASYNC110 (nothing signals that the database is back)
                 await asyncio.sleep(_PAUSE)
 
     async def _renew_in_time(self) -> bool:
@@ -138,7 +139,7 @@ class Liveness:
         try:
             await self._in_time(self._renew())
         except _FAILED as error:
-            if not isinstance(error, DRIVER_ERRORS):  # of a database that is away others tell
+            if not isinstance(error, DRIVER_ERRORS):  # other code reports that the database is unavailable
                 _log.warning(
                     "the lease of this process cannot be renewed: %s; trying again",
                     first_line(error),
@@ -149,8 +150,8 @@ class Liveness:
         return True
 
     async def _in_time(self, act: Coroutine[None, None, object]) -> None:
-        """Carry this out before the next renewal is due, or fail. A connection that does not answer is
-        given up: it may be open at this end alone."""
+        """Run this before the next renewal is due, or fail. A connection that does not answer is given up: it may be
+        open only at this end."""
         acting = asyncio.create_task(act)
         try:
             await asyncio.wait((acting,), timeout=self._lease / _BEATS)
@@ -191,7 +192,7 @@ class Liveness:
             return await tx.run(query, **params)
 
     async def _connect(self) -> PostgresConnection:
-        """A connection beside the pool, for which a process that is busy might wait longer than its lease lasts."""
+        """A connection outside the pool, because a busy process might wait for the pool longer than its lease lasts."""
         if self._connection is None or self._connection.closed:
             self._connection = await self._database.connect()
         return self._connection

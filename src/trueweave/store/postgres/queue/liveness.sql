@@ -2,7 +2,7 @@
 INSERT INTO process (since, expires) VALUES (clock_timestamp(), clock_timestamp() + %(lease)s) RETURNING id
 
 -- name: register_as
--- Under the number that the home of several servers has given it.
+-- Under the number that the process has in the home database.
 INSERT INTO process (id, since, expires) OVERRIDING SYSTEM VALUE
 VALUES (%(owner)s, clock_timestamp(), clock_timestamp() + %(lease)s)
 ON CONFLICT (id) DO UPDATE SET expires = excluded.expires
@@ -14,8 +14,8 @@ UPDATE process SET since = CASE WHEN expires < clock_timestamp() THEN clock_time
 WHERE id = %(owner)s
 
 -- name: end_others
--- Expired leases, ended by a process whose own is current and has been renewed for a while: where its own has expired as
--- well, all have, as after the database was away. A lease that is being renewed just now is skipped.
+-- Expired leases are deleted by a process whose own is current and has been renewed for a while. If its own has expired
+-- as well, all have, as after an outage of the database. A lease that is just being renewed is skipped.
 DELETE FROM process WHERE id IN (
     SELECT p.id FROM process p JOIN process mine
         ON mine.id = %(owner)s AND mine.since < clock_timestamp() - %(grace)s AND mine.expires > clock_timestamp()
@@ -25,8 +25,8 @@ DELETE FROM process WHERE id IN (
 DELETE FROM process WHERE id = %(owner)s
 
 -- name: take_slots
--- Free slots, slots of dead processes, and those that this one has claimed and does not hold. In random order, so that
--- concurrent callers rarely collide. Without a synchronous commit: a crash loses nothing that is not soon claimed again.
+-- Free slots, slots of dead processes, and slots that this process has claimed but does not hold. In random order, so
+-- that concurrent callers rarely collide. Without synchronous commit: what a crash loses is soon claimed again.
 WITH quick AS (SELECT set_config('synchronous_commit', 'off', true)),
 free AS (
     SELECT n FROM quick, generate_series(0, %(most)s - 1) AS n

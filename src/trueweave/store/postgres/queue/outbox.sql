@@ -3,12 +3,12 @@ INSERT INTO outbox (kind, removed, ids) SELECT kind, removed, ids::uuid[]
 FROM unnest(%(kinds)s::text[], %(removed)s::boolean[], %(ids)s::text[]) AS u (kind, removed, ids)
 
 -- name: changes
--- Nothing beyond the oldest transaction that still runs: it may yet bring an earlier position.
+-- Nothing beyond the oldest running transaction, which may still commit an earlier position.
 SELECT position, kind, removed, ids FROM outbox
 WHERE position > %(after)s AND tx < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY position LIMIT %(limit)s
 
 -- name: newest
--- The last position that can be read.
+-- The last readable position.
 SELECT greatest(
     (SELECT changes_gone FROM workspace),
     coalesce((SELECT max(position) FROM outbox WHERE tx < pg_snapshot_xmin(pg_current_snapshot())), 0))
@@ -17,7 +17,7 @@ SELECT greatest(
 SELECT changes_gone FROM workspace
 
 -- name: advance
--- A position never goes back: another process may have come further.
+-- A position never goes back: another process may have advanced it further.
 INSERT INTO consumer (name, position) VALUES (%(name)s, %(position)s)
 ON CONFLICT (workspace, name) DO UPDATE SET position = greatest(consumer.position, excluded.position), seen = now()
 
@@ -77,7 +77,7 @@ FROM unnest(%(ids)s::uuid[]) AS u (id)
 CROSS JOIN LATERAL (SELECT source, target FROM name_pair WHERE relation = u.id OFFSET 0) AS t GROUP BY u.id
 
 -- name: communities
--- Members that are gone since communities were found are left out. One that comes back is told with its community.
+-- Members removed since communities were detected are left out. If one returns, its entity carries its community.
 SELECT c.id, c.level, (SELECT p.id FROM community p WHERE p.n = c.parent), c.size, coalesce(r.title, ''),
     coalesce(r.summary, ''), ARRAY(SELECT m.entity FROM member m WHERE m.leaf = c.n
         AND EXISTS (SELECT FROM entity e WHERE e.id = m.entity OFFSET 0) ORDER BY m.entity)
@@ -88,7 +88,7 @@ LEFT JOIN LATERAL (SELECT title, summary FROM report WHERE community = c.id OFFS
 -- name: entities_of_names
 SELECT n.id, n.entity FROM unnest(%(ids)s::uuid[]) AS u (id)
 CROSS JOIN LATERAL (SELECT id, entity FROM name WHERE id = u.id OFFSET 0) AS n
-WHERE EXISTS (SELECT FROM entity e WHERE e.id = n.entity OFFSET 0)  -- one that is suppressed has none
+WHERE EXISTS (SELECT FROM entity e WHERE e.id = n.entity OFFSET 0)  -- suppressed entities have no row
 
 -- name: relations_of_pairs
 SELECT t.source, t.target, t.relation FROM unnest(%(sources)s::uuid[], %(targets)s::uuid[]) AS u (source, target)

@@ -15,7 +15,7 @@ from trueweave.store.postgres.queue.liveness import Liveness
 Kind = Literal["document", "settle", "large", "summary", "report"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-# Settling first: it is short, and it lets people see what is there. A higher number goes first.
+# Settling comes first (a higher number goes first): it is short, and it makes new documents visible.
 _PRIORITY: dict[Kind, int] = {"document": 0, "settle": 1, "large": 0, "summary": 0, "report": 0}
 
 _NO_LIMIT = 2**31 - 1
@@ -23,37 +23,37 @@ _RECLAIM_EVERY = 1.0  # seconds
 
 
 async def enqueue(tx: Transaction, kind: Kind, payloads: Sequence[bytes], after: float = 0) -> None:
-    """Add jobs to the transaction's workspace, due after so many seconds."""
+    """Add jobs to the transaction's workspace, due after this many seconds."""
     if payloads:
         delay = timedelta(seconds=after)
         await tx.run("queue.enqueue", kind=kind, priority=_PRIORITY[kind], payloads=list(payloads), after=delay)
 
 
 async def ask_for(tx: Transaction, kind: Kind, after: float = 0) -> None:
-    """Add a job without a payload, unless one waits already that is due by then."""
+    """Add a job without a payload, unless one is already queued that is due by then."""
     await tx.run("queue.ask_for", kind=kind, priority=_PRIORITY[kind], after=timedelta(seconds=after))
 
 
 async def absorb(tx: Transaction, kind: Kind) -> None:
-    """Take away the jobs of a kind that wait, for one who is about to do all that they would."""
+    """Delete the queued jobs of a kind, for a caller about to do all of their work."""
     await tx.run("queue.absorb", kind=kind)
 
 
 async def forget_jobs(tx: Transaction) -> None:
-    """Take away all jobs of the workspace."""
+    """Delete all jobs of the workspace."""
     await tx.run("queue.forget")
 
 
 async def workspaces(database: Database, after: int, limit: int) -> list[Workspace]:
-    """The next workspaces in the order of their ids."""
+    """The next workspaces, in order of their ids."""
     async with database.transaction(None) as tx:
         rows = await tx.rows("queue.workspaces", after=after, limit=limit)
     return [Workspace(database, id_) for (id_,) in rows]
 
 
 class QueueState(NamedTuple):
-    """The jobs of a kind in all workspaces: how many are due and wait, are not due yet, and are under way; and for how
-    many seconds the first of those that wait has been due."""
+    """The jobs of a kind in all workspaces: how many are due and waiting, not due yet, and running; and for how many
+    seconds the oldest waiting job has been due."""
 
     kind: str
     waiting: int
@@ -63,7 +63,7 @@ class QueueState(NamedTuple):
 
 
 async def state(database: Database) -> list[QueueState]:
-    """What is in the queue, by kind, on all servers together. A kind without a job is left out."""
+    """The contents of the queue by kind, on all servers together. Kinds without jobs are left out."""
     others = [await database.servers.database(name) for name in database.servers.names] if database.servers else []
     found: dict[str, QueueState] = {}
     for one in (database, *others):
@@ -76,7 +76,7 @@ async def state(database: Database) -> list[QueueState]:
 
 
 class ClaimedJob(NamedTuple):
-    """A job that this process works on, under the number that it was claimed by."""
+    """A job that this process is working on, with the owner number it was claimed under."""
 
     workspace: int
     id: int
@@ -88,8 +88,8 @@ class ClaimedJob(NamedTuple):
 class Queue:
     """The queue as one worker uses it: for all workspaces in turn, or for one.
 
-    `limit` is how many jobs of one workspace may be under way at once over all workers, where its own settings do not
-    say; `share`, how many of them here.
+    `limit` is how many jobs of a workspace may run at once over all workers, unless the workspace's own settings say
+    otherwise; `share` is how many of them may run in this worker.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Queue:
         self.release = Batcher(self._release_all)
 
     async def claim(self, most: int, now: float) -> list[ClaimedJob]:
-        """Up to so many jobs that are due: one of each workspace in turn. `now` is a clock's time in seconds."""
+        """Claim up to `most` jobs that are due, one from each workspace in turn. `now` is a clock's time in seconds."""
         owner = self._liveness.owner
         reclaim = now - self._reclaimed >= _RECLAIM_EVERY
         async with self._transaction() as tx:
@@ -128,14 +128,13 @@ class Queue:
         return claimed
 
     async def release_unknown(self, known: Collection[ClaimedJob]) -> None:
-        """Let jobs wait again that were claimed by a transaction of whose end this worker did not learn: all but those
-        that it knows of."""
+        """Release jobs claimed by a transaction whose outcome this worker does not know: all but the `known` ones."""
         async with self._everywhere() as tx:
             await tx.run("queue.release_unknown", worker=self._worker, known=[job.id for job in known])
 
     @asynccontextmanager
     async def _everywhere(self) -> AsyncIterator[Transaction]:
-        """A transaction in no workspace, in the database whose jobs these are."""
+        """A transaction without a workspace, in the database that holds the jobs."""
         database = await self._only.placed() if self._only else self._database
         async with database.transaction(None) as tx:
             yield tx

@@ -4,7 +4,7 @@ SELECT %(kind)s, %(priority)s, payload, now() + %(after)s FROM unnest(%(payloads
 ORDER BY n
 
 -- name: ask_for
--- Skipped if such a job is waiting already.
+-- Skipped if such a job is already waiting and due by then.
 INSERT INTO job (kind, priority, due) SELECT %(kind)s, %(priority)s, now() + %(after)s
 WHERE NOT EXISTS (SELECT FROM job WHERE kind = %(kind)s AND owner IS NULL AND due <= now() + %(after)s)
 

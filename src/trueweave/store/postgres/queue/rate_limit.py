@@ -1,4 +1,4 @@
-"""How fast and how many at once a model is called, over all processes at one database."""
+"""Limits the rate and concurrency of calls to a model, over all processes that share a database."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.queue.liveness import Liveness
 
 _LOOK_AGAIN = 0.1
-_SHARE = 0.25  # a slot goes back to all after this many seconds, even when more calls wait here
-_IDLE = 0.2  # or after this many without a call: one that soon follows takes no statement
+_SHARE = 0.25  # a slot is given up after this many seconds, even if more calls are waiting in this process
+_IDLE = 0.2  # or after this many without a call; a call that follows sooner needs no statement
 
 
 @dataclass(frozen=True)
 class RateLimits:
-    """What was agreed with the provider of a model; None is without limit."""
+    """The limits of a model's provider; None means no limit."""
 
     calls_at_once: int = 16
     requests_per_minute: int | None = None
@@ -39,8 +39,8 @@ class _Slot:
 class SharedRateLimiter:
     """The rate limiter of one model, for all workspaces of a process. Implements the protocol `RateLimiter`.
 
-    A slot belongs to a process for as long as that is alive, and goes from call to call within it, which takes no
-    statement at all. One whose lease has run out makes no more calls with the slots that it had.
+    A slot belongs to a process while it is alive, and passes from call to call within it without any statement. A
+    process whose lease has expired makes no more calls with the slots that it had.
     """
 
     def __init__(self, database: Database, liveness: Liveness, model: str, limits: RateLimits) -> None:
@@ -55,11 +55,11 @@ class SharedRateLimiter:
 
     @asynccontextmanager
     async def acquire(self, tokens: int) -> AsyncIterator[None]:
-        """Entered when a call with this many tokens may start, left when it ends."""
+        """Hold a slot during a call with this many tokens; entered when the call may start."""
         slot = await self._take()
         try:
             await self._wait_for_pace(tokens)
-            if not self._liveness.holds(slot.owner):  # the lease ran out meanwhile
+            if not self._liveness.holds(slot.owner):  # the lease expired meanwhile
                 slot, lost = await self._take(), slot
                 await self._give_back(lost)
             yield
@@ -67,7 +67,7 @@ class SharedRateLimiter:
             await self._hand_on(slot)
 
     async def aclose(self) -> None:
-        """End what goes on in the background. Slots that nobody uses go back with the lease of the process."""
+        """Stop the background tasks. Unused slots are released with the lease of the process."""
         tasks = [task for task in (self._searching, self._returning) if task]
         for task in tasks:
             task.cancel()
@@ -88,18 +88,18 @@ class SharedRateLimiter:
             if handed.done() and not handed.cancelled() and handed.exception() is None:
                 slot = handed.result()
                 if not self._offer(slot):
-                    self._lay_aside(slot)  # without a statement: its error would take the place of this one
+                    self._lay_aside(slot)  # without a statement, whose error would replace this one
             raise
 
     async def _hand_on(self, slot: _Slot) -> None:
-        """Give a slot to the first who waits for one here, or soon does; back to all when it is their turn."""
+        """Pass a slot to the first local waiter or keep it for the next; release it if it is other processes' turn."""
         if not self._offer(slot):
             await self._give_back(slot)
             self._search()
 
     def _offer(self, slot: _Slot) -> bool:
-        """Give a slot to the first who waits for one here, or lay it aside for the next; False when it is to go back
-        to all."""
+        """Pass a slot to the first local waiter, or keep it for the next; False if it should be released to all
+        processes."""
         if _now() - slot.since >= _SHARE or not self._liveness.holds(slot.owner):
             return False
         while self._waiting:
@@ -111,7 +111,7 @@ class SharedRateLimiter:
         return True
 
     def _lay_aside(self, slot: _Slot) -> None:
-        """Keep a slot for a moment. It goes back to all in the background."""
+        """Keep a slot for a moment. A background task releases it."""
         self._idle.append(slot)
         self._returning = self._returning or asyncio.create_task(self._return_idle())
 
@@ -132,7 +132,7 @@ class SharedRateLimiter:
             self._searching = asyncio.create_task(self._take_slots())
 
     async def _take_slots(self) -> None:
-        """Take slots for as long as somebody waits here."""
+        """Take slots for as long as there are local waiters."""
         try:
             while self._waiting:
                 wanted = len(self._waiting)
@@ -141,7 +141,7 @@ class SharedRateLimiter:
                     await self._hand_on(_Slot(number, owner, _now()))
                 if len(taken) < wanted:
                     await asyncio.sleep(_LOOK_AGAIN)
-        except (Error, DatabaseError) as error:  # all who wait here wait for this
+        except (Error, DatabaseError) as error:  # all local waiters depend on this
             while self._waiting:
                 handed = self._waiting.popleft()
                 if not handed.done():

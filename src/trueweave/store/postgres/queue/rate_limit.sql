@@ -1,5 +1,5 @@
 -- name: promise
--- Reserve the next free time by each limit; in how many seconds that is.
+-- Reserve the next free time under each limit; returns in how many seconds that is.
 INSERT INTO rate_limit AS p (model, requests, tokens)
 VALUES (%(model)s, clock_timestamp() + %(request)s::interval, clock_timestamp() + %(token)s::interval)
 ON CONFLICT (model) DO UPDATE SET

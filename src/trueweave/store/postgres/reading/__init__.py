@@ -15,7 +15,7 @@ __all__ = ["VectorLayoutCache", "open_readers"]
 
 
 def open_readers(where: VectorLayoutCache, filter: Filter, *, standbys: bool = False) -> Readers:
-    """Readers for one question, under its filter; with `standbys`, of one that has all that the primary has."""
+    """Readers for one question, under its filter; with `standbys`, from a standby that is as current as the primary."""
     session = Session(where, filter, standbys=standbys)
     return Readers(
         PostgresVectors(session),

@@ -18,7 +18,8 @@ class PostgresGraph:
         self._session = session
 
     async def around(self, entities: Sequence[UUID], followed: Sequence[UUID], each: int) -> Neighbourhood[UUID]:
-        """The relations of these entities, and for each one that is followed the chunks that tell most of it."""
+        """The relations of these entities and, for each `followed` entity, the chunks that mention most of its
+        neighbours."""
         rows = await self._session.from_ids(
             partial(search.from_ids, "around"), {"each": each}, entities=entities, followed=followed
         )
@@ -27,7 +28,7 @@ class PostgresGraph:
         return Neighbourhood(relations, [ChunkMention(*row) for row in chunks])
 
     async def neighbourhood(self, entities: Sequence[UUID], hops: int) -> list[UUID]:
-        """The relations that lead away from these entities, either way, over so many hops."""
+        """The relations reachable from these entities, in either direction, within this many hops."""
         if not hops:
             return []
         rows = await self._session.from_ids(partial(search.neighbourhood, hops), entities=entities)

@@ -12,12 +12,12 @@ from trueweave.store.postgres.standby_reads import StandbyReader
 
 
 class QuestionServer:
-    """A standby that has all that was committed before the question was asked, or else the primary. Without `standbys`
-    it is the primary.
+    """A standby that has everything committed before the question was asked, or else the primary. Without `standbys`,
+    always the primary.
 
-    No statement sees less than one before it. Where the standby fails, that statement and all that follow are the
-    primary's, which has everything that the standby has shown. A question that began before a bulk load replaced the
-    index ends on the former one.
+    No statement sees an older state than the one before it. If the standby fails, that statement and all later ones go
+    to the primary, which has everything that the standby has returned. A question that began before a bulk load
+    replaced the index is completed on the former index.
     """
 
     def __init__(self, workspace: Workspace, *, standbys: bool) -> None:

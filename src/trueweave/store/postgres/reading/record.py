@@ -1,4 +1,4 @@
-"""What is behind ids."""
+"""Reads objects by id."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from trueweave.store.postgres.view.communities import read_findings
 
 T = TypeVar("T")
 
-_DEEPER = 4  # times as many chunks are read next, where too many had the same text
+_DEEPER = 4  # factor for how many more chunks are read if too many had the same text
 
 
 class PostgresRecord:
@@ -32,11 +32,11 @@ class PostgresRecord:
         self._session = session
 
     async def is_empty(self) -> bool:
-        """Whether no document passes the filter. No statement, if anything was searched with it before."""
+        """Whether no document passes the filter. Needs no statement if the filter has been used before."""
         return (await self._session.scope()).is_empty
 
     async def documents(self) -> list[UUID] | None:
-        """The documents that pass the filter, by id; None where all do."""
+        """The ids of the documents that pass the filter; None if all do."""
         scope = await self._session.scope()
         if scope.shape.is_all:
             return None
@@ -45,8 +45,8 @@ class PostgresRecord:
         return [id_ for (id_,) in await self._session.rows(search.documents(scope.shape), scope.params)]
 
     async def passages(self, chunks: Sequence[Scored[UUID]], limit: int) -> list[Passage]:
-        """The first of the chunks of these ids with these scores, in that order: so many different texts, without those
-        that are gone."""
+        """The passages for these chunks with these scores, in that order: at most `limit` different texts, without
+        chunks that no longer exist."""
         found: dict[UUID, Passage] = {}
         left, size = list(chunks), limit
         while left and len(found) < limit:
@@ -65,16 +65,16 @@ class PostgresRecord:
         if unknown and not scope.is_empty:
             params = {"ids": Ids(c.item for c in unknown), "scores": [c.score for c in unknown], **scope.params}
             self._session.details.add_passages(await self._session.rows(search.passages(scope.shape), params))
-        for chunk in unknown:  # not before: a method's parts read at the same time
+        for chunk in unknown:  # not earlier, because parts of a method read concurrently
             known.setdefault(chunk.item, None)
 
     async def entities(self, ids: Sequence[UUID]) -> list[Entity]:
-        """The entities of these ids, in that order, without removed ones."""
+        """The entities with these ids, in that order, without removed ones."""
         details = self._session.details
         return await self._known(ids, details.entities, search.entities, details.add_entity)
 
     async def relations(self, ids: Sequence[UUID]) -> list[Relation]:
-        """The relations of these ids, in that order, without removed ones."""
+        """The relations with these ids, in that order, without removed ones."""
         details = self._session.details
         return await self._known(ids, details.relations, search.relations, details.add_relation)
 
@@ -85,7 +85,7 @@ class PostgresRecord:
         statement: Callable[[FilterShape], bytes],
         add: Callable[[Sequence[Any]], UUID],
     ) -> list[T]:
-        """What is known of these, after those that were not known have been read."""
+        """The cached objects with these ids, after reading those that are missing from the cache."""
         if unknown := [id_ for id_ in ids if id_ not in known]:
             rows = await self._session.from_ids(statement, ids=unknown)
             for row in rows:
@@ -102,13 +102,13 @@ class PostgresRecord:
         return [(chunk, entity) for chunk, entity in rows]
 
     async def report_levels(self) -> list[int]:
-        """How many reports there are to read at each level of communities, from the outermost on."""
+        """How many reports can be read at each level of communities, outermost first."""
         rows = await self._session.rows(QUERIES["search.report_levels"].encode())
         whole = accumulate((leaves for _, leaves in rows), initial=0)
         return [here + further_out for (here, _), further_out in zip(rows, whole, strict=False)]
 
     async def reports(self, level: int, limit: int, vector: Vectors | None) -> list[ReportFound]:
-        """The reports to read at a level: those nearest to a vector, or without one, those on the largest
+        """The reports to read at a level: those nearest to a vector or, without a vector, those on the largest
         communities."""
         session = self._session
         params: dict[str, Any] = {"level": level, "limit": limit}

@@ -1,4 +1,4 @@
-"""What the readers of one question share."""
+"""State shared by the readers of one question."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _RELATION_COLUMNS, _ENTITY_COLUMNS = 12, 9
 
 
 class VectorLayoutCache:
-    """Remembers where a workspace's vectors are, for all questions of a process."""
+    """Caches where a workspace's vectors are, for all questions of a process."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
@@ -38,40 +38,40 @@ class VectorLayoutCache:
 
 
 class Details:
-    """What is known of ids so far. A search brings the details of what it finds along, in the same statement, so that
-    nothing is looked up twice. None stands for what is gone or not visible."""
+    """A cache of objects by id. A search returns the details of its results in the same statement, so that nothing is
+    looked up twice. None stands for an object that is gone or not visible."""
 
     def __init__(self) -> None:
         self.passages: dict[UUID, Passage | None] = {}
         self.entities: dict[UUID, Entity | None] = {}
         self.relations: dict[UUID, Relation | None] = {}
-        self.same: dict[UUID, UUID] = {}  # for chunks whose text others have, the one that stands for all
+        self.same: dict[UUID, UUID] = {}  # for chunks with the same text as others, the one that represents them all
 
     def keeper(self, kind: VectorKind) -> Callable[[UUID, float, Sequence[Any]], object]:
-        """What keeps the details of one thing of a kind that was found: its id, its score and its columns."""
+        """A function that caches a search result of a kind, called with its id, score and columns."""
         if kind == "chunk":
             return self.add_passage
         add = self.add_entity if kind == "entity" else self.add_relation
         return lambda _found, _score, columns: add(columns)
 
     def add_passages(self, rows: Iterable[Row]) -> None:
-        """Rows of the id that was found, a score, and the columns of a chunk with its text."""
+        """Cache rows of the result's id, a score, and the columns of a chunk with its text."""
         for found, score, *columns in rows:
             self.add_passage(found, score, columns)
 
     def add_passage(self, found: UUID, score: float, columns: Sequence[Any]) -> None:
-        """The columns of a chunk with its text."""
+        """Cache a chunk with its text, from its columns."""
         self.passages[found] = _passage(score, *columns)
 
     def add_entity(self, columns: Sequence[Any]) -> UUID:
-        """The columns of an entity; its id."""
+        """Cache an entity, from its columns; returns its id."""
         id_: UUID = columns[0]
         if self.entities.get(id_) is None:
             self.entities[id_] = entity(*columns)
         return id_
 
     def add_relation(self, columns: Sequence[Any]) -> UUID:
-        """The columns of a relation, and of both its ends if they follow; its id."""
+        """Cache a relation, and both its ends if their columns follow; returns its id."""
         id_: UUID = columns[0]
         if self.relations.get(id_) is None:
             self.relations[id_] = relation(*columns[:_RELATION_COLUMNS])
@@ -87,13 +87,13 @@ class Session:
         self.workspace = where.workspace
         self._server = QuestionServer(where.workspace, standbys=standbys)
         self.details = Details()
-        self.embedder: Embedder | None = None  # whose vectors are searched, once that was checked
+        self.embedder: Embedder | None = None  # the model whose vectors are searched, once checked
         self._where = where
         self._filter = filter
         self._memo = Memo()
 
     async def scope(self) -> Scope:
-        """What the filter comes to, looked up once a question."""
+        """The resolved filter, looked up once per question."""
         if not self._filter:
             return ALL
 
@@ -110,7 +110,7 @@ class Session:
     async def from_ids(
         self, statement: Callable[[FilterShape], bytes], others: Mapping[str, Any] | None = None, **ids: Sequence[UUID]
     ) -> list[Row]:
-        """The rows of a statement that takes ids; none without any, or where no document passes the filter."""
+        """The rows of a statement that takes ids; none if there are no ids, or no document passes the filter."""
         scope_ = await self.scope()
         if scope_.is_empty or not any(ids.values()):
             return []
@@ -120,7 +120,7 @@ class Session:
     # --- where the vectors are ----------------------------------------------------------------------------
 
     async def check_space(self, embedder: Embedder) -> None:
-        """SpaceMismatch unless the vectors are those of this model; NoVectors where there are none."""
+        """Raise SpaceMismatch unless the vectors come from this model, or NoVectors if there are none."""
         layout = await self.layout()
         if not layout.space.is_of(embedder):
             self._moved()
@@ -128,7 +128,7 @@ class Session:
         self.embedder = embedder
 
     async def located(self, statement: Callable[[VectorLayout], bytes], params: dict[str, Any]) -> list[Row]:
-        """The rows of a statement that knows where the vectors are, as long as they are there."""
+        """The rows of a statement that depends on where the vectors are, retried if they have been moved."""
         for _ in range(_TRIES):
             layout = await self.layout()
             if self.embedder:
@@ -147,7 +147,7 @@ class Session:
         return known if known else await self._memo.once("layout", self._look)
 
     def _moved(self) -> None:
-        """What is remembered of where the vectors are may be out of date."""
+        """Drop the cached location of the vectors, which may be out of date."""
         self._where.layout = None
         self._memo.forget("layout")
 

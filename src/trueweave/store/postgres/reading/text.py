@@ -1,4 +1,4 @@
-"""Search by words: BM25 in PostgreSQL."""
+"""Keyword search: BM25 in PostgreSQL."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from trueweave.store.postgres.reading.session import Session
 from trueweave.store.postgres.search import search
 from trueweave.store.postgres.search.document_filter import Scope
 
-_WEIGHED = 2000  # chunks, where a filter is applied to what was found
+_WEIGHED = 2000  # maximum number of chunks that a search scores, when a filter is applied to its results
 
 
 class PostgresText:
@@ -33,8 +33,8 @@ class PostgresText:
 
 
 def _depths(limit: int, scope: Scope) -> list[int]:
-    """How many matches to look for, and for how many more where too few of them are visible: a filter that many pass is
-    applied to what was found, and in the end to all that a search weighs."""
+    """How many matches to look for, first and then if too few of them pass the filter. A filter that many documents
+    pass is applied to the results, in the end to everything that a search scores."""
     if scope.is_empty:
         return []
     is_exact = scope.shape.by_ids or scope.shape.is_all

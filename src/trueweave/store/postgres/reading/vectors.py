@@ -1,4 +1,4 @@
-"""Search by meaning, with pgvector."""
+"""Semantic search with pgvector."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ class PostgresVectors:
         self._session = session
 
     async def check_space(self, embedder: Embedder) -> None:
-        """Check that the vectors come from this model. NoVectors if there are none, SpaceMismatch for another model."""
+        """Check that the vectors come from this model. Raises NoVectors if there are none, SpaceMismatch for another
+        model."""
         await self._session.check_space(embedder)
 
     async def nearest(self, kind: VectorKind, vectors: Vectors, limit: int) -> list[list[Scored[UUID]]]:
@@ -43,7 +44,7 @@ class PostgresVectors:
         return found
 
     async def rank(self, kind: VectorKind, ids: Sequence[UUID], vector: Vectors) -> list[Scored[UUID]]:
-        """These things of a kind, the nearest to a vector first. What has no vector is left out."""
+        """These objects of a kind, nearest to a vector first. Objects without a vector are left out."""
         session = self._session
         scope = await session.scope()
         if scope.is_empty or not ids:

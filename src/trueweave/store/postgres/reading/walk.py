@@ -1,4 +1,4 @@
-"""Names as they occur in texts, and where they lead."""
+"""Names as they occur in texts, and the chunks they lead to."""
 
 from __future__ import annotations
 
@@ -72,15 +72,15 @@ class PostgresWalk:
         return await self._session.located(lambda at: search.both_lists(at, workspace, depth, scope.shape), params)
 
     async def _know_copies(self, tied: Sequence[UUID], scope: Scope) -> None:
-        """Look up which of these chunks have the same text. Equal texts are equally near and match equally well, so
-        others need not be looked at."""
+        """Look up which of these chunks have the same text. Equal texts have equal distances and scores, so only ties
+        need to be checked."""
         same = self._session.details.same
         if unknown := [id_ for id_ in tied if id_ not in same]:
             params = {"ids": Ids(unknown), **scope.params}
             same |= dict(await self._session.rows(search.same_texts(scope.shape), params))
 
     def _merged(self, found: Sequence[tuple[UUID, float]], limit: int) -> Scores:
-        """What was found, each text once."""
+        """The results with each text once."""
         first: Scores = {}
         for id_, value in found:
             first.setdefault(self._session.details.same.get(id_, id_), value)
@@ -89,7 +89,8 @@ class PostgresWalk:
     async def propagate(
         self, start: Sequence[Scored[Name]] | Scores, vector: Vectors, pool: Sequence[UUID], how: WalkLimits
     ) -> list[Reached]:
-        """Where the mass of names, or of the names in chunks, goes: to which chunks, and how it is shared out there."""
+        """The chunks that the mass of names, or of the names in chunks, flows to, and how it is distributed among
+        them."""
         session = self._session
         scope = await session.scope()
         if scope.is_empty or not start:
@@ -111,7 +112,7 @@ class PostgresWalk:
 
 
 def _tied(found: Sequence[tuple[UUID, float]]) -> list[UUID]:
-    """Those that have the value of another."""
+    """The ids whose value occurs more than once."""
     times = Counter(value for _, value in found)
     return [id_ for id_, value in found if times[value] > 1]
 

@@ -1,1 +1,1 @@
-"""The record: what documents say, documents that wait, names and the rules about them, and erasing."""
+"""The record: documents and their contents, submitted documents, names and the rules about them, and erasure."""

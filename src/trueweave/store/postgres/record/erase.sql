@@ -1,7 +1,7 @@
 -- What removed documents leave behind. See erasing.py.
 
 -- name: note
--- Record which names, entities, relations and communities these documents mention, with the present text hashes.
+-- Record which names, entities, relations and communities these documents mention, with the current text hashes.
 INSERT INTO erasure (uri, names, entities, entity_hashes, relations, relation_hashes, relation_sources, relation_targets,
     communities)
 SELECT u.uri, n.names, e.ids, e.hashes, r.ids, r.hashes, r.sources, r.targets, c.ids
@@ -41,8 +41,8 @@ FROM erasure e WHERE NOT EXISTS (SELECT FROM document d WHERE d.uri = e.uri AND 
 ORDER BY e.id LIMIT %(limit)s
 
 -- name: reports
--- Delete reports whose content hash changed, that describe a changed entity or relation, or that quote a chunk that is gone
--- (only reports without a model quote chunks; a model sees descriptions alone).
+-- Delete reports whose content hash changed, that describe a changed entity or relation, or that quote a deleted chunk
+-- (only reports written without a model quote chunks; a model sees only descriptions).
 WITH moved AS (
     SELECT m.leaf FROM unnest(%(entities)s::uuid[], %(entity_hashes)s::uuid[]) AS u (id, hash)
     CROSS JOIN LATERAL (SELECT leaf FROM member WHERE entity = u.id OFFSET 0) m
@@ -97,7 +97,7 @@ DELETE FROM erasure WHERE id = ANY(%(ids)s)
 SELECT hash FROM stale_text WHERE since <= now() - %(kept)s ORDER BY hash LIMIT %(limit)s FOR UPDATE SKIP LOCKED
 
 -- name: forget_stale
--- Delete replies and summaries of texts that no chunk or description has now.
+-- Delete replies and summaries of texts that no chunk or description contains now.
 WITH gone AS (
     DELETE FROM stale_text WHERE hash = ANY(%(hashes)s::uuid[]) RETURNING hash),
 unused AS (
@@ -108,8 +108,8 @@ summaries AS (DELETE FROM summary s USING unused u WHERE s.hash = u.hash)
 DELETE FROM reply r USING unused u WHERE r.text_hash = u.hash
 
 -- name: old_replies
--- One page of what is kept for some time only: what was made from a question or several texts, vectors, and what was
--- extracted for documents that never came in. What is extracted from a chunk stays as long as the chunk.
+-- One page of replies kept for a limited time: those to questions or about several texts, vectors, and extractions for
+-- documents that were never stored. Extractions from a chunk are kept as long as the chunk.
 WITH page AS (
     SELECT key, document, stage, text_hash, made FROM reply WHERE key > %(after)s ORDER BY key LIMIT %(limit)s),
 old AS (
@@ -121,7 +121,7 @@ gone AS (DELETE FROM reply r USING old WHERE r.key = old.key RETURNING r.key)
 SELECT (SELECT count(*) FROM gone), (SELECT key FROM page ORDER BY key DESC LIMIT 1)
 
 -- name: old_changes
--- What every consumer has applied, if there are any; and what is old, whoever has not.
+-- Changes that every consumer has applied, if there are consumers; and old ones, even if some consumer has not.
 WITH applied AS (SELECT min(position) AS position FROM consumer),
 gone AS (
     DELETE FROM outbox WHERE position = ANY(ARRAY(
@@ -133,8 +133,9 @@ noted AS (UPDATE workspace SET changes_gone = greatest(changes_gone, (SELECT max
 SELECT count(*) FROM gone
 
 -- name: old_calls
--- All of a day, stage and model become one row, with the same sums; a price that is not known stays so. The row is nobody's
--- (owner 0), which tells it from a call: one that stands for a single call must not be summed up again, and again.
+-- All calls of a day, stage and model become one row with the same totals; unknown prices stay unknown. The row has
+-- owner 0, which distinguishes it from a call: otherwise a row that stands for a single call would be summed up again
+-- and again.
 WITH old AS (
     DELETE FROM spend WHERE id = ANY(ARRAY(
         SELECT id FROM spend WHERE state <> 'open' AND owner <> 0 AND at < date_trunc('day', now() - %(kept)s)

@@ -1,8 +1,8 @@
-"""Erasing what removed documents leave behind, and keeping no longer than need be what grows with use.
+"""Erases what removed documents leave behind, and deletes data that has been kept long enough.
 
-A removed document leaves the view when it is settled. What is left of it elsewhere is noted in the transaction that
-removes it, and erased once it is out of the view, by whoever comes first: names that nobody mentions any more, reports
-that may quote it, what models replied about its texts, its uri in the list of what was spent.
+A removed document leaves the view when its removal is settled. The transaction that removes it notes what it leaves
+elsewhere: names that nobody mentions any more, reports that may quote it, model replies about its texts, its uri in the
+ledger. The first process to look once the document has left the view erases these.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _RESPONSES_KEPT = timedelta(days=1)
 
 
 class Retention(NamedTuple):
-    """How long things are kept: replies that are no document's, the logs of changes and jobs, calls one by one."""
+    """How long to keep replies that belong to no document, the logs of changes and jobs, and the rows of single
+    calls."""
 
     replies: timedelta
     logs: timedelta
@@ -36,7 +37,7 @@ class Retention(NamedTuple):
 
 
 class Forgotten(NamedTuple):
-    """How much was kept no longer. `calls` are in the sums of their days from now on."""
+    """How many rows were deleted. `calls` are still included in their daily totals."""
 
     replies: int
     changes: int
@@ -44,7 +45,8 @@ class Forgotten(NamedTuple):
 
 
 class _Left(NamedTuple):
-    """A removed document, what it spoke of and how that was described, and whether there is one of its uri again."""
+    """A removed document, the entities and relations it mentioned with their text hashes, and whether its uri is in use
+    again."""
 
     id: int
     uri: str
@@ -60,7 +62,7 @@ class _Left(NamedTuple):
 
 
 async def erase(workspace: Workspace) -> int:
-    """Erase what is left of removed documents that are out of the view; how many of them there were."""
+    """Erase what is left of removed documents that have left the view; returns how many documents."""
     erased = 0
     while True:
         async with workspace.transaction() as tx:
@@ -76,7 +78,7 @@ async def erase(workspace: Workspace) -> int:
 
 
 async def any_left(tx: Transaction) -> bool:
-    """Whether something is left of a removed document."""
+    """Whether anything is left of removed documents."""
     return bool(await tx.value("erase.any"))
 
 
@@ -94,7 +96,7 @@ async def _erase(tx: Transaction, some: Sequence[_Left]) -> None:
 
 
 async def _erase_reports(tx: Transaction, of: _Left) -> None:
-    """Take away what is written about communities that the document had a part in, where that may quote it."""
+    """Delete reports on communities that the document contributed to, if they may quote it."""
     gone = await tx.rows(
         "erase.reports",
         communities=Ids(of.communities),
@@ -115,7 +117,7 @@ async def _erase_reports(tx: Transaction, of: _Left) -> None:
 
 
 async def forget_old(workspace: Workspace, kept: Retention) -> Forgotten:
-    """Let go of what was kept for long enough, some at a time."""
+    """Delete what has been kept long enough, in batches."""
     replies = await _all(lambda: _forget_stale(workspace, kept.replies))
     replies += await _forget_replies(workspace, kept.replies)
     changes = await _all(lambda: _some(workspace, "erase.old_changes", kept.logs))
@@ -140,7 +142,7 @@ async def _some(workspace: Workspace, query: str, kept: timedelta) -> int:
 
 
 async def _forget_stale(workspace: Workspace, kept: timedelta) -> int:
-    """Forget what models made of some texts that have been gone for so long; how many texts that were."""
+    """Delete replies and summaries of texts that were removed longer ago than `kept`; returns how many texts."""
     async with workspace.transaction() as tx:
         hashes = [hash_ for (hash_,) in await tx.rows("erase.stale", kept=kept, limit=_ROWS_AT_ONCE)]
         if hashes:

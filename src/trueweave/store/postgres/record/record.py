@@ -1,4 +1,4 @@
-"""The record: storing versions of documents, withdrawing them, reading them back."""
+"""The record: storing, withdrawing and reading document versions."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ CHUNK_TYPES = ("uuid", "uuid", "int4", "int4", "int4", "text", "uuid")
 MENTION_TYPES = ("uuid", "uuid", "int4", "uuid", "text", "text", "text", "uuid", "int2", "int4[]")
 LINK_TYPES = ("uuid", "uuid", "int4", "uuid", "uuid", "text", "uuid", "text[]", "int8", "int2", "int4[]")
 _NAME = ("uuid", "text", "text", "int8")
-_PAGE_DOCUMENTS, _PAGE_BYTES = 500, 4 * 2**20  # that are read at once
+_PAGE_DOCUMENTS, _PAGE_BYTES = 500, 4 * 2**20  # per page
 _TRIES = 5
-_LARGE = 20_000  # mentions and links, which may take longer to store than a statement may as a rule
+_LARGE = 20_000  # mentions and links, which may take longer to store than the statement timeout
 
 
 class Stored(NamedTuple):
-    """What storing brought: how many documents were new or changed, and the names that nobody had mentioned before."""
+    """The result of storing: how many documents were new or changed, and which names nobody had mentioned before."""
 
     documents: int
     names: list[UUID]
 
 
 async def store(workspace: Workspace, documents: Sequence[Contribution], room: int | None = None) -> Stored:
-    """Store one new version of each document, in one transaction. StorageFull where the workspace would have more bytes
-    of text than `room`.
+    """Store one new version of each document, in one transaction. Raises StorageFull if the workspace would exceed
+    `room` bytes of text.
 
-    Readers see nothing of it until it is settled. Storing what is already there changes nothing, so a caller who does
-    not know whether an earlier try went through may simply try again.
+    Readers see nothing of it until it is settled. Storing a version again changes nothing, so a caller who does not
+    know whether an earlier attempt succeeded can simply retry.
     """
     size = sum(c.document.size for c in documents)
     for attempt in range(1, _TRIES + 1):
@@ -55,16 +55,16 @@ async def store(workspace: Workspace, documents: Sequence[Contribution], room: i
                     return await store_in(tx, documents, room)
                 return await off_loop(tx, lambda tx: store_in(tx, documents, room))
         except UniqueViolation:
-            # Another writer brought a version of the same document in the meantime: look again, then ours is the later.
+            # Another writer stored a version of the same document meanwhile. Retry, which makes ours the later version.
             if attempt == _TRIES:
                 raise
     raise AssertionError("unreachable")
 
 
 async def store_in(tx: Transaction, offered: Sequence[Contribution], room: int | None = None) -> Stored:
-    """The same in a transaction that may do more. UniqueViolation where another writer stores the same document."""
+    """The same inside the caller's transaction. Raises UniqueViolation if another writer stores the same document."""
     await names_may_arrive(tx)
-    latest = {c.document.uri: c for c in await _still_wanted(tx, offered)}  # of two versions, the later one counts
+    latest = {c.document.uri: c for c in await _still_wanted(tx, offered)}  # of two versions, keep the later
     documents = [latest[uri] for uri in sorted(latest)]
     await note_recipes(tx, {c.made for c in documents if c.made})
     ids, uris = [c.document.id for c in documents], [c.document.uri for c in documents]
@@ -93,9 +93,9 @@ async def store_in(tx: Transaction, offered: Sequence[Contribution], room: int |
 
 
 async def _still_wanted(tx: Transaction, offered: Sequence[Contribution]) -> list[Contribution]:
-    """Those of the documents that nobody has replaced or removed while they were being made.
+    """Those of the documents that were not replaced or removed while they were being processed.
 
-    A document that was made from a source takes its place: the source leaves in the same transaction.
+    A document made from a source replaces it: the source is deleted in the same transaction.
     """
     made = [(c.document.uri, c.document.source) for c in offered if c.document.source]
     if not made:
@@ -113,7 +113,7 @@ async def _made_anew(tx: Transaction, known: Sequence[DocumentRow]) -> None:
 
 
 async def note_recipes(tx: Transaction, made: set[Made]) -> None:
-    """Note how documents were worked."""
+    """Record the recipes that documents were processed with."""
     if made:
         ordered = sorted(made, key=lambda one: one.id)
         await tx.run(
@@ -125,7 +125,7 @@ async def note_recipes(tx: Transaction, made: set[Made]) -> None:
 
 
 async def _register(tx: Transaction, mentions: Iterable[MentionRow]) -> list[UUID]:
-    """Enter the names that are new, each under the keys by which others alike will find it."""
+    """Insert the new names, each with the keys by which similar names will find it."""
     names = {m.name: (m.name, m.written, m.type, _phrase(m.written)) for m in mentions}
     await tx.copy("stage_name", _NAME, names.values())
     new = [id_ for (id_,) in await tx.rows("record.insert_names")]
@@ -142,27 +142,28 @@ def _phrase(written: str) -> int | None:
 
 
 async def made_by(tx: Transaction) -> list[tuple[Made, int]]:
-    """How documents were worked, and how many of them in each way; without those whose entities were given."""
+    """The recipes that documents were processed with, and how many documents used each; without documents whose
+    entities were supplied by the caller."""
     rows = await tx.rows("record.made_by")
     return [(made(recipe, fingerprint), count) for recipe, fingerprint, count in rows]
 
 
 def made(recipe: Mapping[str, Any], fingerprint: str) -> Made:
-    """How documents were worked, from a row of it: the recipe as text is the one that its id was made from."""
+    """A recipe from its row. Serialising it this way restores the text that its id was computed from."""
     return Made(json.dumps(recipe, sort_keys=True), fingerprint)
 
 
 async def withdraw(workspace: Workspace, uris: Sequence[str]) -> int:
-    """Mark these documents as no longer current, all in one transaction; how many there were.
+    """Mark these documents as no longer current, all in one transaction; returns how many there were.
 
-    What they leave behind elsewhere is noted, to be erased once they are out of the view.
+    What they leave elsewhere is noted, and erased once they have left the view.
     """
     async with workspace.transaction() as tx:
         return await withdraw_in(tx, uris)
 
 
 async def withdraw_in(tx: Transaction, uris: Sequence[str]) -> int:
-    """The same in a transaction that may do more."""
+    """The same inside the caller's transaction."""
     ordered = sorted(set(uris))
     waiting = await tx.rows("source.withdraw", uris=ordered)
     await tx.rows("record.lock_versions", uris=ordered)
@@ -176,10 +177,10 @@ async def withdraw_in(tx: Transaction, uris: Sequence[str]) -> int:
 
 
 async def read(workspace: Workspace, *, visible: bool = False) -> AsyncIterator[list[Document]]:
-    """All documents as they were stored, with what was said in them, a page at a time, in no particular order.
+    """All documents as stored, with their mentions and links, one page at a time, in no particular order.
 
-    With `visible` they are those that the view is made of, and not yet the versions that wait to be settled. A page has
-    few bytes, but one document at least.
+    With `visible`, the versions that the view is made of, rather than newer ones that are not settled yet. The size of
+    a page in bytes is limited, but it contains at least one document.
     """
     place = _Place()
     while True:
@@ -191,7 +192,7 @@ async def read(workspace: Workspace, *, visible: bool = False) -> AsyncIterator[
 
 
 async def pages(tx: Transaction, *, visible: bool = False) -> AsyncGenerator[list[Document], None]:
-    """The same in one transaction, which is a snapshot: so they are documents that were there at the same time."""
+    """The same in one snapshot transaction, so that all documents are from the same point in time."""
     place = _Place()
     while True:
         documents, place = await _page(tx, place, visible=visible)
@@ -201,14 +202,14 @@ async def pages(tx: Transaction, *, visible: bool = False) -> AsyncGenerator[lis
 
 
 class _Place(NamedTuple):
-    """Where the next page begins, and how many documents it may have."""
+    """Where the next page starts, and how many documents it may contain."""
 
     after: UUID = UUID(int=0)
     limit: int = _PAGE_DOCUMENTS
 
 
 async def _page(tx: Transaction, place: _Place, *, visible: bool) -> tuple[list[Document], _Place]:
-    """The next documents, and where those after them begin."""
+    """The next documents, and the start of the page after them."""
     query = "record.read_visible" if visible else "record.read_documents"
     rows = await tx.rows(query, after=place.after, limit=place.limit)
     if not rows:
@@ -230,7 +231,7 @@ async def _page(tx: Transaction, place: _Place, *, visible: bool) -> tuple[list[
 
 
 def _chunks(chunks: list[Row], mentions: list[Row], links: list[Row]) -> dict[UUID, list[Chunk]]:
-    """The chunks of each document, from the rows of several."""
+    """The chunks of each document, from rows of several documents."""
     written: dict[UUID, tuple[str, str]] = {}
     mentioned: dict[tuple[UUID, UUID], list[Mention]] = {}
     for document, chunk, name, as_written, type_, said, emphasis, spans in mentions:

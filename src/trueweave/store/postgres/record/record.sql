@@ -7,7 +7,7 @@ CREATE TEMP TABLE IF NOT EXISTS stage_name (id uuid, written text, type text, ph
 CREATE TEMP TABLE IF NOT EXISTS stage_key (key bigint, name uuid, mask bigint) ON COMMIT DELETE ROWS
 
 -- name: clear_stage
--- For a transaction that stores more than once.
+-- For transactions that store more than once.
 DELETE FROM stage_document; DELETE FROM stage_chunk; DELETE FROM stage_mention; DELETE FROM stage_link;
 DELETE FROM stage_name; DELETE FROM stage_key
 
@@ -15,14 +15,14 @@ DELETE FROM stage_name; DELETE FROM stage_key
 SELECT id FROM document WHERE id = ANY(%(ids)s) AND current
 
 -- name: lock_versions
--- In the order of their uris, so that two writers of the same documents wait for each other and never deadlock.
+-- Sorted by uri, so that two writers of the same documents wait for each other instead of deadlocking.
 SELECT id FROM document WHERE id = ANY(ARRAY(
     SELECT d.id FROM unnest(%(uris)s::text[]) AS u (uri)
     CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri OFFSET 0) d))
 ORDER BY uri, id FOR UPDATE
 
 -- name: forget_invisible
--- A version that was never visible leaves no trace.
+-- A version that was never visible is deleted without a trace.
 WITH gone AS (
     DELETE FROM document WHERE id = ANY(ARRAY(
         SELECT d.id FROM unnest(%(uris)s::text[]) AS u (uri)
@@ -45,7 +45,7 @@ RETURNING uri
 UPDATE document SET current = true WHERE id = ANY(%(ids)s) AND NOT current RETURNING id
 
 -- name: made_from
--- What is known already may have been made anew, from another source.
+-- A known version may have been made again from another source.
 UPDATE document d SET source = s.source, notes = string_to_array(s.notes, E'\n'), recipe = s.recipe
 FROM unnest(%(ids)s::uuid[], %(sources)s::uuid[], %(notes)s::text[], %(recipes)s::uuid[]) AS s (id, source, notes, recipe)
 WHERE d.id = s.id AND (d.source, d.recipe) IS DISTINCT FROM (s.source, s.recipe)
@@ -57,7 +57,7 @@ SELECT id, recipe::jsonb, fingerprint FROM unnest(%(ids)s::uuid[], %(recipes)s::
 ON CONFLICT DO NOTHING
 
 -- name: made_by
--- By which recipes the documents were worked, and how many by each.
+-- The recipes that documents were processed with, and how many documents used each.
 SELECT r.recipe, r.fingerprint, d.documents
 FROM (SELECT recipe, count(*) AS documents FROM document WHERE current AND recipe IS NOT NULL GROUP BY recipe) d
 JOIN recipe r ON r.id = d.recipe ORDER BY d.documents DESC, r.id
@@ -71,7 +71,7 @@ INSERT INTO facet (document, facet)
 SELECT id, f FROM stored CROSS JOIN LATERAL facets(metadata) AS f WHERE metadata <> '{}'
 
 -- name: insert_names
--- In the order of their ids, so that two writers of the same new names wait for each other and never deadlock.
+-- Sorted by id, so that two writers of the same new names wait for each other instead of deadlocking.
 INSERT INTO name (id, written, type, phrase) SELECT id, written, type, phrase FROM stage_name ORDER BY id
 ON CONFLICT DO NOTHING RETURNING id
 
@@ -99,7 +99,7 @@ SELECT id, uri, title, metadata, places FROM document WHERE current AND id > %(a
 SELECT id, uri, title, metadata, places FROM document WHERE visible AND id > %(after)s ORDER BY id LIMIT %(limit)s
 
 -- name: read_sizes
--- Roughly the bytes that documents take when they are read. The length of a text is known without reading it.
+-- Roughly the bytes that documents take in memory. PostgreSQL knows the length of a text without reading it.
 SELECT d.id, (SELECT coalesce(sum(octet_length(text)), 0) FROM chunk WHERE document = d.id)
     + 500 * ((SELECT count(*) FROM mention WHERE document = d.id) + (SELECT count(*) FROM link WHERE document = d.id))
 FROM unnest(%(documents)s::uuid[]) AS d (id)

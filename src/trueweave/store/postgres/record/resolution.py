@@ -1,4 +1,4 @@
-"""Which names are alike, people's rules about them, and the settings that both obey."""
+"""Similar names, people's rules about names, and the settings of both."""
 
 from __future__ import annotations
 
@@ -31,30 +31,30 @@ LONGEST_LABEL = 20_000  # characters
 _KINDS: tuple[RuleKind, ...] = ("merge", "split", "rename", "retype", "describe", "suppress")
 _LABELLED = {"rename": "the label it shall have", "retype": "its type", "describe": "its description"}
 _BEHIND_RULES = 2**63 - 1
-FACT = "fact:"  # how the uris of documents begin that state what a person added
+FACT = "fact:"  # prefix of the uris of documents that state facts added by people
 
-# Where a rule stands in the list of all: its number; or behind all numbers, when a fact was added, and its id.
+# A rule's position in the list: its number. Facts come after all rules, ordered by when they were added and by id.
 RulePlace = tuple[int, datetime | None, UUID | None]
 
 
 async def settings(tx: Transaction) -> ResolutionSettings:
-    """What makes two names one entity in this workspace."""
+    """The workspace's settings for deciding which names are one entity."""
     [(mode, threshold, same)] = await tx.rows("resolve.settings")
     return ResolutionSettings(mode, threshold, same)
 
 
 async def stage_keys(tx: Transaction, names: Iterable[Row], how: ResolutionSettings) -> None:
-    """Put the keys of these names, given as (id, written, type), where they are inserted from."""
+    """Stage the keys of these names, given as (id, written, type), for insertion."""
     forms = ((id_, compared(written, how), type_) for id_, written, type_ in names)
     entries = ((key, id_, mask(form)) for id_, form, type_ in forms for key in keys(form, type_, how))
     await tx.copy("stage_key", ("int8", "uuid", "int8"), entries)
 
 
 async def find_alike(workspace: Workspace, names: Sequence[UUID]) -> int:
-    """Let these names look for all others that they are alike to; how many pairs there were.
+    """Find all names similar to these; returns the number of pairs.
 
-    Each name was stored, with its keys, by a transaction that ended before: of any two names alike, the one that came
-    later finds the other.
+    Each name was stored with its keys by a transaction that has already committed. So of any two similar names, the one
+    stored later finds the other.
     """
     found = 0
     for at in range(0, len(names), _BATCH):
@@ -90,13 +90,13 @@ async def _find_alike(tx: Transaction, names: Sequence[UUID]) -> int:
 
 
 async def change_settings(workspace: Workspace, to: ResolutionSettings) -> None:
-    """Resolve all names anew by other settings. The view follows as they are settled, a batch at a time."""
+    """Resolve all names again with other settings. The view follows as they are settled, batch by batch."""
     async with workspace.transaction() as tx:
         await change_settings_in(tx, to)
 
 
 async def change_settings_in(tx: Transaction, to: ResolutionSettings) -> bool:
-    """The same in a transaction that may do more; whether the settings were others."""
+    """The same inside the caller's transaction; returns whether the settings changed."""
     await nothing_moves(tx)
     if await settings(tx) == to:
         return False
@@ -107,7 +107,7 @@ async def change_settings_in(tx: Transaction, to: ResolutionSettings) -> bool:
 
 
 async def _match_all_again(tx: Transaction, how: ResolutionSettings) -> None:
-    """Forget which names are alike, and have all of them look for others again."""
+    """Delete all pairs of similar names, and queue every name for matching again."""
     await tx.run("resolve.forget_alike")
     await tx.run("resolve.forget_keys")
     await tx.run("record.stage")
@@ -121,7 +121,7 @@ async def _match_all_again(tx: Transaction, how: ResolutionSettings) -> None:
 
 
 async def add_rule(workspace: Workspace, rule: Rule) -> Rule:
-    """Lay a rule down, and give it as it is stored. Laying one of the same id down twice is laying it down once."""
+    """Add a rule, and return it as stored. Adding a rule with the same id twice has no further effect."""
     names = sorted({_tidied(name) for name in rule.names}, key=lambda n: (n.name, n.type))
     label = storable(rule.label).strip() if rule.kind == "describe" else tidy(rule.label)
     target = _tidied(rule.target) if rule.target else None
@@ -137,7 +137,7 @@ def _tidied(name: NameKey) -> NameKey:
 
 
 async def insert_rules(tx: Transaction, rules: Sequence[Rule]) -> None:
-    """Write rules down in this order, and have the names that they speak of resolved again."""
+    """Insert rules in this order, and have the names they mention resolved again."""
     await lock_view(tx)
     await tx.run(
         "resolve.rule_insert",
@@ -161,25 +161,25 @@ async def insert_rules(tx: Transaction, rules: Sequence[Rule]) -> None:
 
 
 def fact_uri(id_: UUID) -> str:
-    """The uri of the document that states what a person added."""
+    """The uri of the document that states a fact added by a person."""
     return f"{FACT}{id_}"
 
 
 def _side(rule: Rule) -> int:
-    """What part the names of a rule have in it, besides that of a target."""
+    """The role of a rule's names other than its target."""
     if rule.target:
         return SOURCE
     return SUPPRESSED if rule.kind == "suppress" else 0
 
 
 async def undo_rule(workspace: Workspace, rule: UUID) -> bool:
-    """Take a rule back, if there is one: the names that it spoke of are resolved as if it had never been."""
+    """Delete a rule, if it exists: the names it mentions are resolved as if it had never existed."""
     async with workspace.transaction() as tx:
         return bool(await delete_rules(tx, (rule,)))
 
 
 async def delete_rules(tx: Transaction, rules: Sequence[UUID]) -> int:
-    """Delete rules and have the names that they mention resolved again; how many there were."""
+    """Delete rules, and have the names they mention resolved again; returns how many there were."""
     await lock_view(tx)
     await _touch(tx, *rules)
     await tx.run("resolve.rule_delete_names", rules=Ids(rules))
@@ -187,13 +187,13 @@ async def delete_rules(tx: Transaction, rules: Sequence[UUID]) -> int:
 
 
 async def rules(tx: Transaction, kind: RuleKind | None = None) -> list[Rule]:
-    """All rules of the workspace, or those of one kind, in the order in which they were laid down."""
+    """All rules of the workspace, or those of one kind, oldest first."""
     return _grouped(await tx.rows("resolve.rule_list", kind=kind))
 
 
 async def rule_page(tx: Transaction, limit: int, after: RulePlace | None = None) -> list[tuple[RulePlace, Rule]]:
-    """Rules in the order in which they were laid down, and facts that were added after them, each with its place: the
-    first, or those behind a place."""
+    """A page of rules, oldest first, followed by the added facts, each with its position; with `after`, the page that
+    follows that position."""
     ordinal, made, fact = after or (0, None, None)
     rows = await tx.rows("resolve.rule_page", limit=limit, after=ordinal)
     page: list[tuple[RulePlace, Rule]] = [
@@ -220,7 +220,8 @@ def _rule(own: Sequence[Any], named: Sequence[Row]) -> Rule:
 async def added_facts(
     tx: Transaction, id_: UUID | None = None, *, limit: int | None = None, after: tuple[datetime, UUID] | None = None
 ) -> list[Rule]:
-    """The facts that people added, which are documents, as rules: so many behind another; or the one of this id."""
+    """The facts that people added, which are stored as documents, as rules: at most `limit` of those after `after`, or
+    the one with this id."""
     first = fact_uri(id_) if id_ else FACT
     last = f"{first[:-1]}{chr(ord(first[-1]) + 1)}"
     made, behind = (after[0], fact_uri(after[1])) if after else (None, None)
@@ -232,7 +233,8 @@ async def added_facts(
 
 
 async def mentioned(tx: Transaction, names: Sequence[NameKey]) -> dict[NameKey, tuple[NameKey, ...]]:
-    """For each of these names those that some document mentions now; without a type, all that are written so."""
+    """For each of these names, the matching names that some document mentions now; without a type, those of any
+    type."""
     rows = await tx.rows("resolve.matching", names=[tidy(n.name) for n in names], types=[tidy(n.type) for n in names])
     return {
         name: tuple(NameKey(written, type_) for who, written, type_, _ in rows if who == n)
@@ -241,9 +243,9 @@ async def mentioned(tx: Transaction, names: Sequence[NameKey]) -> dict[NameKey, 
 
 
 async def sweep(workspace: Workspace, among: Sequence[UUID] | None = None) -> int:
-    """Forget the names that no document mentions any more, all or those among these; how many there were.
+    """Delete names that no document mentions any more, either all or those among these; returns how many there were.
 
-    They are not part of the view. They stay until swept, because taking them away has to keep all writers waiting.
+    They are not part of the view. They are kept until swept because deleting them blocks all writers.
     """
     async with workspace.transaction() as tx:
         await nothing_moves(tx)
@@ -264,12 +266,12 @@ async def sweep(workspace: Workspace, among: Sequence[UUID] | None = None) -> in
 
 
 def _entries(names: Sequence[Row], how: ResolutionSettings) -> list[tuple[int, UUID]]:
-    """The keys of these names, given as (id, written, type), each with its name."""
+    """The keys of these names, given as (id, written, type), each paired with its name."""
     return [(key, id_) for id_, written, type_ in names for key in keys(compared(written, how), type_, how)]
 
 
 async def _touch(tx: Transaction, *rules: UUID) -> None:
-    """Have the names that these rules speak of resolved again."""
+    """Have the names mentioned in these rules resolved again."""
     await tx.run("resolve.mark_dirty", rules=Ids(rules))
     await tx.run("resolve.mark_dirty_pairs", rules=Ids(rules))
     await count_change(tx)

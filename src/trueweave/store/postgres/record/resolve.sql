@@ -13,7 +13,7 @@ SELECT n.id, n.written, n.type FROM (
 CROSS JOIN LATERAL (SELECT id, written, type FROM name WHERE id = u.name OFFSET 0) n
 
 -- name: candidates
--- One index probe per key, however many names there are (see settle.sql). `who` counts the searching names.
+-- One index probe per key, however many names there are (see settle.sql). `who` is the number of the searching name.
 SELECT c.who, n.id, n.written
 FROM (SELECT DISTINCT p.who, k.name
       FROM unnest(%(keys)s::bigint[], %(who)s::bigint[], %(masks)s::bigint[], %(most)s::bigint[]) AS p (key, who, mask, most)
@@ -80,7 +80,7 @@ JOIN rule_name n ON n.rule = r.id
 ORDER BY r.ordinal, n.written COLLATE "C", n.type COLLATE "C"
 
 -- name: mark_dirty_pairs
--- The pairs of names that rules about facts speak of: all pairs of an entity that is suppressed, or those of a relation.
+-- The pairs of names affected by rules about facts: all pairs of a suppressed entity, or the pairs of a relation.
 WITH spoken AS MATERIALIZED (
     SELECT r.rule, r.side, n.entity
     FROM (SELECT rule, name, written_hash, side FROM rule_name WHERE rule = ANY(%(rules)s) AND side > 0 OFFSET 0) AS r
@@ -102,7 +102,7 @@ WHERE own.side = 1 AND EXISTS (SELECT FROM own AS other WHERE other.rule = own.r
 ORDER BY 1, 2 ON CONFLICT DO NOTHING
 
 -- name: added_facts
--- The facts that people added, as documents: the first, or those behind this moment and uri.
+-- The facts that people added, which are documents: the first ones, or those after this time and uri.
 SELECT d.uri, d.metadata->>'added_by', d.added, c.text,
     ARRAY(SELECT m.written FROM mention m WHERE m.document = d.id ORDER BY m.n),
     ARRAY(SELECT m.type FROM mention m WHERE m.document = d.id ORDER BY m.n)
@@ -112,7 +112,7 @@ WHERE d.uri >= %(first)s AND d.uri < %(last)s AND d.current
 ORDER BY d.added, d.uri LIMIT %(limit)s
 
 -- name: mark_dirty
--- The names that these rules speak of.
+-- The names mentioned in these rules.
 INSERT INTO dirty_name (name)
 SELECT n.id FROM (
     SELECT n.id, n.entity FROM (SELECT name FROM rule_name WHERE rule = ANY(%(rules)s) OFFSET 0) AS r
@@ -123,7 +123,7 @@ SELECT n.id FROM (
 WHERE n.entity IS NOT NULL ORDER BY n.id ON CONFLICT DO NOTHING
 
 -- name: matching
--- The names that documents mention now among those asked for: `who` counts these. Without a type, all that are written so.
+-- The mentioned names that match those asked for, which `who` numbers. Without a type, names of any type match.
 SELECT p.who, n.written, n.type, n.count
 FROM unnest(%(names)s::text[], %(types)s::text[]) WITH ORDINALITY AS p (written, type, who)
 CROSS JOIN LATERAL (

@@ -1,15 +1,15 @@
--- Rows are locked in the order of their uris, so that two who want the same ones wait for each other and never deadlock.
+-- Rows are locked in the order of their uris, so that two transactions wait for each other instead of deadlocking.
 
 -- name: in_record
--- Which of these are in the record, made from the very same source, with nothing newer waiting; and made in the very same
--- way, where that is given.
+-- Which of these are in the record, made from exactly this source, with nothing newer submitted; and made with this
+-- recipe, if one is given.
 SELECT h.uri FROM unnest(%(uris)s::text[], %(ids)s::uuid[]) AS h (uri, id)
 CROSS JOIN LATERAL (SELECT FROM document WHERE uri = h.uri AND current AND source = h.id
     AND (%(made)s::uuid IS NULL OR recipe = %(made)s) OFFSET 0) d
 WHERE NOT EXISTS (SELECT FROM source s WHERE s.uri = h.uri)
 
 -- name: submit
--- Notes are lines of one text each, as arrays of arrays must be rectangular.
+-- The notes of a source are the lines of one text, because arrays of arrays must be rectangular.
 INSERT INTO source (uri, id, title, text, metadata, places, notes, recipe, trace)
 SELECT uri, id, title, text, metadata::jsonb, places::jsonb, string_to_array(notes, E'\n'), %(recipe)s::jsonb, %(trace)s
 FROM unnest(%(uris)s::text[], %(ids)s::uuid[], %(titles)s::text[], %(texts)s::text[], %(metadata)s::text[],
@@ -55,13 +55,13 @@ RETURNING uri, id
 DELETE FROM source WHERE uri = ANY(%(uris)s) RETURNING uri
 
 -- name: release
--- The process that began them is alive, so that this start does not count as a crash.
+-- The process that started them is alive, so this start does not count as a crash.
 UPDATE source SET starts = greatest(starts - 1, 0)
 WHERE uri = ANY(ARRAY(
     SELECT uri FROM source WHERE uri = ANY(%(uris)s) AND id = ANY(%(ids)s) ORDER BY uri FOR UPDATE))
 
 -- name: fail
--- Keep the error; after so many failures the document is marked as failed. This start does not count as a crash.
+-- Keep the error; after `tries` failures the document is marked as failed. This start does not count as a crash.
 UPDATE source SET failures = failures + 1, error = %(error)s, failed = failures + 1 >= %(tries)s,
     starts = greatest(starts - 1, 0)
 WHERE uri = %(uri)s AND id = %(id)s AND NOT failed RETURNING failed
@@ -82,7 +82,7 @@ SELECT EXISTS (SELECT FROM source WHERE NOT failed)
     OR (EXISTS (SELECT FROM pending_link) AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'link'))
 
 -- name: forget_jobs
--- Jobs that wait lose these documents; one that has no other goes. A payload is a list of uri and id, as `packed` writes it.
+-- Remove these documents from queued jobs, and delete jobs left empty. A payload is a list of (uri, id): see `packed`.
 WITH concerned AS (
     SELECT j.id, (SELECT jsonb_agg(d ORDER BY n) FROM jsonb_array_elements(listed) WITH ORDINALITY AS o (d, n)
                   WHERE d ->> 0 <> ALL(%(uris)s::text[])) AS kept

@@ -1,4 +1,4 @@
-"""Documents that were submitted and are not in the record yet."""
+"""Documents that were submitted but are not in the record yet."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _PAGE = 10_000
 
 
 class Job(NamedTuple):
-    """Which source is to be worked. It is void once the source has been replaced or removed."""
+    """A source to process. The job is void once the source has been replaced or removed."""
 
     uri: str
     id: UUID
 
 
 def packed(jobs: Iterable[Job]) -> bytes:
-    """Some jobs as the queue carries them."""
+    """Jobs encoded for the queue."""
     return json.dumps([(job.uri, job.id.hex) for job in jobs]).encode()
 
 
@@ -40,8 +40,8 @@ def unpacked(payload: bytes | None) -> list[Job]:
 
 
 class Begun(NamedTuple):
-    """A source that is being worked on, the recipe to work it by, how often that was begun, and the trace in which it
-    was handed in."""
+    """A source that is being processed, its recipe, how often processing was started, and the trace in which it was
+    submitted."""
 
     id: UUID
     source: Source
@@ -51,7 +51,7 @@ class Begun(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """A source as it is kept, under a hash of all that a document will be made from."""
+    """A source as stored, under a hash of everything that its document is made from."""
 
     id: UUID
     source: Source
@@ -60,7 +60,7 @@ class _Row(NamedTuple):
 
 
 def source_id(source: Source, recipe: str) -> UUID:
-    """The id of a source that is to be worked by a recipe."""
+    """The id of a source to be processed with a recipe."""
     return _row(source, recipe).id
 
 
@@ -77,7 +77,8 @@ def _rows(sources: Iterable[Source], recipe: str) -> list[_Row]:
 async def not_in_record(
     tx: Transaction, sources: Iterable[Source], recipe: str, made: UUID | None = None
 ) -> list[Source]:
-    """Those of the sources that are not in the record just so already; or not `made` in that way, if it is given."""
+    """The sources that are not already in the record unchanged; with `made`, also those processed with another
+    recipe."""
     rows = await asyncio.to_thread(_rows, sources, recipe)
     return [row.source for row in await _new(tx, rows, made)]
 
@@ -90,7 +91,7 @@ async def _new(tx: Transaction, rows: Sequence[_Row], made: UUID | None) -> list
 
 
 class HandedIn(NamedTuple):
-    """How many sources were new or changed, and those of them that nobody had submitted before."""
+    """How many sources were new or changed, and which of them had not been submitted before."""
 
     new: int
     queued: list[Job]
@@ -99,10 +100,11 @@ class HandedIn(NamedTuple):
 async def submit(
     workspace: Workspace, sources: Sequence[Source], recipe: str, made: UUID | None = None, room: int | None = None
 ) -> HandedIn:
-    """Hand in those of the sources that are new or changed, with a job for each, in one transaction. With
-    `made`, also those that were made in another way. StorageFull where the workspace would have more than `room`.
+    """Submit the sources that are new or changed, with jobs for them, in one transaction. With `made`, also those that
+    were processed with another recipe. Raises StorageFull if the workspace would exceed `room` bytes.
 
-    Those that wait already get another job: whoever began them may be gone. A job too many does no harm.
+    Sources already submitted get another job, because the process that started them may be gone. An extra job does no
+    harm.
     """
     latest = {source.uri: source for source in sources}
     rows = await asyncio.to_thread(_rows, latest.values(), recipe)
@@ -131,18 +133,18 @@ async def submit(
 
 
 async def take_back(workspace: Workspace, jobs: Sequence[Job]) -> None:
-    """Withdraw those of these sources that nobody is working on."""
+    """Withdraw those of these sources that nobody has started processing."""
     async with workspace.transaction() as tx:
         await tx.run("source.take_back", uris=Texts(j.uri for j in jobs), ids=Ids(j.id for j in jobs))
 
 
 async def forget_jobs(tx: Transaction, uris: Sequence[str]) -> None:
-    """Take these documents out of the jobs that wait. PostgreSQL does that: a queue may be longer than memory."""
+    """Remove these documents from queued jobs. This is done in PostgreSQL because the queue may not fit into memory."""
     await tx.run("source.forget_jobs", uris=Texts(uris))
 
 
 def _handfuls(jobs: Sequence[Job], sizes: Sequence[int]) -> Iterator[list[Job]]:
-    """Small documents share a place in the queue, large ones have one of their own."""
+    """Group small documents into one job; large documents get their own."""
     some: list[Job] = []
     size = 0
     for job, characters in zip(jobs, sizes, strict=True):
@@ -156,7 +158,7 @@ def _handfuls(jobs: Sequence[Job], sizes: Sequence[int]) -> Iterator[list[Job]]:
 
 
 async def begin(workspace: Workspace, jobs: Sequence[Job]) -> list[Begun | None]:
-    """The sources of these jobs; None for each that has been finished, replaced, removed or failed."""
+    """The sources of these jobs; None for those that were finished, replaced, removed or have failed."""
     async with workspace.transaction() as tx:
         rows = await tx.rows("source.begin", uris=Texts(j.uri for j in jobs), ids=Ids(j.id for j in jobs))
     begun = {
@@ -173,15 +175,15 @@ async def begin(workspace: Workspace, jobs: Sequence[Job]) -> list[Begun | None]
 
 
 async def release(workspace: Workspace, jobs: Sequence[Job]) -> None:
-    """Whoever began these has to leave them for later, and lives: that they were begun does not count."""
+    """Leave sources for later. The process that started them is alive, so the start is not counted."""
     async with workspace.transaction() as tx:
         await tx.run("source.release", uris=Texts(j.uri for j in jobs), ids=Ids(j.id for j in jobs))
 
 
 async def fail(workspace: Workspace, job: Job, error: str, tries: int) -> bool | None:
-    """Keep what went wrong; whether that was once too often, and the document has been failed.
+    """Record an error; returns whether the document has now failed for good.
 
-    None when nobody waits for it any longer: it was replaced, removed or failed meanwhile.
+    None if the source no longer matters because it was replaced or removed, or has failed already.
     """
     async with workspace.transaction() as tx:
         failed: bool | None = await tx.value("source.fail", uri=job.uri, id=job.id, error=error, tries=tries)
@@ -189,12 +191,12 @@ async def fail(workspace: Workspace, job: Job, error: str, tries: int) -> bool |
 
 
 async def known(tx: Transaction, uris: Sequence[str]) -> set[str]:
-    """Those of these uris whose documents are there or wait."""
+    """Those of these uris whose documents are in the record or submitted."""
     return {uri for (uri,) in await tx.rows("source.known", uris=Texts(uris))}
 
 
 async def uris(tx: Transaction, after: str, limit: int = _PAGE) -> list[str]:
-    """The uris of documents that are there or wait, in order, those after this one."""
+    """The uris of documents in the record or submitted, in order, after this one."""
     return [uri for (uri,) in await tx.rows("source.uris", after=after, limit=limit)]
 
 
@@ -204,7 +206,7 @@ async def failed_documents(tx: Transaction, limit: int = 20) -> list[FailedDocum
 
 
 async def retry(tx: Transaction) -> int:
-    """Queue those documents again that failed for good; how many there were."""
+    """Queue documents that failed for good again; returns how many there were."""
     rows = await tx.rows("source.retry")
     handfuls = _handfuls([Job(uri, id_) for uri, id_, _ in rows], [size for *_, size in rows])
     await enqueue(tx, "document", [packed(some) for some in handfuls])

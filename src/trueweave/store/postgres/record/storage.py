@@ -1,4 +1,5 @@
-"""How many bytes of text a workspace holds: those of its chunks, counted as they come and go, and of what waits."""
+"""Measures how many bytes of text a workspace holds: its chunks, counted as they are added and removed, and submitted
+documents."""
 
 from __future__ import annotations
 
@@ -7,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from trueweave.core.errors import StorageFull
 from trueweave.store.postgres.db import Transaction
 
-_MOST_ROWS = 500  # that are added up each time; more are put together first
+_MOST_ROWS = 500  # counter rows summed per call; above this they are merged
 
 
 async def used(tx: Transaction, replaced: Sequence[str] = ()) -> int:
-    """The bytes of text in the record and in what waits to be worked, without what waits under these uris."""
+    """The bytes of text in the record and in submitted documents, without those submitted under the `replaced` uris."""
     [(size, rows)] = await tx.rows("storage.used", replaced=list(replaced))
     if rows > _MOST_ROWS:
         await tx.run("storage.compact")
@@ -19,8 +20,8 @@ async def used(tx: Transaction, replaced: Sequence[str] = ()) -> int:
 
 
 async def check_room(tx: Transaction, most: int | None, texts: Iterable[str], replaced: Sequence[str] = ()) -> None:
-    """StorageFull where these texts are more than the workspace may hold besides what it has; None is no limit. What
-    waits under the uris that are `replaced` does not count."""
+    """Raise StorageFull if the workspace cannot hold these texts as well; None means no limit. Documents submitted
+    under the `replaced` uris do not count."""
     if most is None:
         return
     found, more = await used(tx, replaced), sum(len(text.encode(errors="replace")) for text in texts)
@@ -32,5 +33,5 @@ async def check_room(tx: Transaction, most: int | None, texts: Iterable[str], re
 
 
 async def compact(tx: Transaction) -> None:
-    """Put the rows of the count together."""
+    """Merge the counter rows into one."""
     await tx.run("storage.compact")

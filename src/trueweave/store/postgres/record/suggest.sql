@@ -5,13 +5,13 @@ CREATE TEMP TABLE suggest_key (key bigint, name uuid, mask bigint) ON COMMIT DRO
 CREATE INDEX ON suggest_key (key) INCLUDE (name, mask)
 
 -- name: live_names
--- Without those of suppressed entities, which have no row.
+-- Without names of suppressed entities, which have no row.
 SELECT n.id, n.written, n.type, n.entity, n.count
 FROM name n CROSS JOIN LATERAL (SELECT FROM entity WHERE id = n.entity OFFSET 0) AS e
 WHERE n.id > %(after)s AND n.entity IS NOT NULL ORDER BY n.id LIMIT %(limit)s
 
 -- name: candidates
--- As in resolve.sql, among the keys that were staged: live names of other entities. Each pair is found once.
+-- As in resolve.sql, but among the staged keys, and only live names of other entities. Each pair is found once.
 SELECT c.who, n.id, n.written, n.type, n.entity, n.count
 FROM (SELECT DISTINCT p.who, k.name
       FROM unnest(%(keys)s::bigint[], %(who)s::bigint[], %(masks)s::bigint[], %(most)s::bigint[]) AS p (key, who, mask, most)
@@ -30,7 +30,7 @@ INSERT INTO rejection (a, b) SELECT * FROM unnest(%(a)s::uuid[], %(b)s::uuid[]) 
 DELETE FROM rejection r USING unnest(%(a)s::uuid[], %(b)s::uuid[]) AS u (a, b) WHERE r.a = u.a AND r.b = u.b
 
 -- name: keep
--- In the order of their numbers, so that two who list at once wait for each other and never deadlock.
+-- Sorted by number, so that two concurrent listings wait for each other instead of deadlocking.
 INSERT INTO suggestion (n, id, a, b, score)
 SELECT n, id, a, b, score FROM unnest(%(ids)s::uuid[], %(a)s::uuid[], %(b)s::uuid[], %(scores)s::float8[])
     WITH ORDINALITY AS u (id, a, b, score, n)
@@ -41,7 +41,7 @@ ON CONFLICT (workspace, n) DO UPDATE SET id = excluded.id, a = excluded.a, b = e
 DELETE FROM suggestion WHERE n > %(n)s
 
 -- name: kept
--- Those that are meant, by their numbers or by how their ids begin; names that nothing mentions any more are missing.
+-- The suggestions selected by number or by a prefix of the id; names that no document mentions any more are NULL.
 SELECT w.what, s.id, a.written, a.type, b.written, b.type
 FROM unnest(%(whats)s::text[]) AS w (what)
 LEFT JOIN suggestion s ON CASE WHEN w.what ~ '^\d{1,4}$' THEN s.n = w.what::int ELSE w.what <> '' AND starts_with(s.id::text, w.what) END

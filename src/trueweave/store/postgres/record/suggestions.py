@@ -1,4 +1,4 @@
-"""Names that may be one thing, for a person to decide: pairs that fuzzy resolution would take for one."""
+"""Suggests names that may be one entity, for a person to decide: pairs that fuzzy resolution would merge."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from trueweave.store.postgres.record import resolution
 from trueweave.text.names import key, normalise, pair_key
 
 _BATCH = 200  # names; between two batches the work can be cancelled
-_PASSAGES = 2  # of each name
+_PASSAGES = 2  # per name
 _ROOM = 160  # characters of a passage
 
 _Forms = tuple[UUID, UUID]
@@ -38,7 +38,7 @@ class _Name(NamedTuple):
 
 
 class _Pair(NamedTuple):
-    """Two names, how alike they are in per cent."""
+    """Two names, and their similarity in per cent."""
 
     score: float
     one: _Name
@@ -46,17 +46,17 @@ class _Pair(NamedTuple):
 
     @property
     def rank(self) -> tuple[float, int, str, str]:
-        """The most alike first, then the most mentioned."""
+        """Most similar first, then most often mentioned."""
         return -self.score, -self.one.count - self.other.count, self.one.written, self.other.written
 
 
 async def suggest(
     workspace: Workspace, threshold: int | None, limit: int, *, rejected: bool = False
 ) -> list[Suggestion]:
-    """Pairs of names that are more alike than the threshold and two entities, the most alike first.
+    """Pairs of names of different entities that are more similar than the threshold, most similar first.
 
-    Left out is what a person decided: pairs that were rejected (unless these are asked for) or that a rule splits. What
-    is given is kept as the list that `decided` refers to.
+    Pairs that a person has decided about are left out: rejected ones (unless `rejected` asks for them) and ones that a
+    rule splits. The result is stored as the list that `accept` and `reject` refer to.
     """
     async with workspace.transaction() as tx:
         found = await off_loop(tx, lambda aside: _found(aside, threshold, limit, rejected=rejected))
@@ -77,7 +77,7 @@ async def suggest(
 
 
 async def accept(workspace: Workspace, which: Sequence[str]) -> list[Rule]:
-    """Lay down a merge rule for each of these suggestions of the last list, given by number or by how the id begins."""
+    """Add a merge rule for each of these suggestions from the last list, given by number or by a prefix of the id."""
     async with workspace.transaction() as tx:
         pairs = await _decided(tx, which)
         rules = [Rule(uuid4(), "merge", pair) for pair in pairs]
@@ -87,7 +87,7 @@ async def accept(workspace: Workspace, which: Sequence[str]) -> list[Rule]:
 
 
 async def reject(workspace: Workspace, which: Sequence[str]) -> list[tuple[NameKey, NameKey]]:
-    """Suggest none of these pairs again, however the names are written and whatever their types."""
+    """Never suggest these pairs again, however the names are written and whatever their types."""
     async with workspace.transaction() as tx:
         pairs = await _decided(tx, which)
         await tx.run("suggest.reject", **_columns(map(_forms, pairs)))
@@ -113,7 +113,7 @@ async def _decided(tx: Transaction, which: Sequence[str]) -> list[tuple[NameKey,
 
 
 async def _found(tx: Transaction, threshold: int | None, most: int, *, rejected: bool) -> list[_Pair]:
-    """The best pairs, one for two entities. Never more than a few times as many are held at once."""
+    """The best pairs, at most one per pair of entities. Keeps no more than a few times `most` in memory."""
     how = await resolution.settings(tx)
     fuzzy = ResolutionSettings("fuzzy", threshold or how.threshold, how.same)
     refused = set(await tx.rows("suggest.rejected"))
@@ -134,7 +134,7 @@ async def _found(tx: Transaction, threshold: int | None, most: int, *, rejected:
 
 
 async def _stage(tx: Transaction, fuzzy: ResolutionSettings) -> _StagedKeys:
-    """Put the keys of all live names where they can be looked up: unless resolution is fuzzy, they are not stored."""
+    """Stage the keys of all live names for lookup: they are not stored unless resolution is fuzzy."""
     await tx.run("suggest.stage")
     staged = _StagedKeys()
     async for names in _pages(tx, 10 * _BATCH):
@@ -150,17 +150,17 @@ async def _stage(tx: Transaction, fuzzy: ResolutionSettings) -> _StagedKeys:
 
 
 class _StagedKeys:
-    """Which keys may have been staged: a name looks for hundreds of keys, and hardly any of them is there."""
+    """Filters out keys that were not staged: a name looks up hundreds of keys, hardly any of which exist."""
 
     def __init__(self) -> None:
         self._seen = np.zeros(2**24, dtype=np.bool_)
 
     def add(self, some: Iterable[int]) -> None:
-        """Remember these."""
+        """Add these keys."""
         self._seen[self._places(np.fromiter(some, np.int64))] = True
 
     def among(self, some: Collection[int]) -> list[int]:
-        """Those of these keys that may be there, and few besides."""
+        """Those of these keys that may have been staged, with few false positives."""
         given = np.fromiter(some, np.int64, len(some))
         found: list[int] = given[self._seen[self._places(given)]].tolist()
         return found
@@ -201,7 +201,7 @@ async def _alike(
 
 
 def _kept_apart(rules: Iterable[Rule]) -> Callable[[NameKey, NameKey], bool]:
-    """Whether a split rule speaks of one of two names and not of the other."""
+    """A function that says whether a split rule contains one of two names but not the other."""
     splits = [frozenset(rule.names) for rule in rules if rule.kind == "split"]
 
     def inside(name: NameKey, split: frozenset[NameKey]) -> bool:
@@ -222,7 +222,7 @@ def _shown(name: _Name, passages: dict[UUID, list[NamePassage]]) -> SuggestedNam
 
 
 def _around(text: str, place: int) -> str:
-    """What stands around a place in a text, from word to word."""
+    """An excerpt of a text around a position, cut at word boundaries."""
     start, end = max(place - _ROOM // 2, 0), min(place + _ROOM // 2, len(text))
     start = text.find(" ", start, place) + 1 or start if start else 0
     end = max(text.rfind(" ", place, end), place + 1) if end < len(text) else end

@@ -1,1 +1,1 @@
-"""The schema: its migrations, applying them, and whether a database fits this version."""
+"""The schema: its migrations, applying them, and whether a database matches this version."""

@@ -1,4 +1,4 @@
-"""Looking at a database without changing anything: what it can do, and what is in it."""
+"""Inspects a database without changing it: its capabilities and contents."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from trueweave.store.postgres.schema.schema import SchemaState, read_state
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What there is: PostgreSQL, pgvector (installed here, and at hand to be), the connections that all processes may
-    have together, the schema."""
+    """The versions of PostgreSQL and pgvector (installed, and available for installation), the number of connections
+    that all processes may have together, and the schema."""
 
     version: str
     version_number: int
@@ -27,7 +27,7 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceInfo:
-    """A workspace, when it was made, and the server that it is on."""
+    """A workspace, when it was created, and its server."""
 
     name: str
     created: datetime
@@ -35,7 +35,7 @@ class WorkspaceInfo:
 
 
 async def health(url: str, *, said_to_be_direct: bool = False) -> Health:
-    """What the database at `url` is like."""
+    """The health of the database at `url`."""
     try:
         async with await connect(url, said_to_be_direct=said_to_be_direct) as connection:
             facts = await (await connection.execute(QUERIES["health.facts"])).fetchone()
@@ -47,7 +47,7 @@ async def health(url: str, *, said_to_be_direct: bool = False) -> Health:
 
 
 async def workspaces(url: str, *, said_to_be_direct: bool = False) -> list[WorkspaceInfo]:
-    """All workspaces. Only the owner of the schema sees them: the role that Trueweave works as is kept to one."""
+    """All workspaces. Only the owner of the schema sees them: Trueweave's own role is restricted to one."""
     try:
         async with await connect(url, said_to_be_direct=said_to_be_direct) as connection:
             rows = await (await connection.execute(QUERIES["health.workspaces"])).fetchall()

@@ -1,4 +1,5 @@
-"""Applying migrations: numbered plain SQL, in order, each once. Of several processes that try, one applies them."""
+"""Applies migrations: numbered plain SQL files, in order, each once. If several processes try, only one applies
+them."""
 
 from __future__ import annotations
 
@@ -10,16 +11,17 @@ from trueweave.core.errors import DatabaseError
 from trueweave.store.postgres.connections import NONE, PostgresConnection, connect, location, unusable
 from trueweave.store.postgres.schema import schema
 
-_LOCK = 0x54525545  # "TRUE": one process migrates, the others wait
+_LOCK = 0x54525545  # "TRUE": one process migrates while the others wait
 
 _log = logging.getLogger(__name__)
 
 
 async def migrate(url: str, *, said_to_be_direct: bool = False) -> list[str]:
-    """Make the schema in the database at `url`, or bring it up to date; the names of the migrations that were applied.
+    """Create the schema in the database at `url`, or bring it up to date; returns the names of the migrations applied.
 
-    `url` is how the owner of the schema reaches PostgreSQL itself: see `connect`. Each migration is one transaction
-    with its own row, so that an interrupted run goes on where it stopped. Where nothing is missing, nothing is written.
+    `url` must connect the owner of the schema directly to PostgreSQL: see `connect`. Each migration and its row in the
+    table of migrations are one transaction, so an interrupted run resumes where it stopped. If no migration is missing,
+    nothing is written.
     """
     try:
         async with await connect(url, NONE, said_to_be_direct=said_to_be_direct) as connection:
@@ -44,7 +46,7 @@ async def missing(url: str, *, said_to_be_direct: bool = False) -> list[str]:
 
 
 async def _take_turn(connection: PostgresConnection, url: str) -> None:
-    """Wait until nobody else migrates this database. The lock ends with the session."""
+    """Wait until no other process is migrating this database. The lock is released when the session ends."""
     row = await (await connection.execute("SELECT pg_try_advisory_lock(%s)", (_LOCK,))).fetchone()
     if row != (True,):
         about = {"event": "migration.waiting", "database": location(url)}

@@ -1,7 +1,7 @@
-"""Which migrations there are, which of them a database has, and whether this version of Trueweave works with it.
+"""Migrations: which exist, which of them a database has, and whether this version of Trueweave can use it.
 
-A migration that is additive leaves all that older code reads and writes as it was, so that processes of the version
-before go on beside it. See docs/adr/0020-explicit-migrations.md.
+An additive migration leaves everything that older code reads and writes unchanged, so that processes of the previous
+version keep running. See docs/adr/0020-explicit-migrations.md.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from trueweave.store.postgres.queries import QUERIES
 ROLE = "trueweave_app"
 
 _HEADERS = {"-- additive": True, "-- breaking": False}
-_NAMED = 5  # migrations that an error lists
+_NAMED = 5  # migrations listed in an error
 
 
 class Migration(NamedTuple):
@@ -39,8 +39,8 @@ class Applied(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SchemaState:
-    """The migrations of a database beside those of this version: `missing` ones were not applied yet, `unknown` ones
-    were, by a newer Trueweave. `is_there` is whether any was applied."""
+    """The migrations of a database compared with those of this version: `missing` ones have not been applied yet,
+    `unknown` ones were applied by a newer Trueweave. `is_there` says whether any was applied."""
 
     is_there: bool
     missing: tuple[str, ...] = ()
@@ -48,16 +48,16 @@ class SchemaState:
 
     @property
     def predates_baseline(self) -> bool:
-        """Whether it was made by the migrations of development versions, which the first one of today replaced."""
+        """Whether it was created by the migrations of development versions, which today's first migration replaced."""
         return self.is_there and migrations()[0].name in self.missing
 
     @property
     def is_newer(self) -> bool:
-        """Whether it has changes that this version cannot work with, nor migrate further."""
+        """Whether it has changes that this version can neither use nor migrate further."""
         return bool(self.unknown and self.missing) or any(not one.additive for one in self.unknown)
 
     def mismatch(self, url: str) -> SchemaMismatch | None:
-        """Why this version cannot work with it, and what to do; None if it can."""
+        """Why this version cannot use it, and what to do; None if it can."""
         schema = f"the schema of the database at {location(url)}"
         if self.predates_baseline:
             return SchemaMismatch(
@@ -94,8 +94,8 @@ def migrations() -> tuple[Migration, ...]:
 
 
 def migration(name: str, sql: LiteralString) -> Migration:
-    """A migration from its file, whose name begins with four digits and whose first line says whether it is additive or
-    breaking."""
+    """A migration from its file. The name must start with four digits, and the first line must say whether it is
+    additive or breaking."""
     header = sql.partition("\n")[0].rstrip()
     if header not in _HEADERS:
         raise ValueError(f"the first line of migration {name} must be one of: {', '.join(_HEADERS)}")
@@ -103,7 +103,7 @@ def migration(name: str, sql: LiteralString) -> Migration:
 
 
 def state_of(applied: Iterable[Applied]) -> SchemaState:
-    """The state of a schema that has these migrations."""
+    """The state of a schema with these migrations."""
     done = {one.name: one for one in applied}
     known = [one.name for one in migrations()]
     missing = tuple(name for name in known if name not in done)
@@ -112,7 +112,7 @@ def state_of(applied: Iterable[Applied]) -> SchemaState:
 
 
 async def read_state(connection: PostgresConnection) -> SchemaState:
-    """The state of the schema, as somebody sees it who is its owner or has Trueweave's role."""
+    """The state of the schema, for a user who owns it or has Trueweave's role."""
     [has_schema, _] = await _access(connection)
     if not has_schema:
         return state_of(())
@@ -121,7 +121,7 @@ async def read_state(connection: PostgresConnection) -> SchemaState:
 
 
 async def refusal(connection: PostgresConnection, url: str) -> DatabaseError | None:
-    """Why Trueweave's role could not look at its schema; None where nothing is wrong with either."""
+    """Why Trueweave's role could not read the schema; None if both are in order."""
     [has_schema, has_role] = await _access(connection)
     if has_schema and not has_role:
         return no_role(connection, url)
@@ -129,7 +129,7 @@ async def refusal(connection: PostgresConnection, url: str) -> DatabaseError | N
 
 
 def no_role(connection: PostgresConnection, url: str) -> DatabaseError:
-    """What to tell a user who may not work as Trueweave's role, or does not inherit what it may do."""
+    """The error for a user who may not switch to Trueweave's role, or does not inherit its privileges."""
     user = connection.info.user
     return DatabaseError(
         f"user {user} may not work as {ROLE} in the database at {location(url)}. Run, as an administrator of the "
@@ -138,7 +138,7 @@ def no_role(connection: PostgresConnection, url: str) -> DatabaseError:
 
 
 async def _access(connection: PostgresConnection) -> tuple[bool, bool]:
-    """Whether the schema is there, and whether this user may work as Trueweave's role."""
+    """Whether the schema exists, and whether this user may use Trueweave's role."""
     row = await (await connection.execute(QUERIES["version.access"], {"role": ROLE})).fetchone()
     assert row is not None
     return row[0], row[1]

@@ -1,4 +1,5 @@
--- Which migrations a database has. All is read from catalogues that everybody may read, but for the migrations themselves.
+-- The migrations of a database. Everything except the migrations themselves is read from catalogues that anybody may
+-- read.
 
 -- name: access
 SELECT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -9,6 +10,6 @@ SELECT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamesp
 SELECT number, name, additive FROM trueweave.migration ORDER BY number
 
 -- name: opened
--- In one statement, as every connection asks for it.
+-- One statement, because every connection runs it.
 SELECT row_security_active('document'), pg_has_role(session_user, current_user, 'USAGE'),
        (SELECT json_agg(json_build_array(number, name, additive) ORDER BY number) FROM migration)

@@ -1,7 +1,8 @@
-"""Which documents may speak: a filter as conditions in SQL.
+"""Filters documents: a filter as SQL conditions.
 
-A filter that a few documents pass is turned into their ids, and what they have is measured one by one: a vector index
-would pass most of it over. One that many pass stays a condition, and the index is followed until enough pass it.
+A filter that few documents pass is resolved to their ids, and everything in them is compared exactly, because a vector
+index would skip most of it. A filter that many pass remains a condition, and the index is scanned until enough results
+pass it.
 """
 
 from __future__ import annotations
@@ -20,18 +21,18 @@ from trueweave.store.postgres.binary_params import Ids, Texts
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.queries import QUERIES
 
-Read = Callable[[bytes, Mapping[str, Any] | None], Awaitable[list[Row]]]  # the rows of a statement
+Read = Callable[[bytes, Mapping[str, Any] | None], Awaitable[list[Row]]]  # returns the rows of a statement
 
 
 class ConditionShape(NamedTuple):
-    """What of a condition changes a statement: whether it has values, and how many ranges it has."""
+    """The part of a condition that affects the statement: whether it has values, and the number of ranges."""
 
     has_values: bool
     ranges: int
 
 
 class FilterShape(NamedTuple):
-    """What of a scope changes a statement: whether it is by ids, and which conditions it has."""
+    """The part of a scope that affects the statement: whether it is a list of ids, and its conditions."""
 
     by_ids: bool
     conditions: tuple[ConditionShape, ...]
@@ -41,7 +42,7 @@ class FilterShape(NamedTuple):
         return not self.by_ids and not self.conditions
 
     def visible(self, document: str) -> str:
-        """A condition on a column that holds a document: it is there, and may speak."""
+        """A condition on a column that holds a document: the document is visible and passes the filter."""
         if self.by_ids:
             return f"{document} = ANY(%(scope)s)"
         return " AND ".join((_is_visible(document), *_passes(document, self.conditions)))
@@ -49,7 +50,7 @@ class FilterShape(NamedTuple):
 
 @dataclass(frozen=True)
 class Condition:
-    """One key of the metadata, under which a document has one of these values, or one in one of these ranges."""
+    """A metadata key for which a document must have one of these values, or a value in one of these ranges."""
 
     key: str
     values: tuple[Any, ...]
@@ -60,7 +61,7 @@ class Condition:
         return ConditionShape(bool(self.values) or not self.ranges, len(self.ranges))
 
     def params(self, n: int) -> Iterator[tuple[str, Any]]:
-        """What a statement is given of this, as its condition of that number."""
+        """The parameters of a statement for this condition, which has number `n`."""
         if self.shape.has_values:
             yield f"facet_{n}", json.dumps({self.key: self.values})
         for m, one in enumerate(self.ranges):
@@ -71,7 +72,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Scope:
-    """What a filter comes to: all documents, a few by their ids, or those that meet all these conditions."""
+    """A resolved filter: all documents, a few by their ids, or those that meet all conditions."""
 
     few: Ids | None = None
     conditions: tuple[Condition, ...] = ()
@@ -95,8 +96,8 @@ ALL = Scope()
 
 
 async def scope(read: Read, given: Filter) -> Scope:
-    """What a filter comes to now. One statement."""
-    # What has values is passed by fewer documents than a range, most often: the first condition is looked up.
+    """Resolve a filter, in one statement."""
+    # Fewer documents have a given value than a value in a range, usually. The first condition is the one looked up.
     conditions = tuple(sorted(_conditions(given), key=lambda one: len(one.ranges)))
     wanted = Scope(conditions=conditions)
     passes = " AND ".join(_passes("d.id", wanted.shape.conditions)) or "true"
@@ -122,7 +123,7 @@ def _conditions(given: Filter) -> Iterator[Condition]:
 
 
 def _key(path: str, kind: str) -> UUID:
-    """The key that the SQL function `ordered_facets` makes."""
+    """The key as computed by the SQL function `ordered_facets`."""
     return UUID(bytes=hashlib.md5(f"{path}\x01{kind}".encode(), usedforsecurity=False).digest())
 
 
@@ -142,7 +143,7 @@ def _either(document: str, n: int, condition: ConditionShape) -> Iterator[str]:
 
 
 def _found(condition: ConditionShape, most: int) -> Iterator[str]:
-    """The first documents that meet the first condition."""
+    """Subqueries for the first documents that meet the first condition."""
     if condition.has_values:
         yield QUERIES["search.documents_with_facet"].format(facet="facet_0", most=most)
     for m in range(condition.ranges):

@@ -1,6 +1,6 @@
-"""The statements of a search, put together from named pieces of SQL.
+"""Builds search statements from named pieces of SQL.
 
-Pure functions of a few names and numbers, so that each statement is put together once and prepared under its text.
+These are pure functions of a few names and numbers, so that each statement is built once and prepared under its text.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.search.document_filter import FilterShape
 from trueweave.store.postgres.vectors.space import Space
 
-REACH = 200  # mentions or links looked through for what visible documents say of one thing
+REACH = 200  # mentions or links examined per entity or relation for what visible documents say about it
 
-COPIES = 20  # of a passage, that are named
-MOST_COPIES = 1000  # that are counted
+COPIES = 20  # copies of a passage that are listed
+MOST_COPIES = 1000  # copies that are counted
 
-LEAST_EFFORT = 80  # candidates of a search by HNSW
-LEAST_EFFORT_FOR_CHUNKS = 200  # whose vectors are less far apart from each other than those of names
+LEAST_EFFORT = 80  # candidates of an HNSW search
+LEAST_EFFORT_FOR_CHUNKS = 200  # higher, because vectors of chunks are closer together than those of names
 
 _BOUNDS = {
     "fan_out": FAN_OUT,
@@ -40,20 +40,20 @@ _DOCUMENT_OF: dict[VectorKind, str] = {"chunk": "c.document", "entity": "m.docum
 
 
 class VectorLayout(NamedTuple):
-    """Where a workspace's vectors are: the space, and the tables of its own that it has in it."""
+    """Where a workspace's vectors are: the space, and the workspace's own tables in it."""
 
     space: Space
     own: tuple[str, ...]
 
     @property
     def stamp(self) -> tuple[int, list[str]]:
-        """What a search sees of it."""
+        """The columns of a result by which a search detects that the layout has changed."""
         return self.space.id, list(self.own)
 
 
 @lru_cache(maxsize=256)
 def near(kind: VectorKind, layout: VectorLayout, workspace: int, limit: int, shape: FilterShape) -> bytes:
-    """The things of a kind nearest to each vector."""
+    """The objects of a kind nearest to each vector."""
     tables = _nearest(kind, layout, workspace, limit, shape)
     columns, details = _COLUMNS[kind](shape)
     rows = _piece("near", columns=columns, details=details, tables=tables, limit=limit)
@@ -62,7 +62,7 @@ def near(kind: VectorKind, layout: VectorLayout, workspace: int, limit: int, sha
 
 @lru_cache(maxsize=256)
 def ranked(kind: VectorKind, layout: VectorLayout, workspace: int, shape: FilterShape) -> bytes:
-    """Things of a kind by their ids, the nearest to a vector first."""
+    """Objects of a kind by their ids, nearest to a vector first."""
     vectors = _vectors_of("u.id", kind, layout, workspace)
     rows = _piece(
         "ranked",
@@ -85,7 +85,7 @@ def both_lists(layout: VectorLayout, workspace: int, limit: int, shape: FilterSh
 
 @lru_cache(maxsize=64)
 def propagate(layout: VectorLayout, workspace: int, shape: FilterShape, *, given: bool) -> bytes:
-    """The chunks that names lead to: names that are given, or those of given chunks."""
+    """The chunks reached from names: from given names, or from the names in given chunks."""
     vectors = _vectors_of("o.chunk", "chunk", layout, workspace)
     rows = _piece(
         "chunks_of_names",
@@ -98,7 +98,7 @@ def propagate(layout: VectorLayout, workspace: int, shape: FilterShape, *, given
 
 @lru_cache(maxsize=64)
 def rerank_features(layout: VectorLayout, workspace: int) -> bytes:
-    """Some chunks once more, by all that can be known of each."""
+    """The reranking features of chunks."""
     vectors = _vectors_of("u.id", "chunk", layout, workspace)
     return _located(_piece("weighed", vectors=vectors))
 
@@ -113,7 +113,7 @@ def reports(layout: VectorLayout, workspace: int) -> bytes:
 
 @lru_cache(maxsize=1)
 def largest_reports() -> bytes:
-    """The reports of a level about the largest communities."""
+    """The reports of a level on the largest communities."""
     return _whole("reports", near="", distance="0::float8")
 
 
@@ -140,7 +140,7 @@ def passages(shape: FilterShape) -> bytes:
 
 @lru_cache(maxsize=64)
 def same_texts(shape: FilterShape) -> bytes:
-    """For chunks by their ids those that stand for all with their text."""
+    """For chunks by id, the chunk that represents all chunks with the same text."""
     return _whole("same_texts", c_visible=_chunk_visible(shape))
 
 
@@ -160,14 +160,14 @@ def relations(shape: FilterShape) -> bytes:
 
 @lru_cache(maxsize=256)
 def from_ids(query: str, shape: FilterShape) -> bytes:
-    """What is next to things of these ids, by a query that bounds what it follows from each."""
+    """The neighbours of objects by id, using a query that limits how many are followed from each."""
     visible = {f"{letter}_visible": shape.visible(f"{letter}.document") for letter in "ml"}
     return _whole(query, columns=_relation("r", shape), edges=_edges("given", shape, ", g.degree"), **visible)
 
 
 @lru_cache(maxsize=64)
 def neighbourhood(hops: int, shape: FilterShape) -> bytes:
-    """The relations that lead away from entities, hop by hop."""
+    """The relations reachable from entities, hop by hop."""
     steps = ["reached_0 AS (SELECT id FROM unnest(%(entities)s::uuid[]) AS g (id))"]
     for n in range(1, hops + 1):
         steps.append(_piece("hop", n=n, before=n - 1, edges=_edges(f"reached_{n - 1}", shape)))
@@ -181,14 +181,14 @@ def _tables(kind: VectorKind, layout: VectorLayout, workspace: int) -> list[str]
 
 
 def _vectors_of(id_: str, kind: VectorKind, layout: VectorLayout, workspace: int) -> str:
-    """The vector of one thing by its id, looked up in each table."""
+    """The vector of one object by id, looked up in each table."""
     return " UNION ALL ".join(
         f"(SELECT v FROM {table} WHERE id = {id_} OFFSET 0)" for table in _tables(kind, layout, workspace)
     )
 
 
 def _nearest(kind: VectorKind, layout: VectorLayout, workspace: int, limit: int, shape: FilterShape) -> str:
-    """The nearest of each table, for a vector q."""
+    """The nearest rows of each table, for a vector q."""
     tables = _tables(kind, layout, workspace)
     parts = {"operator": _OPERATORS[layout.space.metric], "limit": limit}
     if shape.by_ids:
@@ -208,12 +208,12 @@ def _effort(kind: VectorKind, limit: int) -> int:
 
 
 def _edges(given: str, shape: FilterShape, also: str = "") -> str:
-    """The heaviest relations of each given entity, with other columns of it."""
+    """The heaviest relations of each given entity, with additional columns of the entity."""
     return _piece("edges", given=given, also=also, r_visible=_is_told_of("relation", "r.id", shape))
 
 
 def _is_told_of(kind: VectorKind, id_: str, shape: FilterShape) -> str:
-    """A condition on a column that holds a chunk, an entity or a relation: some visible document speaks of it."""
+    """A condition on a column that holds a chunk, entity or relation: some visible document contains or mentions it."""
     if shape.is_all:
         return "true"
     column = _DOCUMENT_OF[kind]
@@ -241,7 +241,7 @@ _COLUMNS = {"chunk": _chunk_columns, "entity": _entity_columns, "relation": _rel
 
 
 def _entity(alias: str, shape: FilterShape) -> str:
-    """The columns of an entity; under a filter, what visible documents say of it, and how they call it."""
+    """The columns of an entity; under a filter, its description, name and type according to visible documents."""
     if shape.is_all:
         own = {what: f"{alias}.{what}" for what in ("name", "type", "description", "aliases")}
         return _piece("entity_columns", e=alias, summary=_piece("summary", of=alias), **own)
@@ -251,7 +251,7 @@ def _entity(alias: str, shape: FilterShape) -> str:
 
 
 def _relation(alias: str, shape: FilterShape) -> str:
-    """The columns of a relation, likewise."""
+    """The columns of a relation; under a filter, according to visible documents."""
     if shape.is_all:
         own = {what: f"{alias}.{what}" for what in ("source_name", "target_name", "type", "description", "keywords")}
         return _piece("relation_columns", r=alias, summary=_piece("summary", of=alias), **own)

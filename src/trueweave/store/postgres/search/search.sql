@@ -1,9 +1,9 @@
--- Queries of retrieval methods. All rows are found by key or by a vector index, and fan-out is bounded: of a name that is
--- mentioned everywhere, the places with the highest emphasis count. The caller fills in {tables}, limits and conditions:
--- {m_visible} is whether the document of a mention m is visible and passes the filter, and so on.
+-- Queries of retrieval methods. All rows are found by key or by a vector index, and fan-out is limited: for a name that
+-- is mentioned everywhere, only the mentions with the highest emphasis are used. The caller fills in {tables}, limits
+-- and conditions: {m_visible} says whether the document of a mention m is visible and passes the filter, and so on.
 --
--- OFFSET 0 keeps subqueries from being flattened, so that each is an index look-up. Without statistics the planner expects one
--- row per workspace in small tables (see `guard` in 0001_workspaces.sql) and would rather scan all of it.
+-- OFFSET 0 prevents subqueries from being flattened, so that each is an index lookup. Without statistics the planner
+-- expects one row per workspace in small tables (see `guard` in 0001_workspaces.sql) and would prefer to scan them.
 
 -- name: layout
 SELECT s.id, s.model, s.dimensions, s.metric,
@@ -15,7 +15,8 @@ SELECT d.id, 0, {passes} FROM unnest(%(uris)s::text[]) AS u (uri)
 CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri AND visible OFFSET 0) d
 
 -- name: scope_by_condition
--- How many rows the first condition found says whether these are all of them. If not, none of them is looked at further.
+-- The number of rows found by the first condition shows whether these are all. If not, none of them is examined
+-- further.
 WITH found AS MATERIALIZED (SELECT f.document FROM ({found}) AS f LIMIT {few} + 1),
 number AS MATERIALIZED (SELECT count(*) AS n FROM found)
 SELECT d.id, number.n, {visible} AND {passes} FROM number CROSS JOIN LATERAL (
@@ -32,7 +33,7 @@ WHERE f.key = %(key_{of})s AND f.place BETWEEN place_of(%(low_{of})s) AND place_
 ORDER BY f.place, f.document LIMIT {most})
 
 -- name: has_facet
--- An array, so that the facets looked for are computed once and not for each document.
+-- An array, so that the facets are computed once and not for each document.
 EXISTS (SELECT FROM facet f
     WHERE f.document = {document} AND f.facet = ANY(ARRAY(SELECT facets(%({facet})s::jsonb))) OFFSET 0)
 
@@ -44,9 +45,10 @@ EXISTS (SELECT FROM ordered_facet f WHERE f.document = {document} AND f.key = %(
 EXISTS (SELECT FROM document x WHERE x.id = {document} AND x.visible OFFSET 0)
 
 -- name: located
--- Returns the layout as well, so that the caller sees whether the tables have changed since. The subquery hides the length of
--- the array of vectors, here and below, so that the generic plan is reused: with a known length a custom plan looks cheaper,
--- and planning each time costs as much as a small search. hnsw.ef_search depends on the limit and is set before the search.
+-- Returns the layout as well, so that the caller sees whether the tables have changed. The subquery hides the length of
+-- the array of vectors, here and below, so that the generic plan is reused: with a known length a custom plan looks
+-- cheaper, and planning costs as much as a small search. hnsw.ef_search depends on the limit and is set before the
+-- search.
 SELECT w.space, w.own, found.*
 FROM (SELECT w.space, ARRAY(
                  SELECT h.name FROM own_table h WHERE h.space = w.space AND h.state = 'current' ORDER BY h.name) AS own,
@@ -68,12 +70,12 @@ CROSS JOIN LATERAL (SELECT id, distance FROM ({tables}) AS part ORDER BY distanc
 (SELECT v.id, v.v {operator} q.v AS distance FROM {table} v WHERE {v_visible} ORDER BY v.v {operator} q.v LIMIT {limit})
 
 -- name: near_in_scope
--- Exact distances of everything in a few documents.
+-- The exact distances of everything in a few documents.
 (SELECT v.id, v.v {operator} q.v AS distance FROM ({candidates}) AS c
 CROSS JOIN LATERAL (SELECT id, v FROM {table} WHERE id = c.id OFFSET 0) v ORDER BY distance LIMIT {limit})
 
 -- name: ranked
--- The exact distances of things by their ids.
+-- The exact distances of objects by id.
 SELECT u.id, v.v {operator} q.v AS distance
 FROM (SELECT %(vector)s::halfvec AS v OFFSET 0) AS q
 CROSS JOIN unnest((SELECT %(ids)s::uuid[])) AS u (id)
@@ -97,8 +99,9 @@ SELECT DISTINCT t.relation AS id FROM (
 CROSS JOIN LATERAL (SELECT relation FROM name_pair WHERE source = l.source AND target = l.target OFFSET 0) t
 
 -- name: visible_chunk
--- Ordered, here and below, by a column that the primary key does not have: without statistics the planner expects few chunks
--- in a workspace and would rather read all of its part of that index, which has the document as well, than look up the id.
+-- Ordered, here and below, by a column that is not in the primary key: without statistics the planner expects few
+-- chunks in a workspace, and would read the workspace's whole part of that index, which also has the document, instead
+-- of looking up the id.
 EXISTS (SELECT FROM (SELECT document FROM chunk WHERE id = {id} ORDER BY n OFFSET 0) AS c WHERE {c_visible})
 
 -- name: visible_entity
@@ -112,7 +115,7 @@ EXISTS (SELECT FROM name_pair t CROSS JOIN LATERAL (
 WHERE t.relation = {id} AND {l_visible})
 
 -- name: chunk_columns
--- Of chunks with equal texts the one with the smallest id is returned, by every search, with the places of the others.
+-- Of chunks with equal texts every search returns the one with the smallest id, with the places of the others.
 c.id, c.uri, c.title, c.text, c.start,
 CASE WHEN c.places <> '[]' THEN places_of(c.places, c.start, c.start + length(c.text)) END, copies.number, copies.first
 
@@ -156,7 +159,7 @@ CROSS JOIN LATERAL (SELECT e.* FROM entity e WHERE e.id = r.target OFFSET 0) AS 
 coalesce((SELECT y.text FROM summary y WHERE y.hash = {of}.text_hash), '')
 
 -- name: entity_said
--- What visible documents say of an entity, by the rule of the view: the descriptions with most emphasis.
+-- What visible documents say about an entity, by the rule of the view: the descriptions with the greatest emphasis.
 (SELECT coalesce(string_agg(said.description, E'\n' ORDER BY said.hash), '') FROM (
     SELECT each.hash, min(each.description) AS description FROM (
         SELECT m.hash, min(m.description) AS description, sum(m.emphasis) AS emphasis FROM name n CROSS JOIN LATERAL (
@@ -184,7 +187,7 @@ ARRAY(SELECT k.word FROM name_pair t CROSS JOIN LATERAL (
     GROUP BY k.word ORDER BY sum(l.emphasis) DESC, k.word COLLATE "C" LIMIT {keywords_kept})
 
 -- name: relation_type
--- The keyword that most links of visible documents give first.
+-- The first keyword of most links in visible documents.
 coalesce((SELECT lower(l.keywords[1]) FROM name_pair t CROSS JOIN LATERAL (
         SELECT document, keywords FROM link
         WHERE source = t.source AND target = t.target ORDER BY strength DESC, chunk LIMIT {reach}) AS l
@@ -207,7 +210,7 @@ FROM unnest((SELECT %(ids)s::uuid[]), (SELECT %(scores)s::float8[])) WITH ORDINA
 ORDER BY hit.n
 
 -- name: same_texts
--- For each of these chunks the one that is returned for its text.
+-- For each of these chunks, the chunk that represents its text.
 SELECT hit.id, c.id FROM unnest(%(ids)s::uuid[]) AS hit (id)
 CROSS JOIN LATERAL (SELECT text_hash FROM chunk WHERE id = hit.id LIMIT 1) AS h
 CROSS JOIN LATERAL (
@@ -215,7 +218,7 @@ CROSS JOIN LATERAL (
     WHERE EXISTS (SELECT FROM document WHERE id = c.document AND visible) AND {c_visible} LIMIT 1) AS c
 
 -- name: mentioned
--- The entities that chunks of these ids mention.
+-- The entities that these chunks mention.
 SELECT DISTINCT hit.id, n.entity FROM unnest(%(ids)s::uuid[]) AS hit (id)
 CROSS JOIN LATERAL (SELECT document FROM chunk WHERE id = hit.id ORDER BY n LIMIT 1) AS c
 CROSS JOIN LATERAL (SELECT name FROM mention WHERE document = c.document AND chunk = hit.id OFFSET 0) AS m
@@ -322,7 +325,7 @@ SELECT false, s.chunk, s.score FROM search_text(%(text)s, {limit}, 1.2, 0.75, {s
 WHERE {c_visible}
 
 -- name: subjects
--- Ids are hashes, so that the first 300 chunks are a random sample.
+-- Ids are hashes, so the first 300 chunks are a random sample.
 SELECT coalesce(avg(CASE WHEN EXISTS (
     SELECT FROM occurrence o CROSS JOIN LATERAL (SELECT FROM phrase WHERE id = o.phrase AND chunks <= 10 OFFSET 0) AS p
     WHERE o.chunk = c.id AND o.defines) THEN 1 ELSE 0 END), 0)::float8
@@ -333,7 +336,7 @@ SELECT p.id, p.chunks FROM unnest(%(ids)s::bigint[]) AS u (id)
 CROSS JOIN LATERAL (SELECT id, chunks FROM phrase WHERE id = u.id OFFSET 0) AS p
 
 -- name: names_of_chunks
--- The rarest names in each of these chunks, weighed by how rare they are among those; all in all the heaviest.
+-- The rarest names in each of these chunks, weighted by rarity among those; the heaviest overall.
 SELECT phrase, chunks, sum(share) AS mass FROM (
     SELECT o.phrase, o.chunks, f.mass * o.weight / sum(o.weight) OVER (PARTITION BY f.chunk) AS share
     FROM unnest(%(chunks)s::uuid[], %(masses)s::float8[]) AS f (chunk, mass)
@@ -348,12 +351,12 @@ GROUP BY phrase, chunks ORDER BY mass DESC, phrase LIMIT %(max_names)s
 SELECT * FROM unnest(%(names)s::bigint[], %(df)s::bigint[], %(masses)s::float8[]) AS g (phrase, chunks, mass)
 
 -- name: chunks_of_names
--- From each name the chunks that it leads to, seen from a vector: the one that is about it far before the others, and
--- those nearer to the question before those that are not (by the cosine, whatever the index goes by). A name that is in
--- too many chunks leads to the former and to known ones.
+-- For each name, the chunks that it leads to, ranked with a vector: the chunk that is about it ranks far above the
+-- others, and chunks nearer to the question rank above those that are not (by cosine, whatever the metric of the
+-- index). A name in too many chunks leads only to the chunks that are about it and to the pool.
 WITH start AS MATERIALIZED ({start}),
 known AS MATERIALIZED (
-    -- All common names at once in each known chunk: looked up one by one, they would cost by their number, which grows.
+    -- All common names at once per chunk of the pool: looking them up one by one would cost more as their number grows.
     SELECT o.phrase, array_agg(o.chunk) AS chunks, array_agg(o.count) AS counts FROM unnest(%(pool)s::uuid[]) AS p (id)
     CROSS JOIN LATERAL (SELECT phrase, chunk, count FROM occurrence
         WHERE chunk = p.id AND phrase = ANY((SELECT array_agg(phrase) FROM start WHERE chunks > %(df_cap)s)::bigint[])
@@ -376,8 +379,8 @@ CROSS JOIN LATERAL (
     ORDER BY weight DESC, o.chunk LIMIT %(passages_per_name)s) AS c
 
 -- name: weighed
--- Some chunks once more: how near each is to a vector, how many words it has, which of a text's, the names in it (outside
--- its title, but for what it is about), and the one that it is about.
+-- Features of chunks: similarity to a vector, number of words, which words of a text they contain, the names in them
+-- (outside the title, except for the name that the chunk is about), and the name that the chunk is about.
 SELECT u.id, 1 - (v.v <=> q.v), coalesce(k.words, 0), coalesce(k.shares, '{{}}'),
     ARRAY(SELECT phrase FROM occurrence WHERE chunk = u.id AND (inside > 0 OR defines)),
     (SELECT phrase FROM occurrence WHERE chunk = u.id AND defines)
@@ -392,7 +395,7 @@ SELECT count(*), count(*) FILTER (WHERE c.last = c.n) FROM community c
 WHERE EXISTS (SELECT FROM report r WHERE r.community = c.id OFFSET 0) GROUP BY c.level ORDER BY c.level
 
 -- name: reports
--- Those of a level, and those further out that are not divided further.
+-- Reports of a level, and of outer levels if their communities are not divided further.
 SELECT c.id, c.level, c.size, r.title, r.summary, r.rating, r.findings, r.hash <> c.hash, {distance}::float8
 FROM (SELECT * FROM community WHERE level = %(level)s OR (level < %(level)s AND last = n) OFFSET 0) AS c
 CROSS JOIN LATERAL (SELECT * FROM report WHERE community = c.id OFFSET 0) AS r {near}

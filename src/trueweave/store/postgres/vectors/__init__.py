@@ -1,1 +1,1 @@
-"""Vectors of texts, and the tables of large workspaces."""
+"""Vectors, and the separate tables of large workspaces."""

@@ -1,10 +1,10 @@
-"""Tables of a workspace's own, for vectors that are many: hash partitions with an HNSW index each.
+"""A workspace's own tables for large numbers of vectors: hash partitions, each with an HNSW index.
 
-There are as many partitions as it takes for each graph to be built in memory. A table that is outgrown, or to which
-much is to be added, is built anew beside the one in use and switched to in one short transaction. Until then questions
-are answered from the former one, with its indexes, and settlers go on: what they remove meanwhile is noted, and taken
-from the new table before it is used. Whoever began to read earlier goes on with the former table, which stays as it is
-for some time. See docs/adr/0039-partitions.md.
+There are enough partitions for each graph to be built in memory. A table that is outgrown, or to which a lot is to be
+added, is rebuilt next to the one in use and switched to in one short transaction. Until then questions are answered
+from the old table with its indexes, and settling continues: vectors removed meanwhile are recorded, and deleted from
+the new table before it is used. Transactions that began to read earlier continue with the old table, which is kept for
+some time. See docs/adr/0039-partitions.md.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from trueweave.store.postgres.locks import lock_view, share_view
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.vectors.space import Space
 
-BUILT_AT_ONCE = 4  # indexes, each with a connection of its own
-KEPT = timedelta(minutes=5)  # for which a table that was left can still be read
+BUILT_AT_ONCE = 4  # indexes, each with its own connection
+KEPT = timedelta(minutes=5)  # for which a replaced table can still be read
 
 _COPIED_AT_ONCE = 1000
 _FIRST, _LAST = UUID(int=0), UUID(int=2**128 - 1)
 
 
 class OwnTable(NamedTuple):
-    """A table of a workspace's own for vectors of a kind."""
+    """A workspace's own table for vectors of a kind."""
 
     kind: VectorKind
     name: str
@@ -47,24 +47,25 @@ class OwnTable(NamedTuple):
 
 
 class OwnTables(NamedTuple):
-    """By kind, the tables that are read, and those that are being built beside them."""
+    """By kind, the tables in use, and those being built next to them."""
 
     current: Mapping[VectorKind, OwnTable]
     building: Mapping[VectorKind, OwnTable]
 
 
 def graph_bytes(dimensions: int) -> int:
-    """The memory that a vector takes in a graph while that is built: its numbers, and its neighbours."""
+    """The memory per vector while a graph is built: its numbers and its neighbours."""
     return 2 * dimensions + 800
 
 
 def graph_room(memory: int) -> int:
-    """How much of the memory for building an index is for the graph itself."""
+    """How much of the memory for building an index is available to the graph itself."""
     return memory // 8 * 7
 
 
 def partitions_for(rows: int, dimensions: int, memory: int) -> int:
-    """How many partitions so many vectors are to be in: a power of two. Each index is built in so many bytes."""
+    """The number of partitions for this many vectors, a power of two, such that each index is built within `memory`
+    bytes."""
     graphs = rows * graph_bytes(dimensions) / graph_room(memory)
     partitions = 1
     while partitions < graphs:
@@ -73,41 +74,41 @@ def partitions_for(rows: int, dimensions: int, memory: int) -> int:
 
 
 async def find(tx: Transaction, where: Space) -> OwnTables:
-    """The tables that the workspace has for vectors of a space."""
+    """The workspace's own tables for vectors of a space."""
     found = [OwnTable(*row) for row in await tx.rows("own_tables.all", space=where.id)]
     current, building = ({one.kind: one for one in found if one.state == state} for state in ("current", "building"))
     return OwnTables(current, building)
 
 
 async def make(tx: Transaction, where: Space, kind: VectorKind, partitions: int = 1) -> str:
-    """Give the workspace a table of its own, without indexes; its name."""
+    """Create an own table for the workspace, without indexes; returns its name."""
     return await _make(tx, where, kind, partitions, "current")
 
 
 async def any_unfinished(tx: Transaction) -> bool:
-    """Whether something was begun and is not ended, or a table that was left may go."""
+    """Whether a build is unfinished, or a replaced table can be dropped."""
     return bool(await tx.value("own_tables.any_unfinished", kept=KEPT))
 
 
 async def drop_left(workspace: Workspace) -> None:
-    """Drop the tables that were left, when nobody reads them any longer."""
+    """Drop replaced tables that nobody reads any longer."""
     async with workspace.transaction(unhurried=True) as tx:
         await tx.run("own_tables.drop_left", kept=KEPT)
 
 
 async def hold(tx: Transaction, where: Space) -> None:
-    """Have the tables stay until the end of a transaction that reads for long."""
+    """Keep the tables until the end of a long read transaction."""
     for own in (await find(tx, where)).current.values():
         await _run(tx, "own_tables.hold", table=own.identifier)
 
 
 async def note_removed(tx: Transaction, where: Space, kind: VectorKind, ids: Iterable[UUID]) -> None:
-    """Keep these vectors out of a table that is being built. The transaction holds the view lock or shares it."""
+    """Keep these vectors out of a table that is being built. Requires the view lock, exclusive or shared."""
     await tx.run("own_tables.note_removed", space=where.id, kind=kind, ids=Ids(ids))
 
 
 async def index(workspace: Workspace, tables: Sequence[OwnTable]) -> None:
-    """Build the indexes of all partitions of these tables that have none yet, some at once."""
+    """Build the missing indexes of all partitions of these tables, several at once."""
     bound = asyncio.Semaphore(BUILT_AT_ONCE)
     memory = kilobytes(workspace.database.index_memory)
 
@@ -122,12 +123,12 @@ async def index(workspace: Workspace, tables: Sequence[OwnTable]) -> None:
 
 
 def kilobytes(memory: int) -> str:
-    """An amount of memory as PostgreSQL's settings take it."""
+    """An amount of memory in the format of PostgreSQL's settings."""
     return f"{memory // 1024}kB"
 
 
 async def at_once(builds: Iterable[Coroutine[Any, Any, None]]) -> None:
-    """Await all of these; when one fails or this is cancelled, the others are."""
+    """Await all of these; if one fails or this is cancelled, cancel the others."""
     building = [asyncio.create_task(one) for one in builds]
     try:
         await asyncio.gather(*building)
@@ -138,12 +139,12 @@ async def at_once(builds: Iterable[Coroutine[Any, Any, None]]) -> None:
 
 
 async def move(workspace: Workspace, where: Space, own: OwnTable, common: sql.Identifier) -> None:
-    """Move vectors from the common table to the one in use, in small steps that readers do not notice and settlers wait
-    for one at a time. Ends early where another process builds a new table meanwhile."""
+    """Move vectors from the common table to the one in use, in steps small enough that readers notice nothing and
+    settlers wait for one step at most. Ends early if another process builds a new table meanwhile."""
     upto: UUID | None = None
     while upto != _LAST:
         async with workspace.transaction() as tx:
-            await lock_view(tx)  # a settler removes vectors in another order: without the lock, the two could deadlock
+            await lock_view(tx)  # settlers remove vectors in another order: without the lock the two could deadlock
             found = await find(tx, where)
             if own.kind in found.building or found.current.get(own.kind) != own:
                 return
@@ -152,10 +153,10 @@ async def move(workspace: Workspace, where: Space, own: OwnTable, common: sql.Id
 
 
 async def build(workspace: Workspace, where: Space, kind: VectorKind, partitions: int, common: sql.Identifier) -> None:
-    """Build a table beside the one in use, with all vectors of a kind, and switch to it. Who does this again after
-    somebody was stopped goes on with what is there; two at once do no harm."""
+    """Build a table with all vectors of a kind next to the one in use, and switch to it. After an interruption, calling
+    this again continues with what is there; two at once do no harm."""
     async with workspace.transaction() as tx:
-        await lock_view(tx)  # from now on all who remove vectors note it
+        await lock_view(tx)  # from now on removed vectors are recorded
         name = await _make(tx, where, kind, partitions, "building")
         found = await find(tx, where)
     tables = [found.current[kind].identifier] if kind in found.current else []
@@ -174,11 +175,11 @@ async def build(workspace: Workspace, where: Space, kind: VectorKind, partitions
 
 
 async def _copied(workspace: Workspace, where: Space, into: OwnTable, table: sql.Identifier) -> bool:
-    """Copy all vectors of a table to one that is being built; whether it still is."""
+    """Copy all vectors of a table to one that is being built; returns whether it is still being built."""
     after = _FIRST
     while after != _LAST:
         async with workspace.transaction() as tx:
-            await share_view(tx)  # nobody switches meanwhile
+            await share_view(tx)  # nobody can switch meanwhile
             if not await _is_building(tx, where, into.kind, into.name):
                 return False
             upto = await _page_end(tx, table, after)
@@ -203,7 +204,7 @@ async def _make(tx: Transaction, where: Space, kind: VectorKind, partitions: int
 
 
 async def _run(tx: Transaction, query: str, **parts: Any) -> AsyncCursor[Row]:
-    """Run a named query in which some parts are tables and the others values."""
+    """Run a named query with tables and values as its parts."""
     tables = {name: part for name, part in parts.items() if isinstance(part, sql.Composable)}
     values = {name: part for name, part in parts.items() if name not in tables}
     return await tx.connection.execute(sql.SQL(QUERIES[query]).format(**tables), values or None)

@@ -1,10 +1,10 @@
--- The tables of a workspace's own for vectors that are many. See docs/adr/0039-partitions.md.
+-- A workspace's own tables for large numbers of vectors. See docs/adr/0039-partitions.md.
 
 -- name: all
 SELECT kind, name, partitions, indexed, state FROM own_table WHERE space = %(space)s AND state <> 'left'
 
 -- name: any_unfinished
--- What somebody left who was stopped, and tables that nobody reads any longer.
+-- Interrupted builds, and tables that nobody reads any longer.
 SELECT EXISTS (SELECT FROM workspace w JOIN own_table h ON h.space = w.space
     WHERE h.state = 'building' OR h.state = 'current' AND NOT h.indexed
         OR h.state = 'left' AND h.left_at < clock_timestamp() - %(kept)s::interval)
@@ -45,6 +45,6 @@ INSERT INTO removed_vector (space, kind, id) SELECT %(space)s, %(kind)s, unnest(
 DELETE FROM {own} WHERE id = ANY(ARRAY(SELECT id FROM removed_vector WHERE space = %(space)s AND kind = %(kind)s))
 
 -- name: take_copied
--- Each is looked up by its key: a join could read all of the large table.
+-- Each is looked up by key: a join might read all of the large table.
 DELETE FROM {common} WHERE id = ANY(ARRAY(
     SELECT c.id FROM {common} c CROSS JOIN LATERAL (SELECT FROM {own} o WHERE o.id = c.id OFFSET 0) AS copied))

@@ -22,7 +22,7 @@ class Space(NamedTuple):
         return own == (embedder.model, embedder.dimensions, embedder.metric)
 
     def check(self, embedder: Embedder | None) -> None:
-        """SpaceMismatch unless this is the embedder's space."""
+        """Raise SpaceMismatch unless this is the embedder's space."""
         if embedder is None or not self.is_of(embedder):
             raise SpaceMismatch(
                 f"this workspace's vectors come from {self.model} ({self.dimensions} dimensions, {self.metric}), "
@@ -31,7 +31,7 @@ class Space(NamedTuple):
             )
 
     def similarity(self, distance: float) -> float:
-        """How near something is at that distance: more is nearer, and by cosine 1 is the same direction."""
+        """The similarity for a distance: higher is nearer, and for cosine 1 means the same direction."""
         if self.metric == "l2":
             return 1 / (1 + distance)
         return 1 - distance if self.metric == "cosine" else -distance

@@ -1,11 +1,11 @@
-"""Vectors: searched exactly while they are few, by HNSW when they are many.
+"""Vectors: searched exactly while they are few, with HNSW when they are many.
 
-A filtered HNSW scan returns too few rows, and the planner does not choose well between the two ways. So there is
-nothing to choose: each space has, for each kind, one common table without an HNSW index, in which a search reads all
-vectors of the one workspace. A workspace that outgrows this gets a table of its own, which holds no one else's vectors
-and needs no filter, with an HNSW index. What comes later arrives in the common table again and follows in bulk, so that
-nobody waits for an HNSW insert; a search looks into both. See docs/adr/0004-embedding-spaces.md, and own_tables.py for
-what becomes of a table of one's own as it grows.
+A filtered HNSW scan returns too few rows, and the planner chooses badly between the two ways. So it is given no choice:
+each space has, for each kind, one common table without an HNSW index, in which a search reads all vectors of the
+workspace. A workspace that outgrows this gets its own table, which contains no other workspace's vectors and needs no
+filter, with an HNSW index. Later vectors are written to the common table again and moved in bulk, so that nobody waits
+for an HNSW insert; a search reads both. See docs/adr/0004-embedding-spaces.md, and own_tables.py for how a workspace's
+own table grows.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ from trueweave.store.postgres.vectors import own_tables
 from trueweave.store.postgres.vectors.own_tables import OwnTable, OwnTables
 from trueweave.store.postgres.vectors.space import Space
 
-MOST_DIMENSIONS = 4000  # of a halfvec with an HNSW index
-MOST_IN_COMMON = 10_000  # more vectors than this move to the workspace's own table
-REBUILD_FROM = 0.25  # more new vectors than this part of the own table, and it is built anew
+MOST_DIMENSIONS = 4000  # maximum for a halfvec with an HNSW index
+MOST_IN_COMMON = 10_000  # vectors; above this they move to the workspace's own table
+REBUILD_FROM = 0.25  # rebuild the own table if there are more new vectors than this share of it
 
 _OPERATORS: dict[str, sql.SQL] = {"cosine": sql.SQL("<=>"), "l2": sql.SQL("<->"), "inner": sql.SQL("<#>")}
 STAGE_TYPES = ("text", "uuid", "uuid", "halfvec")
 _EMBEDDED_AT_ONCE = 500
-_FREE_ROUNDS = 3  # in which a change of space lets others settle as they please
+_FREE_ROUNDS = 3  # rounds of a change of space during which settling continues freely
 _PAUSE = timedelta(seconds=30)
 
 
 class Vector(NamedTuple):
-    """A vector to be stored, with the hash of the text that it stands for."""
+    """A vector to store, with the hash of the text that it stands for."""
 
     kind: VectorKind
     id: UUID
@@ -56,13 +56,13 @@ class Vector(NamedTuple):
 
 
 async def space(tx: Transaction) -> Space | None:
-    """The space in which the workspace answers; None while it has no vectors."""
+    """The space that the workspace is searched in; None while it has no vectors."""
     rows = await tx.rows("vectors.space")
     return Space(*rows[0]) if rows else None
 
 
 async def everything(tx: Transaction) -> dict[str, sql.Composed]:
-    """For each kind a subquery over all vectors of the workspace; none while it has no space."""
+    """For each kind, a subquery over all vectors of the workspace; empty while it has no space."""
     where = await space(tx)
     if where is None:
         return {}
@@ -71,20 +71,20 @@ async def everything(tx: Transaction) -> dict[str, sql.Composed]:
 
 
 async def hold(tx: Transaction) -> None:
-    """Have all tables with vectors of the workspace stay until the end of a transaction that reads for long."""
+    """Keep all vector tables of the workspace until the end of a long read transaction."""
     if where := await space(tx):
         await own_tables.hold(tx, where)
 
 
 async def of_ids(tx: Transaction, kind: VectorKind, ids: Sequence[UUID]) -> dict[UUID, HalfVector]:
-    """The vectors of these things, where there are any."""
+    """The vectors of these objects, for those that have one."""
     where = await space(tx)
     tables = _tables(where, kind, await own_tables.find(tx, where)) if where else []
     return dict([row for table in tables for row in await _rows(tx, "vectors.of_ids", table=table, ids=Ids(ids))])
 
 
 async def make_space(workspace: Workspace, embedder: Embedder) -> Space:
-    """The space of an embedder, with its tables."""
+    """The space of an embedder, created with its tables if necessary."""
     if not 1 <= embedder.dimensions <= MOST_DIMENSIONS:
         raise ConfigError(
             f"{embedder.model} returns vectors of {embedder.dimensions} dimensions; pgvector can index up to "
@@ -100,8 +100,8 @@ async def make_space(workspace: Workspace, embedder: Embedder) -> Space:
 async def write(
     tx: Transaction, where: Space, vectors: Sequence[Vector], gone: Iterable[tuple[VectorKind, UUID]]
 ) -> None:
-    """Put these vectors in the place of any older ones, and take away those of what is gone. The transaction holds the
-    view lock or shares it."""
+    """Store these vectors, replacing older ones, and delete those of `gone` objects. Requires the view lock, exclusive
+    or shared."""
     own = await own_tables.find(tx, where)
     stale: dict[VectorKind, list[UUID]] = {kind: [] for kind in VECTOR_KINDS}
     for kind, id_ in (*gone, *((v.kind, v.id) for v in vectors)):
@@ -120,7 +120,7 @@ async def write(
 
 
 async def nearest(workspace: Workspace, kind: VectorKind, vector: Vectors, limit: int) -> list[Hit]:
-    """The things of a kind nearest to a vector, nearest first."""
+    """The objects of a kind nearest to a vector, nearest first."""
     async with workspace.transaction(snapshot=True) as tx:
         rows = await tx.rows("vectors.place", kind=kind)
         if not rows:
@@ -138,17 +138,17 @@ async def nearest(workspace: Workspace, kind: VectorKind, vector: Vectors, limit
 
 
 def half(vector: Vectors) -> HalfVector:
-    """A vector as it is stored: 16 bits a number."""
+    """A vector as it is stored: 16 bits per number."""
     return HalfVector(vector.astype(np.float16))
 
 
 async def move_to_own_table(workspace: Workspace, written: int) -> None:
-    """Move vectors to the workspace's own tables, kind by kind, where there are too many of them in the common one.
+    """Move vectors to the workspace's own tables, kind by kind, if there are too many in the common table.
 
-    `written` is how many the caller has just put there. To look costs more than to write a few, so of those who wrote a
-    few only some look; who wrote none looks whether somebody else was stopped before the end. Where much is to be
-    moved, the own table is built anew, which is far cheaper than one insert into an index at a time. What another
-    process is moving is left to it.
+    `written` is how many vectors the caller has just stored there. Checking costs more than writing a few vectors, so
+    callers that wrote a few check only sometimes; a caller that wrote none checks whether another process was stopped
+    midway. If there is much to move, the own table is rebuilt, which is far cheaper than inserting into an index one by
+    one. What another process is moving is left to it.
     """
     if 0 < written < MOST_IN_COMMON // 20 * random():
         return
@@ -167,13 +167,13 @@ async def move_to_own_table(workspace: Workspace, written: int) -> None:
     async with leases.kept(workspace, owner):
         async with workspace.transaction() as tx:
             is_ours = await leases.take(tx, owner, "vectors")
-            due = await _due(tx, where)  # another may have done it meanwhile
+            due = await _due(tx, where)  # another process may have done it meanwhile
         for kind in due if is_ours else ():
             await _move(workspace, where, kind)
 
 
 async def _due(tx: Transaction, where: Space) -> list[VectorKind]:
-    """The kinds whose vectors are to be moved, or were by somebody who was stopped."""
+    """The kinds whose vectors must be moved, including moves that were interrupted."""
     own = await own_tables.find(tx, where)
     unfinished = {*own.building, *(kind for kind, table in own.current.items() if not table.indexed)}
     return [
@@ -199,7 +199,7 @@ async def _move(workspace: Workspace, where: Space, kind: VectorKind) -> None:
 
 
 async def index_own_tables(workspace: Workspace, where: Space, kinds: Sequence[VectorKind]) -> None:
-    """Index what was loaded into the workspace's own tables, in as many partitions as it takes."""
+    """Index what was loaded into the workspace's own tables, with as many partitions as needed."""
     fitting: list[OwnTable] = []
     for kind in kinds:
         async with workspace.transaction() as tx:
@@ -216,15 +216,15 @@ async def index_own_tables(workspace: Workspace, where: Space, kinds: Sequence[V
 async def change_space(
     workspace: Workspace, embedder: Embedder, progress: Callable[[int], None] = lambda _: None
 ) -> bool:
-    """Embed everything with another model beside the old vectors, then switch to it at once.
+    """Embed everything with another model next to the old vectors, then switch atomically.
 
-    Readers are answered from the old space until the switch. Whoever is stopped and does it again goes on with what is
-    embedded already. Where others settle faster than this can follow, they are held up for a moment: then this is
-    True, and something may wait to be settled.
+    Readers use the old space until the switch. If this is interrupted, calling it again continues with what is already
+    embedded. If others settle faster than this can follow, settling is paused for a moment; then this returns True, and
+    there may be documents to settle.
     """
     new = await make_space(workspace, embedder)
     async with workspace.transaction() as tx:
-        if await space(tx):  # whoever adds the first vectors is not refused
+        if await space(tx):  # adding the first vectors is not refused
             await refuse_during_load(tx, "embedding it with another model")
         await tx.run("vectors.begin_change", space=new.id)
     rounds = 0
@@ -248,7 +248,7 @@ async def change_space(
 
 
 async def missing(workspace: Workspace, of: Space | None) -> AsyncIterator[list[ChangedText]]:
-    """What has no vector in a space yet, some at a time. Nothing has, where there is no such space."""
+    """Texts that have no vector in a space yet, in batches. Without a space, that is all texts."""
     for kind in VECTOR_KINDS:
         after = UUID(int=0)
         while True:
@@ -266,7 +266,7 @@ async def _missing(tx: Transaction, of: Space | None, kind: VectorKind, after: U
 
 
 async def count_present(workspace: Workspace, of: Space) -> int:
-    """How many vectors of the workspace are in a space."""
+    """The number of the workspace's vectors in a space."""
     async with workspace.transaction() as tx:
         own = await own_tables.find(tx, of)
         tables = [table for kind in VECTOR_KINDS for table in _tables(of, kind, own)]
@@ -274,7 +274,7 @@ async def count_present(workspace: Workspace, of: Space) -> int:
 
 
 async def _switched(workspace: Workspace, new: Space) -> bool:
-    """Let the workspace answer from a space, unless something is missing there by now."""
+    """Switch the workspace to a space, unless vectors are missing there by now; returns whether it did."""
     async with workspace.transaction(unhurried=True) as tx:
         await lock_view(tx)
         for kind in VECTOR_KINDS:
@@ -293,7 +293,7 @@ async def _switched(workspace: Workspace, new: Space) -> bool:
 
 
 async def clear_other_spaces(workspace: Workspace) -> int:
-    """Drop the vectors in all spaces but the one that answers and the one that is being filled; how many spaces had
+    """Delete the vectors in all spaces except the current one and the one being filled; returns how many spaces had
     any."""
     cleared = 0
     async with workspace.transaction() as tx:
@@ -308,7 +308,7 @@ async def clear_other_spaces(workspace: Workspace) -> int:
 
 
 async def find_space(tx: Transaction, embedder: Embedder) -> Space | None:
-    """The space of an embedder, if anybody has made it."""
+    """The space of an embedder, or None."""
     rows = await tx.rows(
         "vectors.find_space", model=embedder.model, dimensions=embedder.dimensions, metric=embedder.metric
     )
@@ -328,7 +328,7 @@ def _common(where: Space, kind: VectorKind) -> sql.Identifier:
 
 
 def _tables(where: Space, kind: VectorKind, own: OwnTables) -> list[sql.Identifier]:
-    """Where vectors of a kind may be: in the common table, and in the workspace's own one if it has one."""
+    """The tables that may contain vectors of a kind: the common one, and the workspace's own one if there is one."""
     return [_common(where, kind), *([own.current[kind].identifier] if kind in own.current else [])]
 
 
@@ -339,7 +339,7 @@ def _all(tables: Sequence[sql.Identifier]) -> sql.Composed:
 
 
 async def _count(tx: Transaction, table: sql.Identifier, most: int | None = None) -> int:
-    """How many vectors of this workspace a table has; counts no further than `most`."""
+    """The number of this workspace's vectors in a table, counted up to `most`."""
     [(count,)] = await _rows(tx, "vectors.count_up_to", table=table, limit=most)
     return int(count)
 
@@ -353,7 +353,7 @@ async def _rows(tx: Transaction, query: str, **parts: Any) -> list[Row]:
 
 
 async def _execute(tx: Transaction, query: str, parts: dict[str, Any]) -> AsyncCursor[Row]:
-    """Run a named query in which some parts are tables and the others values."""
+    """Run a named query with tables and values as its parts."""
     tables = {name: part for name, part in parts.items() if isinstance(part, sql.Composable)}
     values = {name: part for name, part in parts.items() if name not in tables}
     return await tx.connection.execute(sql.SQL(QUERIES[query]).format(**tables), values or None)

@@ -8,7 +8,7 @@ SELECT make_space(%(model)s, %(dimensions)s, %(metric)s)
 SELECT s.id, s.model, s.dimensions, s.metric FROM workspace w JOIN space s ON s.id = w.space
 
 -- name: place
--- Where to look: the space, and the table of this workspace's own for vectors of a kind, if it has one.
+-- Where to search: the space, and the workspace's own table for vectors of a kind, if there is one.
 SELECT s.id, s.model, s.dimensions, s.metric, h.name FROM workspace w JOIN space s ON s.id = w.space
 LEFT JOIN own_table h ON h.space = s.id AND h.kind = %(kind)s AND h.state = 'current'
 
@@ -51,7 +51,7 @@ SELECT id, distance FROM ({each}) AS found ORDER BY distance, id LIMIT %(limit)s
 DELETE FROM {table} WHERE id = ANY(%(ids)s)
 
 -- name: insert
--- Two processes that fill the same space may insert the same rows.
+-- Two processes filling the same space may insert the same rows.
 INSERT INTO {table} (id, text_hash, v) SELECT id, text_hash, v FROM stage_vector WHERE kind = %(kind)s ORDER BY id
 ON CONFLICT (workspace, id) DO UPDATE SET text_hash = excluded.text_hash, v = excluded.v
 

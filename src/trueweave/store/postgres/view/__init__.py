@@ -1,1 +1,1 @@
-"""The view: what readers see, written by batches and read page by page."""
+"""The view: what readers see, written in batches and read page by page."""

@@ -1,4 +1,4 @@
-"""Communities in the database: the graph out of it, the tree into it, and what is written about each."""
+"""Communities in the database: reading the graph, writing the tree, and storing reports."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from trueweave.store.postgres.queue import outbox
 from trueweave.store.postgres.view.read import entity
 from trueweave.text.names import key
 
-LEAST_MEMBERS = 3  # of a community that is written about: two things and what is between them are a relation
+LEAST_MEMBERS = 3  # members a community needs for a report: two entities and the link between them are just a relation
 
 _NODES: Mapping[str, Kind] = {"entity": "uuid", "stable_id": "uuid", "hash": "uuid", "leaf": "int"}
 _EDGES: Mapping[str, Kind] = {"source": "uuid", "target": "uuid", "weight": "float", "hash": "uuid"}
@@ -43,7 +43,7 @@ _COMMUNITIES: Mapping[str, Kind] = {
 
 
 class Network(NamedTuple):
-    """The graph of a workspace at one moment: entities by number, in an order that depends on documents alone."""
+    """The graph of a workspace at one moment: entities by number, in an order that depends only on the documents."""
 
     version: int
     entities: Column
@@ -62,7 +62,7 @@ class Network(NamedTuple):
 
 
 class Known(NamedTuple):
-    """The communities that are there so far."""
+    """The existing communities."""
 
     tree: Tree
     ids: list[UUID]
@@ -71,7 +71,7 @@ class Known(NamedTuple):
 
 
 async def network(tx: Transaction) -> Network:
-    """The graph, streamed out in numbers."""
+    """The graph as arrays, streamed from the database."""
     await tx.run("community.plan")
     version = int(await tx.value("community.graph"))
     nodes = await binary_copy.read(tx, "community.nodes", _NODES)
@@ -84,7 +84,7 @@ async def network(tx: Transaction) -> Network:
 
 
 async def known(tx: Transaction, leaves: Ints) -> Known:
-    """The communities that are there, with the innermost ones in which the entities of today were."""
+    """The existing communities, with the innermost one that each current entity was in."""
     rows = await tx.rows("community.known")
     columns = list(zip(*rows, strict=True)) if rows else [()] * 9
     _, last, parent, level = (np.array(column, np.int64) for column in columns[:4])
@@ -100,7 +100,7 @@ async def write(
     how: LeidenSettings,
     modularity: float,
 ) -> list[UUID]:
-    """Put these communities in the place of those that are there; the ones that are gone, with their reports."""
+    """Replace all communities by these; returns those that are gone or too small and had a report."""
     await tx.run("community.stage")
     smallest = _smallest(tree, len(graph.entities))
     rows: dict[str, Column] = {
@@ -134,12 +134,12 @@ async def write(
 
 
 def labels(follows: Ints, before: Sequence[UUID]) -> list[UUID]:
-    """The label of each community: that of the one that it follows, or a new one."""
+    """The id of each community: that of the community it continues, or a new one."""
     return [before[one] if one != NONE else uuid4() for one in follows.tolist()]
 
 
 def contents(graph: Network, tree: Tree) -> Contents:
-    """What communities say, by hashes."""
+    """The contents of communities, as hashes."""
     return content_hash.contents(tree, graph.hashes, graph.source, graph.target, graph.relations)
 
 
@@ -160,7 +160,7 @@ def _packed(ids: Sequence[UUID]) -> Column:
 
 
 async def hierarchy(tx: Transaction) -> Hierarchy | None:
-    """The communities as a whole; None where none were looked for."""
+    """The community hierarchy as a whole; None if communities were never detected."""
     rows = await tx.rows("community.hierarchy")
     if not rows:
         return None
@@ -177,35 +177,35 @@ async def listed(
     since: datetime | None = None,
     limit: int,
 ) -> list[Community]:
-    """Communities of a level, within another, or changed since then; the largest first."""
+    """Communities of a level, within another, or changed since then; largest first."""
     wanted = {"level": level, "within": within, "ids": None if id_ is None else [id_], "since": since, "limit": limit}
     rows = await tx.rows("community.listed", **wanted, least=LEAST_MEMBERS)
     return [_community(row) for row in rows]
 
 
 async def with_ids(tx: Transaction, ids: Sequence[UUID]) -> list[Community]:
-    """The communities of these ids, the largest first."""
+    """The communities with these ids, largest first."""
     wanted = {"level": None, "within": None, "ids": list(ids), "since": None, "limit": len(ids)}
     return [_community(row) for row in await tx.rows("community.listed", **wanted, least=LEAST_MEMBERS)]
 
 
 async def beginning(tx: Transaction, start: str) -> list[UUID]:
-    """Two communities at most whose ids begin like this."""
+    """At most two communities whose ids start with this text."""
     return [id_ for (id_,) in await tx.rows("community.beginning", beginning=start)]
 
 
 async def retired(tx: Transaction, since: datetime, limit: int) -> list[RetiredCommunity]:
-    """Communities that went since then, the latest first."""
+    """Communities removed since then, latest first."""
     return [RetiredCommunity(*row) for row in await tx.rows("community.retired", since=since, limit=limit)]
 
 
 async def members(tx: Transaction, community: UUID, limit: int) -> list[Entity]:
-    """The entities in a community, those with most relations first."""
+    """The entities in a community, those with the most relations first."""
     return [entity(*row) for row in await tx.rows("community.members", id=community, limit=limit)]
 
 
 async def report(tx: Transaction, community: UUID) -> CommunityReport | None:
-    """What is written about a community, if anything is."""
+    """The report on a community, or None."""
     rows = await tx.rows("community.report", id=community)
     return read_report(rows[0]) if rows else None
 
@@ -217,7 +217,7 @@ def read_report(row: Sequence[Any]) -> CommunityReport:
 
 
 def read_findings(stored: Iterable[Mapping[str, Any]]) -> tuple[Finding, ...]:
-    """Findings as they were stored."""
+    """Findings from their stored form."""
     return tuple(
         Finding(
             one["summary"],
@@ -237,7 +237,7 @@ def _community(row: Row) -> Community:
 
 
 class DueReport(NamedTuple):
-    """A community to be written about: its place in the tree, and the hash of what there is to say."""
+    """A community that needs a report: its place in the tree, and the hash of its contents."""
 
     n: int
     last: int
@@ -249,17 +249,17 @@ class DueReport(NamedTuple):
 
 
 async def request_reports(tx: Transaction) -> None:
-    """Let reports be written from now on, by whoever works here."""
+    """Have workers write reports from now on."""
     await tx.run("community.request_reports")
 
 
 async def any_report_due(tx: Transaction, *, by_model: bool) -> bool:
-    """Whether reports are to be written and some are missing, or stale."""
+    """Whether reports were requested and some are missing or out of date."""
     return bool(await tx.value("community.any_report_due", least=LEAST_MEMBERS, by_model=by_model))
 
 
 async def due_reports(tx: Transaction, after: tuple[int, int], limit: int, *, by_model: bool) -> list[DueReport]:
-    """The next communities of one level to be written about, after a level and a place in it."""
+    """The next communities of one level that need a report, after a level and a place in it."""
     level, n = after
     rows = await tx.rows(
         "community.due_reports", least=LEAST_MEMBERS, by_model=by_model, level=level, after=n, limit=limit
@@ -269,12 +269,12 @@ async def due_reports(tx: Transaction, after: tuple[int, int], limit: int, *, by
 
 
 async def count_current(tx: Transaction, *, by_model: bool) -> int:
-    """How many reports need not be written."""
+    """How many reports are up to date."""
     return int(await tx.value("community.count_current", by_model=by_model))
 
 
 async def entities(tx: Transaction, of: Sequence[DueReport], most: int) -> dict[int, list[EntityFact]]:
-    """The members of each community, as many as that at most."""
+    """The members of each community, at most `most` per community."""
     rows = await tx.rows("community.facts_entities", **_places(of), most=most)
     return _by_place(of, rows, EntityFact)
 
@@ -282,13 +282,13 @@ async def entities(tx: Transaction, of: Sequence[DueReport], most: int) -> dict[
 async def relations(
     tx: Transaction, of: Sequence[DueReport], most: int, *, between: bool
 ) -> dict[int, list[RelationFact]]:
-    """The relations within each community, or between its parts, as many as that at most."""
+    """The relations within each community, or between its parts, at most `most` per community."""
     rows = await tx.rows("community.facts_relations", **_places(of), most=most, between=between)
     return _by_place(of, rows, RelationFact)
 
 
 async def parts(tx: Transaction, of: Sequence[DueReport]) -> dict[int, list[CommunityReport]]:
-    """What is written about the parts of each community."""
+    """The reports on the parts of each community."""
     found: dict[int, list[CommunityReport]] = {one.n: [] for one in of}
     for n, *row in await tx.rows("community.facts_parts", ns=Numbers(one.n for one in of)):
         found[n].append(read_report(row))
@@ -296,12 +296,12 @@ async def parts(tx: Transaction, of: Sequence[DueReport]) -> dict[int, list[Comm
 
 
 async def texts(tx: Transaction, chunks: Iterable[UUID]) -> dict[UUID, str]:
-    """The texts of those of these chunks that are there."""
+    """The texts of those of these chunks that exist."""
     return dict(await tx.rows("community.texts", chunks=Ids(chunks)))
 
 
 class StoredReport(NamedTuple):
-    """A report that was written, and the hash of its text, for its vector."""
+    """A report that was stored, with its text and hash, for its vector."""
 
     community: UUID
     text_hash: UUID
@@ -309,7 +309,7 @@ class StoredReport(NamedTuple):
 
 
 async def keep(tx: Transaction, written: Sequence[tuple[DueReport, CommunityReport]]) -> list[StoredReport]:
-    """Keep these reports; those whose communities are still there."""
+    """Store these reports; returns those whose communities still exist."""
     told = {one.id: report_text(made.title, made.summary) for one, made in written}
     hashes = {id_: key("report", text) for id_, text in told.items()}
     made = [report for _, report in written]

@@ -8,8 +8,8 @@ SELECT set_config('enable_nestloop', 'off', true), set_config('work_mem', '256MB
 SELECT coalesce(max(version), 0) FROM view_version
 
 -- name: nodes
--- All entities in an order that depends on what documents say alone, each with a hash of what is said of it, and the
--- innermost community that it was in so far.
+-- All entities in an order that depends only on what documents say, each with a hash of its contents, and the innermost
+-- community that it has been in so far.
 SELECT a.entity, a.id::uuid, md5(concat_ws(E'\x1f', a.id, e.type, e.text_hash))::uuid, coalesce(m.leaf, -1)
 FROM stable_id a JOIN entity e ON e.id = a.entity LEFT JOIN member m ON m.entity = a.entity ORDER BY a.id COLLATE "C"
 
@@ -63,7 +63,7 @@ SELECT s.n, s.last, nullif(s.parent, -1), s.id, s.stable_id, s.level, s.size, s.
 FROM stage_community s LEFT JOIN stage_date d ON d.id = s.id ORDER BY s.n
 
 -- name: changes
--- The communities that are new or others than before, and those that are gone.
+-- The communities that are new or changed, and those that are gone.
 SELECT c.id, false FROM community c
 LEFT JOIN LATERAL (SELECT id FROM community WHERE n = c.parent OFFSET 0) p ON true
 LEFT JOIN stage_date d ON d.id = c.id
@@ -75,7 +75,7 @@ SELECT d.id, true FROM stage_date d WHERE NOT EXISTS (SELECT FROM stage_communit
 INSERT INTO member (entity, leaf) SELECT entity, leaf FROM stage_member ORDER BY leaf
 
 -- name: orphans
--- Reports of communities that are gone, or too small for a report by now.
+-- Reports on communities that are gone, or too small for a report by now.
 DELETE FROM report r WHERE NOT EXISTS (SELECT FROM community c WHERE c.id = r.community AND c.size >= %(least)s)
 RETURNING r.community
 
@@ -137,8 +137,8 @@ SELECT EXISTS (
         AND NOT EXISTS (SELECT FROM failed_work f WHERE f.kind = 'report' AND f.subject IN ('', c.hash::text)))
 
 -- name: due_reports
--- Innermost communities first, because reports of outer ones may be written from theirs. Reports that the model failed at are
--- tried again here, but do not count in any_report_due. Communities whose members are all gone are left out.
+-- Innermost communities first, because reports on outer ones may be written from theirs. Reports that the model failed
+-- to write are retried here, but do not count in any_report_due. Communities whose members are all gone are left out.
 SELECT c.n, c.last, c.level, c.id, c.hash, c.size, c.relations FROM community c LEFT JOIN report r ON r.community = c.id
 WHERE c.size >= %(least)s AND (c.level < %(level)s OR (c.level = %(level)s AND c.n > %(after)s))
     AND (r.hash IS DISTINCT FROM c.hash OR (%(by_model)s AND r.author = ''))
@@ -152,7 +152,7 @@ SELECT count(*) FROM community c JOIN report r ON r.community = c.id AND r.hash 
 WHERE NOT (%(by_model)s AND r.author = '')
 
 -- name: facts_entities
--- The members of communities, the most related first, each with a chunk that speaks of it.
+-- The members of communities, those with the most relations first, each with a chunk that mentions it.
 SELECT u.n, e.id, e.name, e.type, coalesce(s.text, e.description), e.aliases, m.chunk
 FROM unnest(%(ns)s::bigint[], %(lasts)s::bigint[]) AS u (n, last)
 CROSS JOIN LATERAL (
@@ -167,8 +167,8 @@ LEFT JOIN LATERAL (
 ORDER BY u.n, e.degree DESC, e.name COLLATE "C", e.id
 
 -- name: facts_relations
--- The relations within communities, the heaviest first, each with a chunk that states it. With `between`, those alone
--- whose ends are in different parts.
+-- The relations within communities, heaviest first, each with a chunk that states it. With `between`, only those whose
+-- ends are in different parts.
 SELECT u.n, r.id, r.source, r.target, r.source_name, r.target_name, coalesce(s.text, r.description), r.weight::float8 / 1000, l.chunk
 FROM unnest(%(ns)s::bigint[], %(lasts)s::bigint[]) AS u (n, last)
 CROSS JOIN LATERAL (
@@ -188,7 +188,7 @@ LEFT JOIN LATERAL (
 ORDER BY u.n, r.weight DESC, r.source_name COLLATE "C", r.target_name COLLATE "C", r.id
 
 -- name: facts_parts
--- What is written about the parts of communities, the largest first.
+-- The reports on the parts of communities, largest first.
 SELECT c.parent, r.title, r.summary, r.rating, r.reason, r.findings, r.author, r.problem, r.hash <> c.hash, r.made
 FROM community c JOIN report r ON r.community = c.id WHERE c.parent = ANY(%(ns)s::bigint[]) ORDER BY c.parent, c.size DESC, c.n
 

@@ -1,4 +1,4 @@
-"""The canonical digest of the view, and where two views differ."""
+"""The canonical digest of the view, and the differences between two views."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ SECTIONS = (
     "communities",
     "vectors",
 )
-_HEADINGS = {"phrase_counts": "tallies"}  # hashed, too: with another heading every digest would be another
+_HEADINGS = {"phrase_counts": "tallies"}  # headings are hashed too: changing one would change every digest
 _MOST_DIFFERENCES = 20
 
 
 async def digest(workspace: Workspace, sections: Sequence[str] = SECTIONS) -> str:
-    """A hash of all that readers can see of the workspace: equal digests, equal indexes.
+    """A hash of everything readers can see of the workspace: equal digests mean equal indexes.
 
-    It depends on what the documents say, the settings and the rules; not on the order in which anything happened.
+    It depends on the documents, the settings and the rules, not on the order in which anything happened.
     """
     total = hashlib.sha256()
     async with workspace.transaction(snapshot=True, unhurried=True) as tx:
@@ -48,7 +48,7 @@ async def digest(workspace: Workspace, sections: Sequence[str] = SECTIONS) -> st
 
 
 async def differences(index: Workspace, rebuilt: Workspace, sections: Sequence[str] = SECTIONS) -> list[Difference]:
-    """The first lines in which two workspaces differ."""
+    """The first differing lines of two workspaces."""
     found: list[Difference] = []
     async with AsyncExitStack() as stack:
         left = await stack.enter_async_context(index.transaction(snapshot=True, unhurried=True))
@@ -64,7 +64,7 @@ async def differences(index: Workspace, rebuilt: Workspace, sections: Sequence[s
 
 
 async def _compare(section: str, left: AsyncIterator[Row], right: AsyncIterator[Row]) -> AsyncIterator[Difference]:
-    """Merge two ordered streams, and keep what does not match."""
+    """Merge two ordered streams, and yield what does not match."""
     a, b = await anext(left, None), await anext(right, None)
     while a or b:
         if a == b:

@@ -1,5 +1,5 @@
--- Each section is (key, line), ordered by key. No label (entity or relation id) is in it: an entity goes by the smallest id
--- among its names, its stable id, which depends on nothing but what documents say.
+-- Each section is (key, line), ordered by key. It contains no generated ids of entities or relations: an entity is
+-- identified by the smallest id among its names, its stable id, which depends only on what documents say.
 
 -- name: documents
 SELECT uri, jsonb_build_array(title, content_hash, metadata)::text FROM document WHERE visible
@@ -51,7 +51,7 @@ SELECT key, line FROM (
 ) AS lines (key, line) ORDER BY key COLLATE "C"
 
 -- name: communities
--- A community goes by its level and its stable id: its id is a label.
+-- A community is identified by its level and its stable id, because its id is generated.
 SELECT key, line FROM (
     SELECT 'community ' || c.level || ' ' || c.stable_id, jsonb_build_array(p.stable_id, c.size, c.relations, c.hash)::text
     FROM community c LEFT JOIN community p ON p.n = c.parent
@@ -61,7 +61,7 @@ SELECT key, line FROM (
 ) AS lines (key, line) ORDER BY key COLLATE "C"
 
 -- name: vectors
--- Where there are vector tables: which text each vector stands for.
+-- If there are vector tables: the text that each vector stands for.
 SELECT key, line FROM (
     SELECT 'chunk ' || v.id, v.text_hash::text FROM {chunk} v
     UNION ALL
@@ -73,7 +73,7 @@ SELECT key, line FROM (
 ) AS lines (key, line) ORDER BY key COLLATE "C"
 
 -- name: vectors_expected
--- Where there are none: which text each vector would stand for.
+-- If there are none: the text that each vector would stand for.
 SELECT key, line FROM (
     SELECT DISTINCT 'chunk ' || c.id, c.text_hash::text FROM chunk c JOIN document d ON d.id = c.document WHERE d.visible
     UNION ALL

@@ -11,8 +11,9 @@ SELECT position, chunk FROM pending_link WHERE chunk IS NOT NULL ORDER BY positi
 DELETE FROM pending_link WHERE position = ANY(%(positions)s)
 
 -- name: phrases
--- Phrases by their ids: how a live name writes each, if one does, and whether it is known as live so far. num_nulls keeps
--- the planner from the index on entity: with statistics from before names were settled it seems to hold nothing.
+-- Phrases by id: the spelling of a live name for each, if there is one, and whether the phrase is already known as
+-- live. num_nulls keeps the planner from using the index on entity: with statistics from before names were settled it
+-- looks empty.
 SELECT u.id, n.written, EXISTS (SELECT FROM phrase p WHERE p.id = u.id)
 FROM unnest(%(phrases)s::bigint[]) AS u (id)
 LEFT JOIN LATERAL (SELECT written FROM name WHERE phrase = u.id AND num_nulls(entity) = 0 LIMIT 1) AS n ON true
@@ -46,8 +47,7 @@ SELECT p.id FROM unnest(%(phrases)s::bigint[]) AS u (id)
 CROSS JOIN LATERAL (SELECT id FROM phrase WHERE id = u.id OFFSET 0) AS p
 
 -- name: write
--- The occurrences of these chunks as they are now, in place of those they had; phrases are told how many more or fewer
--- chunks have them.
+-- Replaces the occurrences of these chunks by their current ones, and updates how many chunks contain each phrase.
 WITH gone AS (DELETE FROM occurrence WHERE chunk = ANY(%(chunks)s) RETURNING chunk, phrase),
 come AS (
     SELECT * FROM unnest(%(chunk)s::uuid[], %(phrase)s::bigint[], %(count)s::bigint[], %(inside)s::bigint[], %(defines)s::boolean[])

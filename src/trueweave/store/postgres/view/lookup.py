@@ -1,4 +1,4 @@
-"""Looking things up: entities by their names, paths between them, documents by their uris."""
+"""Looks up entities by name, paths between them, and documents by uri."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from trueweave.text import phrases
 from trueweave.text.folding import bare
 from trueweave.text.stopwords import FUNCTION_WORDS
 
-_WIDEST = 500  # entities from which a path goes on
-_LOOKED_THROUGH = 2000  # relations of one entity, for those that lead to others of a picture
-_NEAR = 5  # names that are suggested
+_WIDEST = 500  # entities expanded at each step of a path
+_LOOKED_THROUGH = 2000  # relations examined per entity when looking for those among a set of entities
+_NEAR = 5  # names suggested
 _LEAST_ALIKE = 60  # per cent
-_COMPARED = 200  # characters of a name that are compared with those of others
+_COMPARED = 200  # characters of a name that are compared
 _NAMES_AT_ONCE = 2000
-_MOST_READ = 500_000  # names that are compared with one that is not there
-_MOST_WORDS = 20  # of a text that is looked for in names
+_MOST_READ = 500_000  # names compared with one that was not found
+_MOST_WORDS = 20  # words of a query looked for in names
 _SMALL_WORDS = frozenset().union(*FUNCTION_WORDS.values())
 _ID = re.compile(r"[0-9a-f]{8}[0-9a-f-]{0,28}", re.IGNORECASE)
 
 
 async def named(tx: Transaction, key: NameKey) -> list[UUID]:
-    """The entities that have this name: those of which it is written just so, else those of which it is alike in all
-    but case, accents and articles."""
+    """The entities with this name: those with exactly this spelling, or else those whose name differs only in case,
+    accents or articles."""
     number = phrases.number(phrase) if (phrase := phrases.phrase(key.name)) else None
     rows = await tx.rows("lookup.named", name=key.name, phrase=number, type=key.type)
     return [id_ for id_, exactly in rows if exactly] or [id_ for id_, _ in rows]
 
 
 async def beginning(tx: Transaction, text: str) -> list[UUID]:
-    """The entities whose id begins like this, two at most; none for what is no beginning of an id."""
+    """The entities whose id starts with this text, at most two; none if it cannot be the start of an id."""
     digits = text.replace("-", "")
     if not _ID.fullmatch(text) or len(digits) > 32:
         return []
@@ -50,7 +50,7 @@ async def beginning(tx: Transaction, text: str) -> list[UUID]:
 
 
 async def near_names(tx: Transaction, name: str) -> list[NameKey]:
-    """The names that documents mention which are most like this one. They are read page by page."""
+    """The mentioned names most similar to this one. They are read page by page."""
     best: dict[NameKey, tuple[float, int]] = {}
     sought, after = bare(name), UUID(int=0)
     for _ in range(_MOST_READ // _NAMES_AT_ONCE):
@@ -67,7 +67,7 @@ async def near_names(tx: Transaction, name: str) -> list[NameKey]:
 
 
 async def near_uris(tx: Transaction, uri: str) -> list[str]:
-    """The uris that are most like this one."""
+    """The uris most similar to this one."""
     best: dict[str, float] = {}
     async for page in _uris(tx):
         best |= {page[n]: score for n, score in await asyncio.to_thread(_alike, bare(uri), page)}
@@ -95,19 +95,19 @@ def _alike(sought: str, written: Sequence[str]) -> list[tuple[int, float]]:
 
 
 class WordHit(NamedTuple):
-    """Something in which words were found, and which share of them."""
+    """An object in which words were found, and the share of the words found."""
 
     id: UUID
     share: float
 
 
 async def entities_with_words(tx: Transaction, text: str, limit: int, type_: str = "") -> list[WordHit]:
-    """The entities with most of the words of a text in one of their names, the shortest names first."""
+    """The entities with the most words of a text in one of their names, shortest names first."""
     return await _with_words(tx, "lookup.entities_with_words", text, limit=limit, type=type_)
 
 
 async def relations_with_words(tx: Transaction, text: str, limit: int) -> list[WordHit]:
-    """The relations with most of the words of a text in the names of their ends or in what is said of them."""
+    """The relations with the most words of a text in the names of their ends or in their description."""
     return await _with_words(tx, "lookup.relations_with_words", text, limit=limit)
 
 
@@ -129,9 +129,9 @@ async def heaviest_relations(tx: Transaction, limit: int) -> list[UUID]:
 
 
 async def path(tx: Transaction, start: UUID, end: UUID, longest: int) -> tuple[list[UUID], list[UUID]] | None:
-    """The entities and the relations of a shortest way between two entities, of those the strongest. Each hop is one
-    statement, from both ends in turn: of each entity the heaviest relations are followed, so that one that a hub has
-    many heavier ones of is found from its other end. None where they do not meet within so many relations."""
+    """The entities and relations of the strongest of the shortest paths between two entities. Each hop is one
+    statement, alternating between both ends. Only the heaviest relations of each entity are followed, so a light
+    relation of a hub is found from its other end. None if they are not connected within `longest` relations."""
     there, back = Reach(start), Reach(end)
     while (met := there.meets(back)) is None:
         if there.hops + back.hops >= longest or not (there.edge and back.edge):
@@ -151,7 +151,7 @@ async def relations_among(tx: Transaction, ids: Sequence[UUID], limit: int) -> l
 
 
 async def chunks_of(tx: Transaction, kind: str, ids: Sequence[UUID], each: int) -> dict[UUID, list[UUID]]:
-    """For each of these "entities" or "relations" the chunks that say most of it."""
+    """For each of these "entities" or "relations", the chunks that are most about it."""
     found: dict[UUID, list[UUID]] = {id_: [] for id_ in ids}
     for id_, chunk in await tx.rows(f"lookup.chunks_of_{kind}", ids=Ids(found), names=NAMES, each=each):
         found[id_].append(chunk)
@@ -174,13 +174,14 @@ class FoundDocument(NamedTuple):
 
 
 async def document(tx: Transaction, uri: str) -> FoundDocument | None:
-    """The document of this uri."""
+    """The document with this uri."""
     rows = await tx.rows("lookup.document", uri=uri)
     return FoundDocument(*rows[0]) if rows else None
 
 
 async def chunks(tx: Transaction, of: FoundDocument, first: int, limit: int, start: int = 0) -> list[Passage]:
-    """Chunks of a document in their order, from one on; counted from the one that the character `start` is in."""
+    """Chunks of a document in order, from number `first`, counted from the chunk that contains the character
+    `start`."""
     found = []
     rows = await tx.rows("lookup.document_chunks", id=of.id, first=first, limit=limit, start=start)
     for id_, text, begins, places in rows:

@@ -1,7 +1,7 @@
--- Looking things up by their names. See search.sql on OFFSET 0.
+-- Lookups by name. See search.sql on OFFSET 0.
 
 -- name: named
--- The entities that have a name: written just so, or alike in all but case, accents and articles.
+-- The entities with a name: spelled exactly so, or differing only in case, accents or articles.
 SELECT n.entity, bool_or(n.written = %(name)s::text) FROM (
     SELECT entity, written, type FROM name WHERE written_hash = md5(%(name)s::text)::uuid
     UNION ALL
@@ -13,7 +13,7 @@ GROUP BY n.entity
 SELECT id FROM entity WHERE id BETWEEN %(first)s AND %(last)s ORDER BY id LIMIT 2
 
 -- name: entities_with_words
--- Reads all names of the workspace. A pattern is the beginning of a word.
+-- Reads all names of the workspace. A pattern matches the beginning of a word.
 SELECT entity, hits FROM (
     SELECT DISTINCT ON (n.entity) n.entity, n.hits, n.length, n.count FROM (
         SELECT n.entity, n.count, length(n.written) AS length,
@@ -49,13 +49,13 @@ SELECT r.id, r.source, r.target, r.weight FROM unnest(%(ids)s::uuid[]) AS g (id)
     (SELECT id, source, target, weight FROM relation WHERE target = g.id ORDER BY weight DESC, source LIMIT %(fan_out)s)) AS r
 
 -- name: relations_among
--- The heaviest relations between these entities. Of each, the heaviest that lead away from it are looked through.
+-- The heaviest relations between these entities. For each entity only the heaviest outgoing relations are examined.
 SELECT r.id FROM unnest(%(ids)s::uuid[]) AS g (id) CROSS JOIN LATERAL (
     SELECT id, target, weight FROM relation WHERE source = g.id ORDER BY weight DESC, target LIMIT %(fan_out)s) AS r
 WHERE r.target = ANY(%(ids)s) AND r.target <> g.id ORDER BY r.weight DESC, r.id LIMIT %(limit)s
 
 -- name: chunks_of_entities
--- Of each entity the chunks that emphasise it most.
+-- For each entity, the chunks that emphasise it most.
 SELECT g.id, m.chunk FROM unnest(%(ids)s::uuid[]) AS g (id) CROSS JOIN LATERAL (
     SELECT m.chunk, max(m.emphasis) AS most
     FROM (SELECT id FROM (SELECT id FROM name WHERE entity = g.id OFFSET 0) AS n ORDER BY id LIMIT %(names)s) AS n
@@ -65,7 +65,7 @@ SELECT g.id, m.chunk FROM unnest(%(ids)s::uuid[]) AS g (id) CROSS JOIN LATERAL (
     GROUP BY m.chunk ORDER BY most DESC, m.chunk LIMIT %(each)s) AS m
 
 -- name: chunks_of_relations
--- Of each relation the chunks that state it most strongly.
+-- For each relation, the chunks that state it most strongly.
 SELECT g.id, l.chunk FROM unnest(%(ids)s::uuid[]) AS g (id) CROSS JOIN LATERAL (
     SELECT l.chunk, max(l.strength) AS most
     FROM (SELECT source, target FROM (SELECT source, target FROM name_pair WHERE relation = g.id OFFSET 0) AS t
@@ -81,7 +81,7 @@ SELECT d.id, d.uri, d.title, d.metadata, d.added, d.notes, (SELECT count(*) FROM
 FROM document d WHERE d.uri = %(uri)s AND d.visible
 
 -- name: document_chunks
--- Chunks that a caller has given without their places all start at 0: then only the count tells them apart.
+-- Chunks supplied by a caller without positions all start at 0: then only the count distinguishes them.
 SELECT c.id, c.text, c.start, CASE WHEN d.places <> '[]' THEN places_of(d.places, c.start, c.start + length(c.text)) END
 FROM (SELECT * FROM chunk
       WHERE document = %(id)s AND n >= %(first)s + CASE WHEN %(start)s::int > 0 THEN coalesce(

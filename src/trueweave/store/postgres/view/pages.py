@@ -1,4 +1,4 @@
-"""Pages of the view by key: each begins behind the last row of the one before."""
+"""Pages of the view by key: each starts after the last row of the previous page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from trueweave.store.postgres.view.read import entity, relation
 async def entities(
     tx: Transaction, limit: int, *, type_: str = "", after: tuple[int, str, UUID] | None = None
 ) -> list[Entity]:
-    """The most mentioned entities, of one type if it is given; behind one with this count, name and id."""
+    """The most mentioned entities, optionally of one type; with `after`, those after this count, name and id."""
     count, name, id_ = after or (None, None, None)
     return [
         entity(*row)
@@ -28,7 +28,7 @@ async def entities(
 async def relations(
     tx: Transaction, limit: int, *, of: Sequence[UUID] = (), after: tuple[float, UUID] | None = None
 ) -> list[Relation]:
-    """The heaviest relations, of some entities if they are given; behind one with this weight and id."""
+    """The heaviest relations, optionally of some entities; with `after`, those after this weight and id."""
     weight, id_ = (round(after[0] * THOUSANDTHS), after[1]) if after else (None, None)
     rows = await tx.rows("view_page.relations", limit=limit, entities=list(of) or None, weight=weight, id=id_)
     return [relation(*row) for row in rows]
@@ -43,8 +43,8 @@ async def communities(
     since: datetime | None = None,
     after: tuple[int, UUID] | None = None,
 ) -> list[Community]:
-    """The largest communities, of a level, right within another or changed since then; behind one of this size and
-    id."""
+    """The largest communities, optionally of a level, directly within another, or changed since then; with `after`,
+    those after this size and id."""
     size, id_ = after or (None, None)
     wanted = {"level": level, "within": within, "since": since}
     rows = await tx.rows("view_page.communities", limit=limit, **wanted, size=size, id=id_)

@@ -1,4 +1,4 @@
-"""Reading the view: how much there is, its entities and relations, and what changed."""
+"""Reads the view: its size, its entities and relations, and its documents. Also drops workspaces."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from trueweave.store.postgres.search.document_filter import FilterShape
 
 
 async def status(tx: Transaction) -> Status:
-    """How large the workspace is, and what still waits."""
+    """The size of the workspace, and what still has to be indexed."""
     [(documents, chunks, entities_, relations, due, dirty_names, model)] = await tx.rows("read.status")
     return Status(documents, chunks, entities_, relations, due, dirty_names, model or "")
 
@@ -36,8 +36,8 @@ async def documents(
     shape: FilterShape,
     params: Mapping[str, Any],
 ) -> list[DocumentInfo]:
-    """The documents that are there and pass a filter, by name, from the first behind `after`; only those with a note,
-    or whose uri begins with a `prefix`, if that is wanted."""
+    """The visible documents that pass a filter, by uri, starting after `after`; optionally only those with a note, or
+    whose uri starts with `prefix`."""
     query = QUERIES["read.documents"].format(passes="true" if shape.is_all else shape.visible("d.id"))
     rows = await workspace.read(
         query.encode(), {"limit": limit, "noted": noted, "after": after, "prefix": prefix, **params}
@@ -46,21 +46,22 @@ async def documents(
 
 
 async def entities(tx: Transaction, limit: int, type_: str = "") -> list[Entity]:
-    """The most mentioned entities; of one type, if one is given."""
+    """The most mentioned entities, optionally of one type."""
     return [entity(*row) for row in await tx.rows("read.entities", limit=limit, type=type_)]
 
 
 async def relations_of(tx: Transaction, ids: Sequence[UUID], limit: int) -> list[Relation]:
-    """The relations from and to these entities, the heaviest first."""
+    """The relations from and to these entities, heaviest first."""
     rows = await tx.rows("read.relations_of", ids=list(ids), limit=limit)
     return [relation(*row) for row in rows]
 
 
 async def drop_workspace(workspace: Workspace) -> int:
-    """Take a workspace away, with all that is in it; how many documents there were.
+    """Delete a workspace with everything in it; returns how many documents there were.
 
-    First nobody may begin to write any more, then those who do are waited for. If this is interrupted, do it again.
-    One that is on another server than its home is dropped there first, so that the home knows of it until all is gone.
+    First new writers are locked out, then running ones are waited for. If this is interrupted, call it again. A
+    workspace that is not on its home server is dropped there first, so that the home knows about it until everything is
+    gone.
     """
     home, there = workspace.database, await workspace.placed()
     try:
@@ -85,18 +86,18 @@ async def _drop(database: Database, workspace: int) -> int:
 
 
 async def delete_rows(tx: Transaction) -> int:
-    """Take away all that is in a workspace, when those who write to it are done; how many documents there were."""
+    """Delete everything in a workspace once its writers have finished; returns how many documents there were."""
     await tx.run("read.await_writers")
     documents = int(await tx.value("read.count_documents"))
-    for (space,) in await tx.rows("vectors.all_spaces"):  # a change of space may have been given up halfway
+    for (space,) in await tx.rows("vectors.all_spaces"):  # a change of space may have been abandoned halfway
         await tx.run("vectors.clear_space", space=space)
     await tx.run("text.clear")
     await tx.run("link.clear")
     for (table,) in await tx.rows("read.tables"):
-        # Row-level security narrows this to the rows of this workspace.
+        # Row-level security restricts this to the rows of this workspace.
         await tx.connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
     await forget_jobs(tx)
-    await tx.run("projection.remove_all")  # like jobs, these are no table that is forced upon its owner
+    await tx.run("projection.remove_all")  # like jobs, not listed by read.tables, which needs forced row-level security
     return documents
 
 

@@ -8,15 +8,15 @@ SELECT (SELECT count(*) FROM document WHERE visible),
        (SELECT s.model FROM workspace w JOIN space s ON s.id = w.space)
 
 -- name: waiting
--- What is stored and not in the view yet: documents, names after a change of rules, texts to be searched for names; and
--- how the communities were found, unless that was for the graph as it is.
+-- What is stored but not yet in the view: documents, names after a change of rules, and texts to be searched for names;
+-- and when communities were detected.
 SELECT (SELECT count(DISTINCT uri) FROM document WHERE current <> visible),
        (SELECT count(*) FROM dirty_name) + (SELECT count(*) FROM dirty_pair),
        (SELECT count(*) FROM pending_link),
        (SELECT found::text FROM hierarchy)
 
 -- name: has_lost_rules
--- Whether the rules are others than those that were made and not undone.
+-- Whether the rules differ from those that were added and not undone.
 SELECT rules_hash <> coalesce((SELECT bit_xor(hashtextextended(id::text, 0)) FROM rule), 0) FROM workspace
 
 -- name: documents
@@ -26,7 +26,7 @@ WHERE d.visible AND d.current AND d.uri > %(after)s AND starts_with(d.uri, %(pre
 ORDER BY d.uri LIMIT %(limit)s
 
 -- name: state
--- Which documents there are, how often anything was settled, and in which space vectors are.
+-- A key over the documents, the version of the view, and the embedding space.
 SELECT concat_ws(' ', count(*), bit_xor(hashtextextended(id::text, 0)), (SELECT version FROM view_version),
     (SELECT space FROM workspace))
 FROM document WHERE visible
@@ -70,5 +70,6 @@ UPDATE workspace SET settings = (settings || %(changes)s::jsonb) - %(unset)s::te
 WHERE id = current_setting('trueweave.workspace')::int RETURNING settings
 
 -- name: fate
--- What became of a workspace that cannot be entered: whether it was dropped, and which one has replaced it and is there.
+-- Why a workspace cannot be entered: whether it was dropped, and which workspace has replaced it, if that is still
+-- kept.
 SELECT dropped, CASE WHEN expires > now() THEN replaced_by END FROM workspace

@@ -2,7 +2,7 @@
 -- `CROSS JOIN LATERAL (… OFFSET 0)` forces one index probe per key.
 
 -- name: due
--- Documents to be settled that have no valid lease, small or large ones.
+-- Documents to be settled that are not leased, either small or large ones.
 SELECT DISTINCT uri FROM (
     SELECT uri FROM document d WHERE current <> visible AND (size > %(small)s) = %(large)s
         AND NOT EXISTS (SELECT FROM failed_work f WHERE f.kind = 'settle' AND f.subject IN ('', d.uri))
@@ -93,7 +93,7 @@ SELECT n.* FROM unnest(%(names)s::uuid[]) AS u (id)
 CROSS JOIN LATERAL (SELECT id, written, type, count, histogram, entity FROM name WHERE id = u.id OFFSET 0) n
 
 -- name: neighbours
--- The names that these are alike to, or share a rule with, live or not.
+-- The names that are similar to these, or share a rule with them, live or not.
 SELECT n.*
 FROM (SELECT p.b FROM unnest(%(names)s::uuid[]) AS u (id)
       CROSS JOIN LATERAL (SELECT b FROM alike WHERE a = u.id OFFSET 0) p
@@ -120,7 +120,7 @@ SELECT p.a, p.b FROM unnest(%(names)s::uuid[]) AS u (id)
 CROSS JOIN LATERAL (SELECT a, b FROM alike WHERE a = u.id AND a < b OFFSET 0) p
 
 -- name: rules
--- A rule that gives a name without a type (its hash is there) speaks of the names of all types that are written so.
+-- A rule that gives a name without a type (it has a hash) applies to names of all types with that spelling.
 SELECT r.ordinal, r.kind, r.label, array_agg(n.name)
 FROM (SELECT m.rule FROM unnest(%(names)s::uuid[]) AS u (id)
       CROSS JOIN LATERAL (SELECT rule FROM rule_name WHERE name = u.id AND side = 0 OFFSET 0) AS m
@@ -138,7 +138,7 @@ CROSS JOIN LATERAL (
 GROUP BY r.ordinal, r.kind, r.label
 
 -- name: fact_rules
--- The rules about relations, and those that suppress entities, with the names that they speak of and their entities.
+-- The rules about relations, and those that suppress entities, with the names they mention and their entities.
 SELECT r.ordinal, r.kind, r.label, m.side, n.id, n.entity
 FROM (SELECT rule, name, written_hash, side FROM rule_name WHERE side > 0) AS m
 CROSS JOIN LATERAL (SELECT ordinal, kind, label FROM rule WHERE id = m.rule OFFSET 0) AS r
@@ -180,7 +180,7 @@ CROSS JOIN LATERAL (
     FROM relation WHERE id = u.id OFFSET 0) r
 
 -- name: said
--- The descriptions or keywords of each owner with most weight, and those that are about to change.
+-- The descriptions or keywords of each owner with the greatest weight, and those that are about to change.
 SELECT o.owner, t.hash, t.value, t.count, t.weight
 FROM unnest(%(owners)s::uuid[], %(limits)s::bigint[]) AS o (owner, most)
 CROSS JOIN LATERAL (
@@ -198,7 +198,7 @@ CROSS JOIN LATERAL (
 WITH now AS (
     SELECT * FROM unnest(%(id)s::uuid[], %(count)s::bigint[], %(histogram)s::text[], %(entity)s::uuid[])
         AS u (id, count, histogram, entity)),
-woken AS (  -- or fallen asleep: texts have to be looked through for it, or are rid of it
+woken AS (  -- names that became live or dead: texts must be searched for them, or lose them
     INSERT INTO pending_link (phrase)
     SELECT DISTINCT n.phrase FROM now
     CROSS JOIN LATERAL (SELECT phrase, entity FROM name WHERE id = now.id OFFSET 0) AS n
@@ -295,7 +295,7 @@ DELETE FROM dirty_pair d USING unnest(%(source)s::uuid[], %(target)s::uuid[]) AS
 WHERE d.source = u.source AND d.target = u.target
 
 -- name: note_stale
--- Texts that are about to change or go, if there are replies or summaries made from them.
+-- Texts that are about to change or be removed, if replies or summaries were made from them.
 INSERT INTO stale_text (hash)
 SELECT DISTINCT hash FROM (
     SELECT e.text_hash FROM unnest(%(entities)s::uuid[], %(entity_hashes)s::uuid[]) AS u (id, hash)

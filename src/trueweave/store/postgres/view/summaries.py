@@ -1,4 +1,4 @@
-"""Long descriptions in short: which are wanted, and keeping them."""
+"""Summaries of long descriptions: which are needed, and storing them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trueweave.store.postgres.queue import outbox
 
 
 class DueSummary(NamedTuple):
-    """Something whose description is long. The hash is of what was described, so that it is summed up once."""
+    """A long description to summarise. The hash identifies the described text, so that it is summarised once."""
 
     hash: UUID
     name: str
@@ -20,7 +20,7 @@ class DueSummary(NamedTuple):
 
 
 async def due(workspace: Workspace, limit: int) -> list[DueSummary]:
-    """Some of the descriptions that have no summary yet. Wishes that have gone out of date are dropped on the way."""
+    """Some descriptions that have no summary yet. Outdated requests are deleted on the way."""
     while True:
         async with workspace.transaction() as tx:
             rows = await tx.rows("summary.due", limit=limit)
@@ -32,7 +32,7 @@ async def due(workspace: Workspace, limit: int) -> list[DueSummary]:
 
 
 async def keep(workspace: Workspace, summaries: Mapping[UUID, str]) -> None:
-    """Keep these summaries, by the hash of what they sum up."""
+    """Store these summaries, by the hash of the text they summarise."""
     async with workspace.transaction() as tx:
         rows = await tx.rows("summary.keep", hashes=Ids(summaries), texts=Texts(summaries.values()))
         await outbox.add(
@@ -43,7 +43,7 @@ async def keep(workspace: Workspace, summaries: Mapping[UUID, str]) -> None:
 
 
 async def drop(workspace: Workspace, hashes: Sequence[UUID]) -> None:
-    """Want these no longer."""
+    """Cancel these requests."""
     async with workspace.transaction() as tx:
         await tx.run("summary.drop", hashes=Ids(hashes))
 

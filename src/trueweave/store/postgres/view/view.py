@@ -1,4 +1,4 @@
-"""The view: reading what a batch affects, and writing its plan."""
+"""The view: reading what a batch affects, and applying its plan."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from trueweave.store.postgres.db import Transaction
 from trueweave.store.postgres.queue import outbox
 from trueweave.text.names import said_hash
 
-LONG_DESCRIPTION = 2000  # characters; a longer one is worth being summed up
+LONG_DESCRIPTION = 2000  # characters; longer descriptions are summarised
 
 
 async def name_deltas(tx: Transaction, batch: Batch) -> dict[UUID, Sums]:
-    """What the batch adds to each name that its documents mention."""
+    """What the batch adds to or subtracts from each name that its documents mention."""
     rows = await tx.rows("settle.name_deltas", **_signed(batch))
     return sums((name, emphasis, count, 0) for name, emphasis, count in rows)
 
 
 async def name_pair_deltas(tx: Transaction, batch: Batch) -> dict[Pair, Sums]:
-    """What the batch adds to each pair of names that its documents link."""
+    """What the batch adds to or subtracts from each pair of names that its documents link."""
     rows = await tx.rows("settle.name_pair_deltas", **_signed(batch))
     return sums(((source, target), *rest) for source, target, *rest in rows)
 
 
 async def phrase_count_deltas(tx: Transaction, batch: Batch) -> PhraseDeltas:
-    """How much more or less often each description and keyword is said."""
+    """The changes in how often each description and keyword occurs."""
     signed = _signed(batch)
     named = await tx.rows("settle.name_description_deltas", **signed)
     described = await tx.rows("settle.name_pair_description_deltas", **signed)
@@ -51,7 +51,7 @@ async def phrase_count_deltas(tx: Transaction, batch: Batch) -> PhraseDeltas:
 
 
 def _first_keywords(rows: Iterable[tuple[UUID, str, int]]) -> list[PhraseCount]:
-    """How many more (or fewer) links of a pair of names, by its id, give a keyword first, whatever its case."""
+    """The change in how many links of each pair of names, given by id, have a keyword in first place, ignoring case."""
     votes: defaultdict[tuple[UUID, str], int] = defaultdict(int)
     for owner, word, count in rows:
         votes[owner, word.lower()] += count
@@ -61,7 +61,7 @@ def _first_keywords(rows: Iterable[tuple[UUID, str, int]]) -> list[PhraseCount]:
 
 
 async def chunk_changes(tx: Transaction, batch: Batch) -> tuple[list[UUID], list[UUID], list[ChangedText]]:
-    """The chunks that come, those that go, and the texts of those that come."""
+    """The added chunks, the removed chunks, and the texts of the added ones."""
     rows = await tx.rows("settle.chunk_changes", **_signed(batch))
     texts = [ChangedText("chunk", id_, hash_, text) for id_, hash_, sign, text in rows if sign > 0]
     return [t.id for t in texts], [id_ for id_, _, sign, _ in rows if sign < 0], texts
@@ -72,7 +72,7 @@ async def names(tx: Transaction, ids: Iterable[UUID]) -> dict[UUID, NameRow]:
 
 
 async def neighbours(tx: Transaction, ids: Iterable[UUID]) -> dict[UUID, NameRow]:
-    """The names that these are alike to or share a rule with, live or not."""
+    """The names that are similar to these or share a rule with them, live or not."""
     return _names(await _rows_of(tx, "settle.neighbours", names=ids))
 
 
@@ -86,14 +86,14 @@ async def alike(tx: Transaction, ids: Iterable[UUID]) -> list[Pair]:
 
 
 async def rules(tx: Transaction, ids: Iterable[UUID]) -> list[NameRule]:
-    """The rules that speak of any of these names, with all the names that they speak of."""
+    """The rules that mention any of these names, with all the names they mention."""
     found = await _rows_of(tx, "settle.rules", names=ids)
     return [NameRule(order, kind, frozenset(spoken_of), label) for order, kind, label, spoken_of in found]
 
 
 async def fact_rules(tx: Transaction) -> list[FactRule]:
-    """The rules about relations, and those that suppress entities: one row for each name that they speak of. People
-    make them, so that there are few."""
+    """The rules about relations, and those that suppress entities: one row for each name they mention. They are made by
+    people, so there are few."""
     return [FactRule(*row) for row in await tx.rows("settle.fact_rules")]
 
 
@@ -130,7 +130,8 @@ async def name_pairs_of_relations(tx: Transaction, ids: Iterable[UUID]) -> dict[
 async def said(
     tx: Transaction, kind: str, most: Mapping[UUID, int], changing: Collection[PhraseCount]
 ) -> list[PhraseCount]:
-    """What was said of each owner with most weight, so many of each, and what a batch is about to change."""
+    """The descriptions or keywords of each owner with the greatest weight, up to its limit in `most`, plus those a
+    batch will change."""
     if not most:
         return []
     rows = await tx.rows(
@@ -145,7 +146,7 @@ async def said(
 
 
 async def write(tx: Transaction, plan: Plan) -> None:
-    """Carry a plan out, vectors aside. The transaction holds the view lock."""
+    """Apply a plan, except for vectors. Requires the view lock."""
     await _note_stale(tx, plan)
     names = [(n.id, n.count, _literal(n.histogram), n.entity) for n in plan.names]
     await _write(tx, "settle.write_names", ("id", "count", "histogram", "entity"), names)
@@ -184,7 +185,7 @@ async def _note_stale(tx: Transaction, plan: Plan) -> None:
 
 
 async def want_summaries(tx: Transaction, entities: Iterable[EntityRow], relations: Iterable[RelationRow]) -> None:
-    """Have those of these descriptions summarised that are long."""
+    """Request summaries of those of these descriptions that are long."""
     long = [
         *((e.text_hash, "entity", e.id) for e in entities if len(e.description) > LONG_DESCRIPTION),
         *((r.text_hash, "relation", r.id) for r in relations if len(r.description) > LONG_DESCRIPTION),
@@ -242,7 +243,7 @@ def _name_pairs(rows: Iterable[Row]) -> dict[Pair, NamePairRow]:
 
 
 def _literal(values: Iterable[object]) -> str:
-    """A PostgreSQL array of numbers or ids: an array of arrays of different lengths has to travel as text."""
+    """A PostgreSQL array of numbers or ids as text: arrays of different lengths can only be sent as text."""
     return "{" + ",".join(map(str, values)) + "}"
 
 

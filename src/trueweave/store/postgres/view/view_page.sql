@@ -1,4 +1,4 @@
--- Pages of the view by key: each begins behind the last row of the one before. See pages.py.
+-- Pages of the view by key: each starts after the last row of the previous page. See pages.py.
 
 -- name: entities
 SELECT e.id, e.name, e.type, e.description, e.aliases, e.count, e.histogram, e.degree, coalesce(s.text, '')
@@ -10,7 +10,7 @@ LEFT JOIN LATERAL (SELECT text FROM summary WHERE hash = e.text_hash OFFSET 0) s
 ORDER BY e.count DESC, e.name COLLATE "C", e.id
 
 -- name: relations
--- Of all entities, or of some.
+-- Of all entities, or of the given ones.
 SELECT r.id, r.source, r.target, r.source_name, r.target_name, r.description, r.keywords, r.weight, r.count, r.histogram,
        coalesce(s.text, ''), r.type
 FROM (SELECT * FROM relation WHERE (%(entities)s::uuid[] IS NULL OR source = ANY(%(entities)s) OR target = ANY(%(entities)s))
@@ -20,7 +20,7 @@ LEFT JOIN LATERAL (SELECT text FROM summary WHERE hash = r.text_hash OFFSET 0) s
 ORDER BY r.weight DESC, r.id
 
 -- name: communities
--- The ids of communities, the largest first.
+-- The ids of communities, largest first.
 SELECT c.id, c.size FROM community c
 WHERE (%(level)s::int IS NULL OR c.level = %(level)s)
     AND (%(within)s::uuid IS NULL OR c.parent = (SELECT n FROM community WHERE id = %(within)s))

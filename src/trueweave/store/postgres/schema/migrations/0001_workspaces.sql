@@ -1,15 +1,16 @@
 -- breaking
--- Workspaces, the roles that work in them, and what keeps one workspace from another. See docs/adr/0006-tenants.md.
+-- Workspaces, the roles that work in them, and how workspaces are isolated from each other. See
+-- docs/adr/0006-tenants.md.
 --
--- In all tables: primary keys begin with the workspace and all other indexes end with it, so that a look-up by key has one
--- index that fits.
+-- In all tables, primary keys begin with the workspace and all other indexes end with it, so that a lookup by key has
+-- one matching index.
 
 CREATE EXTENSION IF NOT EXISTS vector SCHEMA public;
 
 COMMENT ON COLUMN migration.additive IS 'Whether processes of the version before may go on beside it.';
 
--- The role that Trueweave works as: it owns nothing, so row-level security binds it. The role of readers is handed out: see
--- below. Roles belong to the cluster: another database may have made them.
+-- The role that Trueweave works as: it owns nothing, so row-level security binds it. The role of readers is for handing
+-- out: see below. Roles belong to the cluster, so another database may have created them.
 DO $$
 BEGIN
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'trueweave_app') THEN
@@ -23,17 +24,17 @@ BEGIN
     END IF;
 END $$;
 GRANT USAGE ON SCHEMA trueweave TO trueweave_app, trueweave_reader;
-GRANT SELECT ON migration TO trueweave_app;  -- every connection looks which migrations there are
+GRANT SELECT ON migration TO trueweave_app;  -- every connection checks which migrations there are
 
--- Readers: roles that may be handed out. `trueweave_app` reads whatever workspace it sets; these are tied to theirs by who
--- they are.
+-- Readers: roles that can be handed out. `trueweave_app` reads whatever workspace it sets; a reader is bound to its
+-- workspace by its role.
 CREATE TABLE reader (
     role      name PRIMARY KEY,
     workspace int NOT NULL
 );
 COMMENT ON TABLE reader IS 'Roles that read one workspace, and which. They belong to the cluster, workspaces to this database.';
 
--- The workspaces that a role may read, by the roles that it is a member of.
+-- The workspaces that a role may read, given the roles that it is a member of.
 CREATE FUNCTION readable(who name) RETURNS int[]
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 BEGIN
@@ -42,14 +43,14 @@ BEGIN
 END $$;
 GRANT EXECUTE ON FUNCTION readable TO trueweave_reader;
 
--- Beside the policy that asks for the transaction's workspace: whatever a reader sets, only what is his own is left.
+-- In addition to the policy on the transaction's workspace: whatever a reader sets, it sees only its own workspace.
 CREATE FUNCTION guard_readers(guarded regclass, tenant text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE format('CREATE POLICY reader ON %s AS RESTRICTIVE TO trueweave_reader
         USING (%I = ANY ((SELECT trueweave.readable(current_user))::int[]))', guarded, tenant);
 END $$;
 
--- Ties a table to the workspace of the transaction: no row of another is seen, changed or written.
+-- Binds a table to the workspace of the transaction: rows of other workspaces cannot be seen, changed or written.
 -- Without a workspace the setting is missing or empty, and every statement fails.
 CREATE FUNCTION guard(guarded regclass, tenant text DEFAULT 'workspace') RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -57,8 +58,8 @@ BEGIN
     EXECUTE format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', guarded);
     EXECUTE format('CREATE POLICY workspace ON %s USING (%I = current_setting(''trueweave.workspace'')::int)', guarded, tenant);
     PERFORM trueweave.guard_readers(guarded, tenant);
-    -- Statistics would tell the planner that a workspace they have not seen yet has one row, however many it has got.
-    -- Without them it takes a share of the table's present size, and a look-up by key is always the cheaper one.
+    -- With statistics the planner would assume that a workspace they have not seen yet has one row, however many it
+    -- has. Without them it assumes a share of the table's current size, and a lookup by key is always cheaper.
     EXECUTE format('ALTER TABLE %s ALTER %I SET STATISTICS 0', guarded, tenant);
     EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO trueweave_app', guarded);
 END $$;
@@ -103,12 +104,12 @@ CREATE INDEX workspace_place ON workspace (place) WHERE place NOT IN ('here', 'a
 SELECT guard('workspace', 'id');
 GRANT SELECT ON workspace TO trueweave_reader;
 REVOKE INSERT, DELETE ON workspace FROM trueweave_app;
--- A name is all that a caller needs to enter a workspace, so some look-ups cross tenants. The owner, whose rights the
--- functions below have, may see all of this table (it is not FORCEd), the working role only its own row.
+-- A caller enters a workspace by name alone, so some lookups cross tenants. The functions below run as the owner, who
+-- can see all of this table (it is not FORCEd); the working role sees only its own row.
 ALTER TABLE workspace NO FORCE ROW LEVEL SECURITY;
 
--- All that is needed to work in a workspace, in one statement. By an id that is known, a plain SELECT does it.
--- `among`: the servers that the caller can reach, for a workspace that is new.
+-- Returns what is needed to work in a workspace, in one statement. If the id is known, a plain SELECT is enough.
+-- `among`: the servers that the caller can reach, for a new workspace.
 CREATE FUNCTION open_workspace(workspace_name text, make boolean, resolution text, among text[] DEFAULT '{}',
                                OUT id int, OUT has_space boolean, OUT settings jsonb,
                                OUT server text, OUT mode text, OUT dropped boolean)
@@ -145,7 +146,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION make_workspace IS 'Make a workspace that was not there, of this name or one that begins like it; its name.';
 
--- Makes a workspace unless there is one of this name; whether it did. Of two concurrent callers one gets false.
+-- Creates a workspace unless the name is taken; returns whether it did. Of two concurrent callers one gets false.
 CREATE FUNCTION create_workspace(workspace_name text, resolution text, among text[]) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 DECLARE chosen text;
@@ -160,7 +161,7 @@ BEGIN
     RETURN FOUND;
 END $$;
 
--- A temporary workspace: the process that made it extends `expires` for as long as it is needed.
+-- A temporary workspace: the process that creates it extends `expires` for as long as it is needed.
 CREATE FUNCTION make_temporary_workspace(named text, lasts interval) RETURNS int
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 DECLARE made int;
@@ -169,9 +170,9 @@ BEGIN
     RETURN made;
 END $$;
 
--- Marks the temporary workspaces that have expired as dropped and returns them, together with those that were marked
--- before. The mark is set in the same statement, so a switch never waits for a row that is about to be deleted, and a row
--- that a switch holds is skipped.
+-- Marks expired temporary workspaces as dropped and returns them, together with those already marked. The mark is set
+-- in the same statement, so a switch never waits for a row that is about to be deleted, and a row that a switch holds
+-- is skipped.
 CREATE FUNCTION expired_workspaces() RETURNS SETOF int
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 BEGIN
@@ -179,7 +180,7 @@ BEGIN
     WHERE id IN (SELECT w.id FROM workspace w WHERE w.expires < now() FOR UPDATE SKIP LOCKED) RETURNING id;
 END $$;
 
--- Workspaces by name, for a caller who may see them: all, or those of these numbers.
+-- Workspaces by name, for a caller who may see them: all, or those with these ids.
 CREATE FUNCTION list_workspaces(only_ids int[], after_name text, most int, OUT id int, OUT name text, OUT created timestamptz)
     RETURNS SETOF record LANGUAGE sql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
     SELECT w.id, w.name, w.created FROM workspace w
@@ -187,16 +188,16 @@ CREATE FUNCTION list_workspaces(only_ids int[], after_name text, most int, OUT i
     ORDER BY w.name COLLATE "C" LIMIT most
 $$;
 
--- Workspaces in the order of their ids, for a worker that looks after all of them.
+-- Workspaces in order of their ids, for a worker that serves all of them.
 CREATE FUNCTION workspaces_after(after int, most int) RETURNS SETOF int
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
     SELECT w.id FROM workspace w WHERE w.id > after AND NOT w.dropped AND w.expires IS NULL AND w.place = 'here'
     ORDER BY w.id LIMIT most
 $$;
 
--- Whether the workspace is there. Whoever writes keeps it from being dropped, or copied to another server, until the end of
--- the transaction; while it is copied, the transaction only reads, but for what is booked for model calls. Looked up before
--- the lock, so that nobody waits for one who is dropping it, and after, as that may have begun meanwhile.
+-- Whether the workspace exists. A writer prevents it from being dropped, or copied to another server, until the end of
+-- the transaction. While it is being copied, the transaction is read-only, except for bookings of model calls. Checked
+-- before the lock, so that nobody waits for a drop in progress, and again after it, because a drop may have begun.
 CREATE FUNCTION enter(entered int, writing boolean, booking boolean DEFAULT false) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 DECLARE
@@ -213,8 +214,8 @@ BEGIN
     RETURN coalesce(state <> 'away', false);
 END $$;
 
--- From the end of this transaction on nobody begins to write to the current workspace. Raises for one that a bulk load has
--- replaced: dropping the former index is not what the caller means. It is dropped when it has expired.
+-- From the end of this transaction on nobody can begin to write to the current workspace. Raises if a bulk load has
+-- replaced it: the caller does not mean to drop the former index, which is dropped when it expires.
 CREATE FUNCTION begin_drop() RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 DECLARE here int := current_setting('trueweave.workspace')::int;
@@ -231,14 +232,14 @@ BEGIN
     ON CONFLICT DO NOTHING;
 END $$;
 
--- Returns when all who write to the current workspace are done.
+-- Returns when all writers of the current workspace have finished.
 CREATE FUNCTION await_writers() RETURNS void
 LANGUAGE plpgsql SET search_path = trueweave, pg_temp AS $$
 BEGIN
     PERFORM pg_advisory_xact_lock(1415005012, current_setting('trueweave.workspace')::int);
 END $$;
 
--- Ends the current workspace. Its rows are taken away before, by the working role itself.
+-- Deletes the current workspace. The working role itself has deleted its rows before.
 CREATE FUNCTION drop_workspace() RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 BEGIN

@@ -1,7 +1,7 @@
 -- breaking
--- Several PostgreSQL servers: which there are, on which one each workspace is, and how it comes to another. The database
--- that processes are given is the home of all others. It has a row of every workspace, and numbers are given out there
--- alone, so that a workspace has the same number wherever it is. See docs/adr/0036-many-servers.md.
+-- Several PostgreSQL servers: which exist, which one each workspace is on, and how a workspace moves. The database that
+-- processes are given is the home. It has a row for every workspace, and it alone assigns ids, so that a workspace has
+-- the same id wherever it is. See docs/adr/0036-many-servers.md.
 
 CREATE TABLE catalogue (
     one  boolean PRIMARY KEY DEFAULT true CHECK (one),
@@ -23,7 +23,7 @@ COMMENT ON COLUMN server.bytes IS 'How large its database was when it was last m
 COMMENT ON COLUMN server.placed IS 'How many workspaces were placed there since.';
 GRANT SELECT ON catalogue, server TO trueweave_app;
 
--- The server for a new workspace, of those that the caller can reach: the one with the least load for its weight. A
+-- The server for a new workspace, among those that the caller can reach: the one with the least load for its weight. A
 -- workspace counts as a megabyte until the server is measured again. NULL is this database.
 CREATE FUNCTION choose_server(among text[]) RETURNS text
 LANGUAGE sql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
@@ -38,7 +38,7 @@ LANGUAGE sql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
     UPDATE server SET bytes = size, placed = 0, measured = now() WHERE name = of_server
 $$;
 
--- On a server that is not the home: the workspace of this number, which the home has placed here.
+-- On a server other than the home: the workspace with this id, which the home has placed here.
 CREATE FUNCTION open_placed(of_workspace int, workspace_name text, resolution text, OUT has_space boolean, OUT settings jsonb)
     RETURNS SETOF record LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 #variable_conflict use_column
@@ -50,7 +50,7 @@ BEGIN
     RETURN QUERY SELECT w.space IS NOT NULL, w.settings FROM workspace w WHERE w.id = of_workspace;
 END $$;
 
--- In the home: the servers of these workspaces, or of those that were given another one since then; and the time now.
+-- In the home: the servers of these workspaces, and of those moved since then; and the current time.
 CREATE FUNCTION placements(of_workspaces int[], since timestamptz, OUT id int, OUT server text, OUT at timestamptz)
     RETURNS SETOF record LANGUAGE sql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
     SELECT w.id, w.server, now() FROM workspace w WHERE w.id = ANY (of_workspaces)
@@ -60,14 +60,14 @@ CREATE FUNCTION placements(of_workspaces int[], since timestamptz, OUT id int, O
     SELECT NULL, NULL, now()
 $$;
 
--- Copies that a move has left, or left off: to be looked at when nobody moves the workspace any longer.
+-- Copies that a move has left behind or not completed, to be checked when nobody is moving the workspace any longer.
 CREATE FUNCTION unsettled_places(OUT id int, OUT place text, OUT is_over boolean)
     RETURNS SETOF record LANGUAGE sql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
     SELECT w.id, w.place, coalesce(w.left_until < now(), false) FROM workspace w WHERE w.place NOT IN ('here', 'away') ORDER BY w.id
 $$;
 
--- The copy that the home says is the workspace is there for all; any other is only read from now on, for a while. Jobs go
--- with the workspace, and so does its name, but in the home, which has all names.
+-- Makes the copy that the home names available to everybody; any other copy becomes read-only, for a while. Jobs move
+-- with the workspace, and so does its name, except in the home, which has all names.
 CREATE FUNCTION set_place(of_workspace int, is_here boolean, grace interval) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 BEGIN
@@ -83,7 +83,7 @@ BEGIN
     END IF;
 END $$;
 
--- Ends the copy of the current workspace in this database, when its rows were taken away.
+-- Deletes the copy of the current workspace in this database, after its rows have been deleted.
 CREATE FUNCTION end_copy() RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 DECLARE here int := current_setting('trueweave.workspace')::int;

@@ -1,5 +1,5 @@
 -- breaking
--- The record: what documents say, as it was read. Everything else is derived from it and from rules (0004).
+-- The record: what documents say, as extracted. Everything else is derived from it and from rules (0004).
 
 CREATE TABLE document (
     workspace    int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -23,7 +23,7 @@ COMMENT ON COLUMN document.recipe IS 'How it was worked; none where its entities
 CREATE UNIQUE INDEX document_uri ON document (uri, workspace) WHERE current;
 CREATE INDEX document_versions ON document (uri, workspace);
 CREATE INDEX document_due ON document (workspace, uri) WHERE current <> visible;
--- Documents with the very text of another are told of.
+-- Documents with identical texts are reported.
 CREATE INDEX document_content ON document (content_hash, added, workspace) WHERE current;
 
 CREATE TABLE recipe (
@@ -35,7 +35,7 @@ CREATE TABLE recipe (
 );
 COMMENT ON TABLE recipe IS 'How documents were worked: by which settings, and by which version of the extractor and its prompts.';
 
--- A quote in the middle of a chunk is given its own page and heading by this. See `Place` for the form.
+-- Gives a quote in the middle of a chunk its own page and heading. See `Place` for the format.
 CREATE FUNCTION places_of(places jsonb, first int, behind int) RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     WITH place AS (
         SELECT p, (p ->> 0)::int AS start, p ->> 1 AS kind, (p ->> 3)::int AS level, n
@@ -66,7 +66,7 @@ CREATE TABLE chunk (
 COMMENT ON TABLE chunk IS 'A span of a document. Its id is the same in every version that has that text.';
 CREATE INDEX chunk_id ON chunk (id, workspace);
 CREATE INDEX chunk_text ON chunk (text_hash, workspace);
--- Equal texts are shown once.
+-- Chunks with equal texts are shown once.
 CREATE INDEX chunk_copies ON chunk (text_hash, id, workspace);
 
 CREATE TABLE mention (
@@ -84,7 +84,7 @@ CREATE TABLE mention (
     PRIMARY KEY (workspace, document, chunk, n)
 );
 COMMENT ON TABLE mention IS 'One entity as one chunk speaks of it. Spans are pairs of offsets within the chunk.';
--- A name that is mentioned everywhere is followed to where it is emphasised most.
+-- For a name that is mentioned everywhere, the mentions with the highest emphasis are followed.
 CREATE INDEX mention_name ON mention (name, emphasis DESC, chunk, workspace);
 
 CREATE TABLE link (
@@ -106,8 +106,8 @@ COMMENT ON TABLE link IS 'One relation as one chunk speaks of it, between two na
 COMMENT ON COLUMN link.strength IS 'In thousandths, so that sums are exact.';
 CREATE INDEX link_ends ON link (source, target, strength DESC, chunk, workspace);
 
--- A row for each statement that stores or deletes chunks: whoever does so at the same time would wait for one row. They are
--- put together now and then.
+-- One row per statement that stores or deletes chunks, because concurrent statements would wait for a single row. The
+-- rows are merged now and then.
 CREATE TABLE stored_bytes (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
     id        bigint GENERATED ALWAYS AS IDENTITY,
@@ -135,7 +135,7 @@ CREATE TRIGGER count_bytes_that_came AFTER INSERT ON chunk REFERENCING NEW TABLE
 CREATE TRIGGER count_bytes_that_went AFTER DELETE ON chunk REFERENCING OLD TABLE AS gone
     FOR EACH STATEMENT EXECUTE FUNCTION count_bytes_that_went();
 
--- What has to be known of texts to erase them, or to keep them no longer than need be.
+-- What must be known about texts to erase them, or to keep them no longer than necessary.
 CREATE TABLE stale_text (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
     hash      uuid NOT NULL,

@@ -1,5 +1,5 @@
 -- breaking
--- Rules: what people decided about names and facts, and the pairs of names that they were asked about.
+-- Rules: people's decisions about names and facts, and suggested pairs of names.
 
 CREATE TABLE rule (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -31,7 +31,7 @@ CREATE INDEX rule_name_rule ON rule_name (rule, workspace);
 CREATE INDEX rule_name_written_hash ON rule_name (written_hash, workspace) WHERE written_hash IS NOT NULL;
 CREATE INDEX rule_name_side ON rule_name (rule, workspace) WHERE side > 0;
 
--- Keeps workspace.rules_hash.
+-- Updates workspace.rules_hash.
 CREATE FUNCTION hash_rules() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     UPDATE trueweave.workspace w SET rules_hash = w.rules_hash # c.hash

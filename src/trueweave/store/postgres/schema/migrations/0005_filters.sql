@@ -1,8 +1,8 @@
 -- breaking
--- What documents can be filtered by: the values of their metadata, and in order their numbers and moments. The code
--- writes the first when it stores a document, triggers write the second.
+-- What documents can be filtered by: the values of their metadata and, for ranges, their numbers and times. The code
+-- writes the former when it stores a document, triggers write the latter.
 
--- A document's metadata as keys to find it by: one for each value, and for each value in a list, under its path.
+-- A document's metadata as keys for lookup: one for each value, and for each value in a list, with its path.
 CREATE FUNCTION facets(metadata jsonb) RETURNS SETOF uuid LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     WITH RECURSIVE part (path, value) AS (
         SELECT key, value FROM jsonb_each(metadata)
@@ -28,8 +28,8 @@ CREATE TABLE facet (
 COMMENT ON TABLE facet IS 'What a version of a document can be filtered by.';
 CREATE INDEX facet_documents ON facet (facet, document, workspace);
 
--- A moment in seconds since 1970: a year, a month, a day or a time in ISO 8601, in UTC unless it says otherwise. NULL for any
--- other text.
+-- A time in seconds since 1970: a year, a month, a day or a time in ISO 8601, in UTC unless it has an offset. NULL for
+-- any other text.
 CREATE FUNCTION moment(written text) RETURNS numeric LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT CASE WHEN pg_input_is_valid(whole, 'timestamptz') THEN extract(epoch FROM whole::timestamptz) END FROM (
         SELECT CASE
@@ -40,8 +40,8 @@ CREATE FUNCTION moment(written text) RETURNS numeric LANGUAGE sql STABLE PARALLE
         END AS whole) AS w WHERE whole IS NOT NULL
 $$;
 
--- Its place among all numbers, to be looked up by: comparing numbers of any length is not leakproof, so that no index could be
--- used under row-level security. Equal places are told apart by the numbers themselves.
+-- A number's sort position, for lookups: comparing numerics is not leakproof, so no index could be used under row-level
+-- security. Numbers with equal positions are compared directly.
 CREATE FUNCTION place_of(value numeric) RETURNS float8 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT CASE
         WHEN abs(value) > 1e300 THEN sign(value)::float8 * 'Infinity'::float8
@@ -49,7 +49,7 @@ CREATE FUNCTION place_of(value numeric) RETURNS float8 LANGUAGE sql IMMUTABLE PA
         ELSE value::float8 END
 $$;
 
--- A document's metadata as numbers and moments under their paths. A text that is written like a number counts as one.
+-- A document's metadata as numbers and times with their paths. A text that looks like a number counts as one.
 CREATE FUNCTION ordered_facets(metadata jsonb) RETURNS TABLE (key uuid, value numeric)
 LANGUAGE sql STABLE PARALLEL SAFE AS $$
     WITH RECURSIVE part (path, value) AS (

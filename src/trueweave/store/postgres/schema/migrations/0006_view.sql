@@ -1,6 +1,6 @@
 -- breaking
--- The view: what the record adds up to. Derived, and the same whatever the order in which documents came and went. See
--- docs/adr/0002-exact-by-algebra.md, and docs/adr/0003-settling.md on how it follows the record.
+-- The view: what the record adds up to. It is derived, and does not depend on the order in which documents were added
+-- and removed. See docs/adr/0002-exact-by-algebra.md, and docs/adr/0003-settling.md on how it follows the record.
 
 CREATE TABLE name (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -16,7 +16,7 @@ CREATE TABLE name (
 );
 COMMENT ON TABLE name IS 'A name as written, its type, the sums over its live mentions, and the entity it belongs to (none while nothing mentions it).';
 COMMENT ON COLUMN name.phrase IS 'The phrase that it is looked for by in texts; none where it cannot be.';
--- Names of all types that are written the same are found by a hash: a name may be longer than an index takes.
+-- Names of all types with the same spelling are found by a hash, because a name may be too long for an index.
 COMMENT ON COLUMN name.written_hash IS 'A hash of the name as written, whatever its type.';
 CREATE INDEX name_entity ON name (entity, workspace);
 CREATE INDEX name_phrase ON name (phrase, workspace) WHERE phrase IS NOT NULL;
@@ -89,7 +89,7 @@ CREATE TABLE entity (
     PRIMARY KEY (workspace, id)
 );
 COMMENT ON TABLE entity IS 'A connected component of live names. The id is a label that follows it through merges and splits.';
--- Long descriptions are summarised, by their hash.
+-- Long descriptions are summarised, and looked up by hash.
 CREATE INDEX entity_long ON entity (text_hash, workspace) WHERE length(description) > 2000;
 
 CREATE TABLE relation (
@@ -111,7 +111,7 @@ CREATE TABLE relation (
 COMMENT ON TABLE relation IS 'All pairs of names from one entity to another. The id follows from the two entities.';
 COMMENT ON COLUMN relation.weight IS 'The sum of the strengths, in thousandths.';
 COMMENT ON COLUMN relation.type IS 'The keyword that most links give first, in lower case.';
--- Of an entity that is related to everything, the heaviest relations are followed.
+-- For an entity that is related to everything, the heaviest relations are followed.
 CREATE INDEX relation_source ON relation (source, weight DESC, target, workspace);
 CREATE INDEX relation_target ON relation (target, weight DESC, source, workspace);
 CREATE INDEX relation_long ON relation (text_hash, workspace) WHERE length(description) > 2000;
@@ -153,9 +153,9 @@ CREATE TABLE view_version (
 );
 COMMENT ON TABLE view_version IS 'How often the view of a workspace has changed.';
 
--- Who is at what while it is settled. No transaction stays open while a model is waited for, so that this is kept as a
--- lease: it runs out by itself when its owner is gone. Two who settle the same do harmless work twice, so nothing rests
--- on it, and it need not survive a crash of the server.
+-- Who is settling what. No transaction stays open while waiting for a model, so this is kept as a lease, which expires
+-- by itself when its owner is gone. If two settle the same, some work is harmlessly done twice. So nothing depends on
+-- leases, and they need not survive a crash of the server.
 CREATE UNLOGGED TABLE work_lease (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
     kind      text NOT NULL,

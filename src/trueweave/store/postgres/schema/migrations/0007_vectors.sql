@@ -51,13 +51,13 @@ BEGIN
             text_hash uuid NOT NULL,
             v         halfvec(%s) NOT NULL,
             PRIMARY KEY (workspace, id))$sql$, named, dimensions);
-    -- In line, not in a side table: an exact scan reads every vector.
+    -- Inline, not in a TOAST table: an exact scan reads every vector.
     EXECUTE format('ALTER TABLE %I ALTER v SET STORAGE PLAIN', named);
     PERFORM guard(named::regclass);
     EXECUTE format('GRANT SELECT ON %I TO trueweave_reader', named);
 END $$;
 
--- The id of a space, made with its tables when it is new.
+-- The id of a space, created with its tables if it is new.
 CREATE FUNCTION make_space(of_model text, of_dimensions int, of_metric text) RETURNS int
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, public, pg_temp AS $$
 DECLARE made int; kind text;
@@ -75,12 +75,13 @@ BEGIN
     RETURN made;
 END $$;
 
--- The functions below run with the owner's rights, which may be above row-level security: each of them names the
--- workspace of the transaction in every statement.
+-- The functions below run with the owner's rights, which may bypass row-level security, so each statement names the
+-- workspace of the transaction.
 
--- Gives the current workspace a vector table of its own, in so many partitions, to be used at once ('current') or beside
--- the one in use ('building'); its name. One that is there stays, unless it is being built with fewer partitions. Whoever
--- begins to build holds the view lock, so that all who remove vectors from now on know of it.
+-- Creates a vector table for the current workspace alone, with this many partitions, either for immediate use
+-- ('current') or next to the one in use ('building'); returns its name. An existing table is kept, unless it is being
+-- built with fewer partitions. To start building, the caller must hold the view lock, so that everybody who removes
+-- vectors from now on knows about it.
 CREATE FUNCTION make_own_table(of_space int, of_kind text, of_partitions int, of_state text) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, public, pg_temp AS $$
 DECLARE
@@ -110,21 +111,21 @@ BEGIN
         made.name, (SELECT dimensions FROM space WHERE id = of_space));
     PERFORM guard(made.name::regclass);
     EXECUTE format('GRANT SELECT ON %I TO trueweave_reader', made.name);
-    -- Here they tell the truth, that all rows are this workspace's, and that it takes the HNSW index to find ten.
+    -- Here statistics are right: all rows belong to this workspace, and finding ten takes the HNSW index.
     EXECUTE format('ALTER TABLE %I ALTER workspace SET STATISTICS -1', made.name);
     FOR n IN 0 .. of_partitions - 1 LOOP
         EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES WITH (MODULUS %s, REMAINDER %s)',
             made.name || '_p' || n, made.name, of_partitions, n);
-        -- In line, not in a side table: an exact scan reads every vector.
+        -- Inline, not in a TOAST table: an exact scan reads every vector.
         EXECUTE format('ALTER TABLE %I ALTER v SET STORAGE PLAIN', made.name || '_p' || n);
-        -- Nobody reaches rows but by way of the whole table, whose policies hold for them.
+        -- Rows can only be accessed through the whole table, whose policies apply to them.
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', made.name || '_p' || n);
     END LOOP;
     RETURN made.name;
 END $$;
 
--- Builds the HNSW index of one partition of an own table of the current workspace, unless it is there. Readers go on;
--- who removes vectors from this partition waits.
+-- Builds the HNSW index of one partition of the current workspace's own table, unless it exists. Readers continue;
+-- removing vectors from this partition has to wait.
 CREATE FUNCTION index_partition(of_name text, n int) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, public, pg_temp AS $$
 DECLARE
@@ -144,14 +145,14 @@ BEGIN
     END IF;
 END $$;
 
--- Notes that all partitions of an own table of the current workspace have their indexes.
+-- Records that all partitions of the current workspace's own table have their indexes.
 CREATE FUNCTION mark_indexed(of_name text) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = trueweave, public, pg_temp AS $$
     UPDATE own_table SET indexed = true
     WHERE workspace = current_setting('trueweave.workspace')::int AND name = of_name AND NOT indexed
 $$;
 
--- Lets the table that was built take the place of the one in use, which stays as it is for those who still read it.
+-- Replaces the table in use by the one that was built. The old one is kept for those who still read it.
 CREATE FUNCTION switch_own_table(of_space int, of_kind text) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, public, pg_temp AS $$
 DECLARE here constant int := current_setting('trueweave.workspace')::int;
@@ -163,7 +164,8 @@ BEGIN
     DELETE FROM removed_vector WHERE workspace = here AND space = of_space AND kind = of_kind;
 END $$;
 
--- Drops the tables of the current workspace that were left for so long. One that is being read stays until the next time.
+-- Drops the current workspace's tables that were replaced longer ago than `kept`. A table that is being read stays
+-- until the next time.
 CREATE FUNCTION drop_left_tables(kept interval) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, public, pg_temp AS $$
 DECLARE here constant int := current_setting('trueweave.workspace')::int; old own_table%ROWTYPE;
@@ -180,7 +182,7 @@ BEGIN
     END LOOP;
 END $$;
 
--- Takes the current workspace's vectors of a space away, and its own tables with them.
+-- Deletes the current workspace's vectors of a space, and its own tables for it.
 CREATE FUNCTION clear_space(of_space int) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, public, pg_temp AS $$
 DECLARE here constant int := current_setting('trueweave.workspace')::int; gone text;

@@ -1,11 +1,11 @@
 -- breaking
 -- The language of a text, and its words in that language, for text search. See docs/adr/0011-text-search.md.
 --
--- A text is stemmed by the PostgreSQL configuration of its language, which its document's metadata give or its small words
--- and letters tell. Scripts that set no spaces between words, or join particles to them, are searched by overlapping pairs
--- of characters.
+-- A text is stemmed with the PostgreSQL configuration of its language, which is given in the document's metadata or
+-- detected from function words and letters. Scripts that have no spaces between words, or join particles to them, are
+-- searched by overlapping pairs of characters.
 
--- The configuration for a language that somebody named, by its name or its ISO 639-1 code; none if there is none for it.
+-- The configuration for a language given by name or ISO 639-1 code; NULL if there is none.
 CREATE FUNCTION named_language(given text) RETURNS text LANGUAGE sql STABLE AS $$
     SELECT cfgname::text FROM pg_ts_config WHERE cfgnamespace = 'pg_catalog'::regnamespace AND cfgname = CASE split_part(lower(given), '-', 1)
         WHEN 'en' THEN 'english'
@@ -41,8 +41,8 @@ CREATE FUNCTION named_language(given text) RETURNS text LANGUAGE sql STABLE AS $
         ELSE lower(given) END
 $$;
 
--- The configuration for a text: as given, or that whose small words are most frequent at its beginning, or that of its
--- script. English where nothing tells.
+-- The configuration for a text: as given, or the one whose function words are most frequent at its beginning, or that
+-- of its script. English if none of these decides.
 CREATE FUNCTION language_of(said text, given text) RETURNS text LANGUAGE plpgsql STABLE AS $$
 DECLARE
     beginning constant text := translate(lower(left(said, 1500)), E'\n\t', '  ');
@@ -155,16 +155,16 @@ BEGIN
                 ELSE 'english' END;
 END $$;
 
--- The pairs of characters, one after the other, of each stretch of a script without spaces; a single one is alone.
+-- The overlapping pairs of characters of each run of a script without spaces; a single character stands alone.
 CREATE FUNCTION pairs_of(said text) RETURNS SETOF text LANGUAGE sql IMMUTABLE AS $$
     SELECT substr(stretch[1], n, 2) FROM regexp_matches(said, '[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005-\u3007\u3040-\u30FF\u3400-\u4DBF\u4E00-\u9FFF\uAC00-\uD7AF\uF900-\uFAFF]+', 'g') AS stretch
     CROSS JOIN LATERAL generate_series(1, greatest(length(stretch[1]) - 1, 1)) AS n
 $$;
 
--- The words of a text in a language, and how often each occurs: each is the hash of a lexeme with its last four bits free.
--- The parser would take what these signs join for one word (a path, a host, a tag), or for a negative number. Far more than
--- a chunk's text would exceed what a tsvector can hold. In Turkish I is the capital of ı, and İ of i; PostgreSQL folds I to
--- i and leaves İ in two characters, so that "ISPARTA" would not find "Isparta'da ışık".
+-- The words of a text in a language, and how often each occurs: each is the hash of a lexeme with its last four bits
+-- free. The parser would treat what these signs join as one word (a path, a host, a tag), or as a negative number. A
+-- text much longer than a chunk would exceed what a tsvector can hold. In Turkish I is the capital of ı, and İ of i;
+-- PostgreSQL folds I to i and leaves İ as two characters, so that "ISPARTA" would not find "Isparta'da ışık".
 CREATE FUNCTION words_of(said text, language text) RETURNS TABLE (word bigint, frequency smallint) LANGUAGE sql STABLE AS $$
     WITH plain AS MATERIALIZED (
         SELECT CASE WHEN language = 'turkish' THEN translate(n, 'Iİ', 'ıi') ELSE n END AS t FROM left(said, 100000) AS s

@@ -1,9 +1,9 @@
 -- breaking
 -- Text search: BM25 over the chunks of visible documents, exact under every change. See docs/adr/0011-text-search.md.
 --
--- A word is the hash of a lexeme with its last four bits free. They take the tier: how much the word matters to the
--- chunk, by its frequency and the chunk's length. A key is both, mixed with the workspace, so that each word of each
--- workspace has a posting list for each tier in one GIN index, and a search can read the best ones first.
+-- A word is the hash of a lexeme with its last four bits free. These hold the tier: how much the word matters to the
+-- chunk, given its frequency and the chunk's length. A key is both, mixed with the workspace, so that one GIN index has
+-- a posting list for each word of each workspace and each tier, and a search can read the best ones first.
 
 CREATE TABLE word (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -39,15 +39,15 @@ CREATE TABLE bm25_index (
     sketch    public.sparsevec NOT NULL,
     language  text NOT NULL DEFAULT 'english',
     PRIMARY KEY (workspace, chunk)
-) WITH (toast_tuple_target = 8160);  -- in line as long as they fit: a search reads the words of many chunks
+) WITH (toast_tuple_target = 8160);  -- inline as long as they fit: a search reads the words of many chunks
 COMMENT ON TABLE bm25_index IS 'The words of each chunk that has any, as ascending keys, how often each occurs, how often all do, and a sketch of it all. Row-level security keeps GIN operators, which are not leakproof, from using their index, so it does not bind the owner here: the working role cannot touch the table, and reaches it by functions that name the workspace in every statement.';
 COMMENT ON COLUMN bm25_index.language IS 'The text search configuration by which its words were stemmed.';
-CREATE INDEX bm25_index_keys ON bm25_index USING gin (keys) WITH (fastupdate = off);  -- or searches would read what is pending
+CREATE INDEX bm25_index_keys ON bm25_index USING gin (keys) WITH (fastupdate = off);  -- no pending list to search
 ALTER TABLE bm25_index ENABLE ROW LEVEL SECURITY;
 ALTER TABLE bm25_index ALTER workspace SET STATISTICS 0, ALTER keys SET STATISTICS 0, ALTER counts SET STATISTICS 0;
 
--- The words of a question in each of the languages that most chunks of the workspace are in. Stop words of its own
--- language are left out for all others, where they are rare and would weigh most.
+-- The words of a question in each of the languages that most chunks of the workspace are in. Stop words of the
+-- question's own language are left out for all others, where they are rare and would have the greatest weight.
 CREATE FUNCTION question_words(question text) RETURNS TABLE (word bigint) LANGUAGE plpgsql STABLE AS $$
 DECLARE
     own constant text := language_of(question, NULL);
@@ -61,8 +61,8 @@ BEGIN
     CROSS JOIN LATERAL words_of(CASE WHEN spoken.language = own THEN question ELSE told END, spoken.language) w;
 END $$;
 
--- The odds in which BM25 weighs a word that occurs so often in a chunk of that length, if chunks had a hundred words on
--- average, and the tier that follows from them: half-octaves.
+-- The odds that BM25 gives a word with this frequency in a chunk of this length, if chunks had a hundred words on
+-- average, and the tier derived from them, in half-octaves.
 CREATE FUNCTION odds_of(frequency float8, length float8) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$
     SELECT frequency / (0.3 + 0.009 * length)
 $$;
@@ -70,20 +70,20 @@ CREATE FUNCTION tier_of(odds float8) RETURNS int LANGUAGE sql IMMUTABLE AS $$
     SELECT greatest(0, least(15, round(8 + 2 * ln(odds) / ln(2::float8))))::int
 $$;
 
--- Keys with their weights as a vector, so that one product tells nearly how well a chunk answers. Places are few enough
--- that two words may share one.
+-- Keys with their weights as a vector, so that one product tells approximately how well a chunk matches. There are few
+-- positions, so two words may share one.
 CREATE FUNCTION sketch_of(keys bigint[], weights float8[]) RETURNS public.sparsevec LANGUAGE sql IMMUTABLE AS $$
     SELECT ('{' || coalesce(string_agg(place || ':' || weight, ','), '') || '}/536870912')::public.sparsevec
     FROM (SELECT (key >> 4 & 536870911) + 1 AS place, max(weight)::float4 AS weight
           FROM unnest(keys, weights) AS u (key, weight) GROUP BY place LIMIT 16000) AS places
 $$;
 
--- What tells the keys of the current workspace from those of all others.
+-- Distinguishes the keys of the current workspace from those of all others.
 CREATE FUNCTION workspace_salt() RETURNS bigint LANGUAGE sql STABLE AS $$
     SELECT hashint4extended(current_setting('trueweave.workspace')::int, 0) & ~15
 $$;
 
--- What text search keeps of chunks of this workspace.
+-- The rows of the text index for chunks of this workspace.
 CREATE FUNCTION text_rows(coming uuid[], OUT chunk uuid, OUT language text, OUT length int, OUT keys bigint[], OUT counts smallint[],
     OUT sketch public.sparsevec)
     RETURNS SETOF record LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp SET enable_seqscan = off AS $$
@@ -95,10 +95,10 @@ BEGIN
     RETURN QUERY WITH said AS (
         SELECT u.id, l.language, w.word, w.frequency, sum(w.frequency) OVER (PARTITION BY u.id) AS length
         FROM unnest(coming) AS u (id)
-        -- All versions of a document that have a chunk of this id give it the same language.
+        -- A chunk with this id has the same language in all versions of a document.
         CROSS JOIN LATERAL (SELECT text, document FROM chunk WHERE workspace = here AND id = u.id LIMIT 1) c
         CROSS JOIN LATERAL (SELECT language_of(c.text, (SELECT d.metadata ->> 'language' FROM document d
-                                                        WHERE d.workspace = here AND d.id = c.document)) AS language OFFSET 0) l  -- once for a chunk, not for a word
+                                                        WHERE d.workspace = here AND d.id = c.document)) AS language OFFSET 0) l  -- once per chunk, not per word
         CROSS JOIN LATERAL words_of(c.text, l.language) w
     ), keyed AS (
         SELECT id, language, length, frequency, odds, word # salt | tier_of(odds) AS key
@@ -111,8 +111,8 @@ BEGIN
     SELECT id, language, length::int, keys, counts::smallint[], sketch_of(keys, weights) FROM listed;
 END $$;
 
--- Makes these chunks, which have just become visible, part of the search, and takes those away. Counts are locked in the
--- order of their words, so that two settlers wait for each other and never deadlock.
+-- Adds chunks that have just become visible to the search, and removes others. Counts are locked in the order of their
+-- words, so that two settlers wait for each other instead of deadlocking.
 CREATE FUNCTION index_text(coming uuid[], going uuid[]) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp SET enable_seqscan = off AS $$
 DECLARE
@@ -149,7 +149,7 @@ BEGIN
     DELETE FROM text_language WHERE workspace = here AND chunks = 0;
 END $$;
 
--- For a bulk load: adds chunks that are in no count yet, by many processes at once. `count_text` must follow.
+-- For a bulk load: adds chunks without counting them, by many processes at once. `count_text` must follow.
 CREATE FUNCTION add_text(coming uuid[]) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 BEGIN
     INSERT INTO bm25_index (workspace, chunk, length, keys, counts, sketch, language)
@@ -157,7 +157,7 @@ BEGIN
     ON CONFLICT DO NOTHING;
 END $$;
 
--- Counts the words of all chunks anew.
+-- Counts the words of all chunks from scratch.
 CREATE FUNCTION count_text() RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
@@ -175,10 +175,11 @@ BEGIN
     WHERE workspace = here GROUP BY key;
 END $$;
 
--- The chunks that answer best by BM25, as Lucene has it, best first. With a scope, all chunks of these documents are
--- weighed. Without, those in the posting lists that tell most, of rare words first and of high tiers first, up to a
--- budget, so that no workspace is too large. All of these are weighed by their sketch, and the best of them exactly, by
--- all words of the question, or by its 64 rarest. The plans are fixed, as statistics know nothing of a workspace.
+-- The chunks with the best BM25 scores, as Lucene computes them, best first. With a scope, all chunks of these
+-- documents are scored. Without one, only those in the most informative posting lists are, rare words and high tiers
+-- first, up to a budget, so that no workspace is too large. All of them are scored by their sketch, and the best of
+-- them exactly, with all words of the question or its 64 rarest. The plans are fixed, because statistics know nothing
+-- about a workspace.
 CREATE FUNCTION search_text(question text, most int, k1 float8, b float8, scope uuid[])
 RETURNS TABLE (chunk uuid, score float8) LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = trueweave, public, pg_temp SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
@@ -234,7 +235,8 @@ BEGIN
         FROM found ORDER BY sketch <#> asked, chunk LIMIT 100 + 2 * most
     )
     SELECT l.chunk, s.score FROM likely l CROSS JOIN LATERAL (
-        -- A key is found in the ascending keys of a chunk by where it would stand: at its word's own, if that is there.
+        -- A key is found in the ascending keys of a chunk by its sort position, which is that of its word if the chunk
+        -- has it.
         SELECT sum(weight * frequency / (frequency + l.norm)) AS score
         FROM (SELECT weight, l.counts[width_bucket(key | 15, l.keys)]::float8 AS frequency
               FROM unnest(words, weights) AS a (key, weight)
@@ -242,14 +244,14 @@ BEGIN
     WHERE s.score > 0 ORDER BY s.score DESC, l.chunk LIMIT most;
 END $$;
 
--- Takes all of the current workspace out of the search. The counts are taken away by the working role itself.
+-- Removes the current workspace from the search. The working role itself deletes the counts.
 CREATE FUNCTION clear_text() RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp SET enable_seqscan = off AS $$
 BEGIN
     DELETE FROM bm25_index WHERE workspace = current_setting('trueweave.workspace')::int;
 END $$;
 
--- The words of each chunk of the current workspace in a form that is the same in every workspace.
+-- The words of each chunk of the current workspace, in a form that is the same in every workspace.
 CREATE FUNCTION text_lines() RETURNS TABLE (key text, line text)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 BEGIN
@@ -259,8 +261,8 @@ BEGIN
     WHERE l.workspace = current_setting('trueweave.workspace')::int GROUP BY l.workspace, l.chunk;
 END $$;
 
--- How many words each of these chunks has, and which of the question's are among them: for each of those the share that it
--- has of their weight, as rare ones count more, or 0 where the chunk does not have it.
+-- The number of words of each of these chunks, and which words of the question it contains: for each word its share of
+-- their total weight (rare words weigh more), or 0 if the chunk does not contain it.
 CREATE FUNCTION term_coverage(question text, chunks uuid[]) RETURNS TABLE (chunk uuid, words int, shares float8[])
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_column

@@ -1,7 +1,6 @@
 -- breaking
--- Occurrences: every place where a known name stands in a chunk, whoever found the name. A function of the names that live
--- and the texts that are visible, brought up to date after settling, from a list of what has changed. See
--- docs/adr/0013-occurrences.md.
+-- Occurrences: every position of a known name in a chunk, wherever the name was found. They depend only on the live
+-- names and the visible texts, and are updated after settling from a list of changes. See docs/adr/0013-occurrences.md.
 
 CREATE TABLE phrase (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -38,7 +37,7 @@ COMMENT ON TABLE pending_link IS 'Chunks to be linked again, and phrases that ma
 
 SELECT guard(t::regclass) FROM unnest(ARRAY['phrase', 'occurrence', 'pending_link']) t;
 
--- Out of reach of the working role and found by functions only, as `bm25_index` is.
+-- Inaccessible to the working role except through functions, like `bm25_index`.
 CREATE TABLE chunk_words (
     workspace int NOT NULL,
     chunk     uuid NOT NULL,
@@ -50,8 +49,8 @@ CREATE INDEX chunk_words_index ON chunk_words USING gin (words) WITH (fastupdate
 ALTER TABLE chunk_words ENABLE ROW LEVEL SECURITY;
 ALTER TABLE chunk_words ALTER workspace SET STATISTICS 0, ALTER words SET STATISTICS 0;
 
--- Keeps the words of chunks: `words` are those of the first chunk, then those of the second, and so on; `sizes` says how
--- many each has. One without any is taken away.
+-- Stores the words of chunks: `words` are those of the first chunk, then those of the second, and so on; `sizes` says
+-- how many each has. A chunk without words is removed.
 CREATE FUNCTION store_chunk_words(chunks uuid[], sizes bigint[], words bigint[]) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp SET enable_seqscan = off AS $$
 DECLARE
@@ -66,7 +65,7 @@ BEGIN
     WHERE c.size > 0;
 END $$;
 
--- The chunks that have all words of a phrase, for each of several; `words` and `sizes` as above.
+-- The chunks that contain all words of a phrase, for each of several; `words` and `sizes` as above.
 CREATE FUNCTION chunks_with(sizes bigint[], words bigint[]) RETURNS SETOF uuid
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$

@@ -1,5 +1,5 @@
 -- breaking
--- Communities: the parts of the graph that hang together, their parts in turn, and what is written about each.
+-- Communities: densely connected parts of the graph, nested in each other, and a report on each.
 
 CREATE TABLE hierarchy (
     workspace  int NOT NULL DEFAULT current_setting('trueweave.workspace')::int PRIMARY KEY,

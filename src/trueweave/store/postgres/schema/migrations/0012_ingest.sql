@@ -1,6 +1,6 @@
 -- breaking
--- Ingest: what was submitted and is not in the record yet, what models replied, what that cost, and what failed. See
--- docs/adr/0008-ingest.md and docs/adr/0009-paid-once.md.
+-- Ingestion: submitted documents, model replies and their cost, and failed work. See docs/adr/0008-ingest.md and
+-- docs/adr/0009-paid-once.md.
 
 CREATE TABLE source (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -79,8 +79,8 @@ CREATE INDEX spend_open ON spend (workspace, owner) WHERE state = 'open';
 CREATE INDEX spend_at ON spend (workspace, at);
 CREATE INDEX spend_document ON spend (document, workspace) WHERE document <> '';
 
--- Work that failed by a bug of Trueweave, so that it is named, left out until somebody asks for another try, and blocks
--- nothing else. (A document that fails before it is stored keeps its error itself: see source.)
+-- Work that failed because of a bug in Trueweave: it is listed, skipped until somebody requests a retry, and blocks
+-- nothing else. (A document that fails before it is stored keeps its own error: see source.)
 CREATE TABLE failed_work (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
     kind      text NOT NULL,

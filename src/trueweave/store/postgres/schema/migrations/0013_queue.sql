@@ -1,6 +1,6 @@
 -- breaking
--- Processes and the work that they share out: who is alive, how fast and how often at once models are called, and the jobs
--- of all workspaces. See docs/adr/0016-liveness.md and docs/adr/0018-one-queue.md.
+-- Processes and the work they share: which are alive, the rate and concurrency of model calls, and the jobs of all
+-- workspaces. See docs/adr/0016-liveness.md and docs/adr/0018-one-queue.md.
 
 CREATE TABLE process (
     id      int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -9,13 +9,13 @@ CREATE TABLE process (
 );
 COMMENT ON TABLE process IS 'Processes that claim things: since when each has renewed its lease without a gap, and until when that lasts. What is claimed by one that has no row is free.';
 
--- Whether the process that holds this mark still has its connection. Nobody has to wait for a clock to find out.
+-- Whether the process with this number has a lease. Expired leases are deleted, so this needs no clock.
 CREATE FUNCTION is_alive(owner int) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT EXISTS (SELECT FROM process p WHERE p.id = owner)
 $$;
 
--- How fast a model may be called, and how many calls may be made at once, is agreed with its provider, not with one tenant:
--- these tables are for all.
+-- The rate and concurrency of model calls are agreed with the provider, not with one tenant, so these tables are shared
+-- by all.
 CREATE TABLE rate_limit (
     model    text PRIMARY KEY,
     requests timestamptz NOT NULL,
@@ -53,15 +53,14 @@ CREATE INDEX job_waiting ON job (workspace, priority DESC, id) WHERE owner IS NU
 CREATE INDEX job_claimed ON job (workspace, owner) WHERE owner IS NOT NULL;
 CREATE INDEX job_by_id ON job (id) INCLUDE (workspace);
 SELECT guard('job'::regclass);
--- The functions below look over all workspaces, with the rights of the owner, who may be bound by a forced policy.
+-- The functions below work across all workspaces with the rights of the owner, who would be bound by a forced policy.
 ALTER TABLE job NO FORCE ROW LEVEL SECURITY;
 
--- Up to as many jobs as `most` for a process, which is registered as `claimant`: one of each workspace in turn, beginning
--- with the one after `after`, and again from the first one, until there are enough or no workspace has any left. So a
--- workspace with many jobs makes the others wait for one of them at most. In a transaction that is in a workspace, only
--- jobs of that one. No workspace has more than `limit_each` jobs under way, or as many as its own settings say, and none has
--- more than `share` at this worker: the others would have to wait for all of them.
--- With `reclaim`, jobs of processes that are gone wait again first.
+-- Claims up to `most` jobs for the process `claimant`: one from each workspace in turn, starting after workspace
+-- `after` and wrapping around, until there are enough or no workspace has any left. So a workspace with many jobs
+-- delays the others by one job at most. In a transaction with a workspace, only that workspace's jobs. No workspace has
+-- more than `limit_each` jobs running, or the number in its own settings, nor more than `share` at this worker: the
+-- others would have to wait for all of them. With `reclaim`, jobs of dead processes are released first.
 CREATE FUNCTION claim_jobs(claimant int, claimed_by bigint, most int, after int, limit_each int, share int, reclaim boolean,
                            OUT workspace int, OUT id bigint, OUT kind text, OUT payload bytea)
     RETURNS SETOF record LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
@@ -79,7 +78,7 @@ DECLARE
     found_one record;
 BEGIN
     IF NOT is_alive(claimant) THEN
-        RETURN;  -- what it claimed would be taken for abandoned
+        RETURN;  -- its claims would be treated as abandoned
     END IF;
     IF reclaim THEN
         UPDATE job SET owner = NULL WHERE (workspace, id) IN (
@@ -103,13 +102,13 @@ BEGIN
             in_lap := 0;
             CONTINUE;
         END IF;
-        -- Whoever has the lock is counting the jobs of this workspace just now, and claims one.
+        -- Whoever holds the lock is just counting the jobs of this workspace, and claims one.
         CONTINUE WHEN NOT pg_try_advisory_xact_lock(1415005013, here);
         SELECT count(*), count(*) FILTER (WHERE j.worker = claimed_by) INTO under_way, at_claimant FROM job j WHERE j.workspace = here AND j.owner IS NOT NULL;
         SELECT coalesce((w.settings ->> 'jobs_at_once')::int, limit_each) INTO at_most FROM workspace w
         WHERE w.id = here AND w.place = 'here';
         CONTINUE WHEN at_most IS NULL OR under_way >= at_most OR at_claimant >= share;
-        -- Two who settle one workspace at a time would only wait for each other.
+        -- Two jobs settling the same workspace at once would only wait for each other.
         UPDATE job SET owner = claimant, worker = claimed_by WHERE (workspace, id) = (
             SELECT j.workspace, j.id FROM job j
             WHERE j.workspace = here AND j.owner IS NULL AND j.due <= now()
@@ -128,7 +127,7 @@ BEGIN
     END LOOP;
 END $$;
 
--- These jobs of a process are done with, or wait again until they are due.
+-- Deletes finished jobs of a process, or queues them again until they are due.
 CREATE FUNCTION finish_jobs(claimant int, ids bigint[]) RETURNS void
     LANGUAGE sql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
     DELETE FROM job j USING unnest(ids) AS done (id) WHERE j.id = done.id AND j.owner = claimant
@@ -139,7 +138,8 @@ CREATE FUNCTION release_jobs(claimant int, ids bigint[], delays interval[]) RETU
     WHERE j.id = r.id AND j.owner = claimant
 $$;
 
--- A worker that did not learn whether it claimed jobs, as its connection broke, lets those wait again that it does not know.
+-- If a worker's connection breaks while claiming, it does not know what it claimed; this releases the jobs unknown to
+-- it.
 CREATE FUNCTION release_unknown_jobs(claimed_by bigint, known bigint[]) RETURNS void
     LANGUAGE sql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
     UPDATE job j SET owner = NULL WHERE j.owner IS NOT NULL AND j.worker = claimed_by AND j.id <> ALL (known)

@@ -1,6 +1,6 @@
 -- breaking
--- Copies of workspaces in other stores: which position of the outbox each has applied, which copy answers questions,
--- which one is being built, and which workspaces were dropped.
+-- Copies of workspaces in other stores: the outbox position that each has applied, which copy is live, which one is
+-- being built, and which workspaces were dropped.
 
 CREATE TABLE consumer (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -41,12 +41,11 @@ COMMENT ON COLUMN projection.switched IS 'Since when the live copy answers quest
 COMMENT ON COLUMN projection.problem IS 'Why the projector cannot go on; empty while it can.';
 COMMENT ON COLUMN projection.owner IS 'The projector that works on it, for as long as the lease in "until" lasts.';
 SELECT guard('projection');
--- The function below looks over all workspaces, with the rights of the owner, who may be bound by a forced policy.
+-- The function below works across all workspaces with the rights of the owner, who would be bound by a forced policy.
 ALTER TABLE projection NO FORCE ROW LEVEL SECURITY;
 
--- The next workspace after `after` whose copy in a store has something to be brought, and which no projector works on; it
--- is the claimant's then, for so many seconds. In a transaction that is in a workspace, only that one. It enters each
--- workspace to look at its outbox.
+-- Claims the next workspace after `after` whose copy in a store needs work and that no projector is working on, for
+-- this many seconds. In a transaction with a workspace, only that one. It enters each workspace to check its outbox.
 CREATE FUNCTION claim_projection(of_store text, claimant uuid, seconds float8, after int) RETURNS int
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 DECLARE

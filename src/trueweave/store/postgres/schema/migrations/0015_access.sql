@@ -1,6 +1,6 @@
 -- breaking
--- Access by way of the server: keys, what each caller used in a day, the log of writes and of refused requests, and
--- responses kept for requests that are sent again. See docs/adr/0031-the-server.md.
+-- Access through the server: keys, daily usage of callers, the log of writes and refused requests, and responses stored
+-- for requests that are sent again. See docs/adr/0031-the-server.md.
 
 CREATE TABLE api_key (
     prefix      text PRIMARY KEY,

@@ -1,12 +1,12 @@
 -- breaking
--- A workspace that was built in bulk takes the place of another one, which is kept until the new one has been read. See
+-- A workspace built in bulk replaces another one, which is kept until the new one has been read. See
 -- docs/adr/0038-bulk-loading.md.
 
--- From the end of this transaction on, the workspace `made` has the name of the current one, and its settings, money,
--- replies, jobs and keys. The current one is no longer written to; it is deleted after the new one has been read. The caller
--- keeps others from writing to it. Raises, and changes nothing, unless both are in this database and `made` is still the
--- temporary workspace of a load. A table is read in one workspace and written in the other, because row-level security binds
--- the owner as well.
+-- From the end of this transaction on, the workspace `made` has the name of the current one, and its settings, ledger,
+-- replies, jobs and keys. The current one is no longer written to, and is deleted after the new one has been read. The
+-- caller must prevent other writes to it. Raises, and changes nothing, unless both are in this database and `made` is
+-- still the temporary workspace of a load. Tables are read in one workspace and written in the other, because row-level
+-- security binds the owner as well.
 CREATE FUNCTION replace_workspace(made int) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 DECLARE
@@ -57,14 +57,14 @@ BEGIN
     WHERE d.workspace = made AND d.id = c.id;
     PERFORM set_config('trueweave.workspace', here::text, true);
 
-    LOCK TABLE api_key, reader IN SHARE ROW EXCLUSIVE MODE;  -- wait for keys and readers that are being made just now
+    LOCK TABLE api_key, reader IN SHARE ROW EXCLUSIVE MODE;  -- wait for keys and readers that are just being created
     UPDATE api_key SET workspaces = array_replace(workspaces, here, made) WHERE here = ANY(workspaces);
     UPDATE audit_log SET workspace = made WHERE workspace = here;
     UPDATE reader SET workspace = made WHERE workspace = here;
 END $$;
 
--- The former indexes whose successor has not been read yet, each with it; NULL for one that was dropped, replaced or moved
--- since.
+-- The former indexes whose successor has not been read yet, each with its successor; NULL if that was dropped, replaced
+-- or moved since.
 CREATE FUNCTION replaced_workspaces(OUT former int, OUT successor int) RETURNS SETOF record
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
     SELECT w.id, s.id FROM workspace w
@@ -72,7 +72,7 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
     WHERE w.expires = 'infinity' AND w.replaced_by IS NOT NULL ORDER BY w.id
 $$;
 
--- Lets a former index expire in five minutes: programs that have it open read it until then.
+-- Makes a former index expire in five minutes: programs that have it open can read it until then.
 CREATE FUNCTION release_replaced(former int) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
     UPDATE workspace SET expires = now() + interval '5 minutes'
