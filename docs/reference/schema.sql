@@ -85,7 +85,7 @@ DECLARE
     found_one record;
 BEGIN
     IF NOT is_alive(claimant) THEN
-        RETURN;  -- what it claimed would be taken for abandoned
+        RETURN;  -- its claims would be treated as abandoned
     END IF;
     IF reclaim THEN
         UPDATE job SET owner = NULL WHERE (workspace, id) IN (
@@ -109,13 +109,13 @@ BEGIN
             in_lap := 0;
             CONTINUE;
         END IF;
-        -- Whoever has the lock is counting the jobs of this workspace just now, and claims one.
+        -- Whoever holds the lock is just counting the jobs of this workspace, and claims one.
         CONTINUE WHEN NOT pg_try_advisory_xact_lock(1415005013, here);
         SELECT count(*), count(*) FILTER (WHERE j.worker = claimed_by) INTO under_way, at_claimant FROM job j WHERE j.workspace = here AND j.owner IS NOT NULL;
         SELECT coalesce((w.settings ->> 'jobs_at_once')::int, limit_each) INTO at_most FROM workspace w
         WHERE w.id = here AND w.place = 'here';
         CONTINUE WHEN at_most IS NULL OR under_way >= at_most OR at_claimant >= share;
-        -- Two who settle one workspace at a time would only wait for each other.
+        -- Two jobs settling the same workspace at once would only wait for each other.
         UPDATE job SET owner = claimant, worker = claimed_by WHERE (workspace, id) = (
             SELECT j.workspace, j.id FROM job j
             WHERE j.workspace = here AND j.owner IS NULL AND j.due <= now()
@@ -362,8 +362,8 @@ BEGIN
     EXECUTE format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', guarded);
     EXECUTE format('CREATE POLICY workspace ON %s USING (%I = current_setting(''trueweave.workspace'')::int)', guarded, tenant);
     PERFORM trueweave.guard_readers(guarded, tenant);
-    -- Statistics would tell the planner that a workspace they have not seen yet has one row, however many it has got.
-    -- Without them it takes a share of the table's present size, and a look-up by key is always the cheaper one.
+    -- With statistics the planner would assume that a workspace they have not seen yet has one row, however many it
+    -- has. Without them it assumes a share of the table's current size, and a lookup by key is always cheaper.
     EXECUTE format('ALTER TABLE %s ALTER %I SET STATISTICS 0', guarded, tenant);
     EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO trueweave_app', guarded);
 END $$;
@@ -616,14 +616,14 @@ BEGIN
         made.name, (SELECT dimensions FROM space WHERE id = of_space));
     PERFORM guard(made.name::regclass);
     EXECUTE format('GRANT SELECT ON %I TO trueweave_reader', made.name);
-    -- Here they tell the truth, that all rows are this workspace's, and that it takes the HNSW index to find ten.
+    -- Here statistics are right: all rows belong to this workspace, and finding ten takes the HNSW index.
     EXECUTE format('ALTER TABLE %I ALTER workspace SET STATISTICS -1', made.name);
     FOR n IN 0 .. of_partitions - 1 LOOP
         EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES WITH (MODULUS %s, REMAINDER %s)',
             made.name || '_p' || n, made.name, of_partitions, n);
-        -- In line, not in a side table: an exact scan reads every vector.
+        -- Inline, not in a TOAST table: an exact scan reads every vector.
         EXECUTE format('ALTER TABLE %I ALTER v SET STORAGE PLAIN', made.name || '_p' || n);
-        -- Nobody reaches rows but by way of the whole table, whose policies hold for them.
+        -- Rows can only be accessed through the whole table, whose policies apply to them.
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', made.name || '_p' || n);
     END LOOP;
     RETURN made.name;
@@ -670,7 +670,7 @@ BEGIN
             text_hash uuid NOT NULL,
             v         halfvec(%s) NOT NULL,
             PRIMARY KEY (workspace, id))$sql$, named, dimensions);
-    -- In line, not in a side table: an exact scan reads every vector.
+    -- Inline, not in a TOAST table: an exact scan reads every vector.
     EXECUTE format('ALTER TABLE %I ALTER v SET STORAGE PLAIN', named);
     PERFORM guard(named::regclass);
     EXECUTE format('GRANT SELECT ON %I TO trueweave_reader', named);
@@ -977,7 +977,7 @@ BEGIN
     WHERE d.workspace = made AND d.id = c.id;
     PERFORM set_config('trueweave.workspace', here::text, true);
 
-    LOCK TABLE api_key, reader IN SHARE ROW EXCLUSIVE MODE;  -- wait for keys and readers that are being made just now
+    LOCK TABLE api_key, reader IN SHARE ROW EXCLUSIVE MODE;  -- wait for keys and readers that are just being created
     UPDATE api_key SET workspaces = array_replace(workspaces, here, made) WHERE here = ANY(workspaces);
     UPDATE audit_log SET workspace = made WHERE workspace = here;
     UPDATE reader SET workspace = made WHERE workspace = here;
@@ -1050,7 +1050,8 @@ BEGIN
         FROM found ORDER BY sketch <#> asked, chunk LIMIT 100 + 2 * most
     )
     SELECT l.chunk, s.score FROM likely l CROSS JOIN LATERAL (
-        -- A key is found in the ascending keys of a chunk by where it would stand: at its word's own, if that is there.
+        -- A key is found in the ascending keys of a chunk by its sort position, which is that of its word if the chunk
+        -- has it.
         SELECT sum(weight * frequency / (frequency + l.norm)) AS score
         FROM (SELECT weight, l.counts[width_bucket(key | 15, l.keys)]::float8 AS frequency
               FROM unnest(words, weights) AS a (key, weight)
@@ -1164,10 +1165,10 @@ BEGIN
     RETURN QUERY WITH said AS (
         SELECT u.id, l.language, w.word, w.frequency, sum(w.frequency) OVER (PARTITION BY u.id) AS length
         FROM unnest(coming) AS u (id)
-        -- All versions of a document that have a chunk of this id give it the same language.
+        -- A chunk with this id has the same language in all versions of a document.
         CROSS JOIN LATERAL (SELECT text, document FROM chunk WHERE workspace = here AND id = u.id LIMIT 1) c
         CROSS JOIN LATERAL (SELECT language_of(c.text, (SELECT d.metadata ->> 'language' FROM document d
-                                                        WHERE d.workspace = here AND d.id = c.document)) AS language OFFSET 0) l  -- once for a chunk, not for a word
+                                                        WHERE d.workspace = here AND d.id = c.document)) AS language OFFSET 0) l  -- once per chunk, not per word
         CROSS JOIN LATERAL words_of(c.text, l.language) w
     ), keyed AS (
         SELECT id, language, length, frequency, odds, word # salt | tier_of(odds) AS key
