@@ -209,7 +209,7 @@ class WorkspaceModels:
 
     def recipe(self) -> Recipe:
         """How documents are worked here."""
-        return self._parts.fingerprinted(recipe(self.given.outweighing(self._settings), self._prompts))
+        return self._parts.fingerprinted(recipe(self.given.overriding(self._settings), self._prompts))
 
     @property
     def _parts(self) -> Parts:
@@ -295,7 +295,7 @@ class WorkspaceModels:
 
     def dependencies(self, embedder: Embedder | None, llm: StreamingLLM | None) -> WorkerDependencies:
         """What a worker works with. Reports are written by this model, or by that of the settings without one."""
-        chosen = self.given.outweighing(self._settings).extractor
+        chosen = self.given.overriding(self._settings).extractor
         own = None if chosen == "llm" and not self._settings.model_for("extract") else self.recipe()
         return WorkerDependencies(
             self.extractor,
@@ -309,7 +309,7 @@ class WorkspaceModels:
         )
 
     def _summarise(self) -> Summarise | None:
-        chosen, model = self.given.outweighing(self._settings).extractor, self._settings.model_for("extract")
+        chosen, model = self.given.overriding(self._settings).extractor, self._settings.model_for("extract")
         if not model or chosen not in ("auto", "llm"):
             return None
         return Summariser(self.chat(model), prompts=self._prompts).summarise

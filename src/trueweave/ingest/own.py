@@ -61,7 +61,7 @@ class Given:
     extractor: Extractor | MakeExtractor | None = None
     chunker: Chunker | MakeChunker | None = None
 
-    def outweighing(self, settings: Settings) -> Settings:
+    def overriding(self, settings: Settings) -> Settings:
         """The settings, overridden by the given objects."""
         names = {"extractor": self.extractor, "chunker": self.chunker}
         return settings.model_copy(update={name: GIVEN for name, one in names.items() if one is not None})

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 from openai import OpenAIError
 
-from tests.integration.ingest.test_database_away import Failing, opened
+from tests.integration.ingest.test_database_unavailable import Failing, opened
 from trueweave import (
     AsyncTrueweave,
     Chunk,
@@ -226,7 +226,7 @@ async def test_a_pool_without_a_connection_to_spare_is_database_unavailable(url:
         trueweave = await AsyncTrueweave.enter(database, "test", HashEmbedder())
         database._pool.timeout = 0.1
         async with database._lent():
-            with pytest.raises(DatabaseUnavailable, match="the database is away"):
+            with pytest.raises(DatabaseUnavailable, match="the database is unavailable"):
                 await trueweave.status()
 
 

@@ -98,4 +98,4 @@ def describe(error: BaseException) -> str:
     """A temporary failure in words."""
     if isinstance(error, WorkspaceMoving):
         return "the workspace is being moved to another server"
-    return f"the database is away: {first_line(error)}"
+    return f"the database is unavailable: {first_line(error)}"

@@ -1,4 +1,4 @@
-"""A database that is away is waited for, and told of; one that cannot be used any more ends the run at once."""
+"""A run waits for a database that is unavailable, and says so; a database that cannot be used any more ends the run."""
 
 import asyncio
 import logging
