@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.commands import run_command
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -20,7 +22,9 @@ def commands(page: str) -> list[str]:
 
 
 def run(folder: Path, environment: dict[str, str], *words: str) -> str:
-    """What Python prints for these words; it must end well."""
+    """What Python prints for these words; it must end well. Commands of Trueweave run in this process."""
+    if words[:2] == ("-m", "trueweave"):
+        return run_command(*words[2:], folder=folder, environment=environment).stdout
     done = subprocess.run([sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
     return done.stdout

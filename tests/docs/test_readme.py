@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.pages import run
+
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
 
@@ -34,21 +36,16 @@ def test_the_commands_of_the_first_minute(url: str, notes: Path) -> None:
     commands = [c for c in blocks("")[0].splitlines() if c.startswith("trueweave ")]
     assert len(commands) == 14
     for command in commands:
-        words = [sys.executable, "-m", *shlex.split(command, comments=True)]
-        done = subprocess.run(words, cwd=notes, env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+        run(notes, environment, "-m", *shlex.split(command, comments=True))
 
 
 def test_entities_that_somebody_has_already(url: str, tmp_path: Path) -> None:
     [line] = blocks("json")
     (tmp_path / "documents.jsonl").write_text(json.dumps(json.loads(line)), "utf-8")
     environment = {**os.environ, "TRUEWEAVE_DATABASE_URL": url, "COLUMNS": "200"}
-    for words in (("init",), ("add", "documents.jsonl"), ("entities",)):
-        done = subprocess.run(
-            [sys.executable, "-m", "trueweave", *words], cwd=tmp_path, env=environment, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-    assert "London" in done.stdout
+    for words in (("init",), ("add", "documents.jsonl")):
+        run(tmp_path, environment, "-m", "trueweave", *words)
+    assert "London" in run(tmp_path, environment, "-m", "trueweave", "entities")
 
 
 def test_the_same_from_python(url: str, notes: Path) -> None:

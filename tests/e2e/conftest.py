@@ -16,14 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from trueweave.cli import app
+from tests.commands import PROGRAM, run_command
 from trueweave.cli.render import console as consoles
 
 Trueweave = Callable[..., subprocess.CompletedProcess[str]]
 
-PROGRAM = Path(sys.executable).with_name("trueweave")
 ROOT = Path(__file__).parents[2]
 WIDTH = 200  # columns
 
@@ -45,27 +43,14 @@ def environment(url: str) -> dict[str, str]:
 
 
 @pytest.fixture
-def trueweave(tmp_path: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Trueweave:
-    """Runs the command in this process, which saves the time that Python takes to start and to import.
-
-    Tests of signals, terminals and pipes, and a few others, run PROGRAM in a process of its own.
-    """
-    monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # the command sets one, for its process
+def trueweave(tmp_path: Path, environment: dict[str, str]) -> Trueweave:
+    """Runs the command in this process. Tests of signals, terminals and pipes, and a few others, run PROGRAM in a
+    process of its own."""
 
     def run(
         *arguments: str | Path, code: int = 0, stdin: str = "", folder: Path = tmp_path
     ) -> subprocess.CompletedProcess[str]:
-        with monkeypatch.context() as patch:
-            patch.chdir(folder)
-            for name in os.environ.keys() - environment.keys():
-                patch.delenv(name)
-            for name, value in environment.items():
-                patch.setenv(name, value)
-            done = CliRunner().invoke(app, [str(one) for one in arguments], stdin, prog_name=PROGRAM.name)
-        if done.exception is not None and not isinstance(done.exception, SystemExit):
-            raise done.exception
-        assert done.exit_code == code, done.stderr + done.stdout
-        return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
+        return run_command(*arguments, folder=folder, environment=environment, code=code, stdin=stdin)
 
     return run
 

@@ -160,7 +160,7 @@ BETWEEN = {
 }
 
 _ORDINARY = 'Ada Lovelace wrote 3 programs in London, "the first" of their kind [1 "the first"]. It was 1843.\n'
-_MOMENT = 0.002  # seconds
+_MOMENT = 0.001  # seconds
 _SLACK = 0.03
 _TRIES = 5
 

@@ -1,7 +1,7 @@
 """Errors of psycopg, its pool and HTTP never leave the public API: a caller catches TrueweaveError and has all."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,7 +29,7 @@ from trueweave import (
 from trueweave.errors import DatabaseError, DatabaseUnavailable, ModelUnavailable
 from trueweave.extend import Database
 from trueweave.store.postgres.connections import Timeouts
-from trueweave.testing import HashEmbedder
+from trueweave.testing import Databases, HashEmbedder
 
 NAME = NameKey("Ada")
 NOWHERE = "http://127.0.0.1:9/v1"  # nobody listens at the port of discard
@@ -184,17 +184,24 @@ def _in_a_folder_that_stays_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert list(tmp_path.iterdir()) == [], "what fails leaves no file"
 
 
-@pytest.fixture
-async def failing(url: str) -> Any:
-    broken = Failing()
+@pytest.fixture(scope="module")
+async def failing_for_all(databases: Databases) -> AsyncIterator[tuple[Failing, AsyncTrueweave]]:
+    broken, url = Failing(), databases.make()
     async with opened(url, broken) as database:
         settings = Settings(
             model="openai/any", model_url=NOWHERE, embedding_url=NOWHERE, model_tries=1, chroma_url="http://127.0.0.1:1"
         )
         trueweave = await AsyncTrueweave.enter(database, "test", HashEmbedder(), settings=settings)
         yield broken, trueweave
-        broken.error = None
         await trueweave.aclose()
+    databases.drop(url)
+
+
+@pytest.fixture
+def failing(failing_for_all: tuple[Failing, AsyncTrueweave]) -> Iterator[tuple[Failing, AsyncTrueweave]]:
+    """An index whose statements fail; one for all tests, as none of them gets anything done."""
+    yield failing_for_all
+    failing_for_all[0].error = None
 
 
 @pytest.mark.parametrize("name", [name for name in CALLS if name not in MODEL_FIRST])

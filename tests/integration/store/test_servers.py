@@ -4,23 +4,20 @@ import asyncio
 import json
 import os
 import sys
-import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
-from pathlib import Path
 
 import psycopg
 import pytest
 
-from tests.conftest import QUICK
+from tests.conftest import quick_server
 from tests.integration.store.test_owner import owned_url  # noqa: F401 (a fixture)
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, Settings, Source
 from trueweave.engine.database import opened_database
 from trueweave.engine.worker import work_for_all
 from trueweave.errors import ConfigError, DatabaseError, UnknownWorkspace, WorkspaceMoving
 from trueweave.extend import Database, Workspace
-from trueweave.store.embedded import EmbeddedServer
 from trueweave.store.postgres.cluster import moving, servers
 from trueweave.store.postgres.cluster.joining import join_servers, list_servers, migrate_servers, weigh_server
 from trueweave.store.postgres.cluster.moving import MoveProgress, OwnerAddress, move_workspace, settle_copies
@@ -34,13 +31,10 @@ Addresses = dict[str, OwnerAddress]
 @pytest.fixture(scope="module")
 def elsewhere() -> Iterator[Databases]:
     """Databases on another PostgreSQL server than that of all tests."""
-    with tempfile.TemporaryDirectory() as root:
-        Path(root).chmod(0o755)
-        server = EmbeddedServer(Path(root, "server"), QUICK)
-        made = Databases(server.start())
+    with quick_server() as server:
+        made = Databases(server.url)
         asyncio.run(made.prepare())
         yield made
-        server.stop()
 
 
 @pytest.fixture

@@ -1,0 +1,32 @@
+"""Runs the `trueweave` command in this process, which saves the time that Python takes to start and to import."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from trueweave.cli import app
+
+PROGRAM = Path(sys.executable).with_name("trueweave")
+
+
+def run_command(
+    *arguments: str | Path, folder: Path, environment: Mapping[str, str], code: int = 0, stdin: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """What the command prints in this folder and with this environment only; it must end with this code."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "excepthook", sys.excepthook)  # the command sets one, for its process
+        patch.chdir(folder)
+        for name in os.environ.keys() - environment.keys():
+            patch.delenv(name)
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        done = CliRunner().invoke(app, [str(one) for one in arguments], stdin, prog_name=PROGRAM.name)
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    assert done.exit_code == code, done.stderr + done.stdout
+    return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
