@@ -1,12 +1,12 @@
-// Statements of the copy in Neo4j. `// name: x` starts one. What is in <<brackets>> is filled in from text of ours: types of
-// relations from the vocabulary, and conditions of a filter. All values are parameters.
+// Statements for the copy in Neo4j. `// name: x` starts one. Text in <<brackets>> is filled in by the code: relation
+// types from the vocabulary, and filter conditions. All values are parameters.
 //
-// Everything belongs to a copy, and is looked up by (copy, id). An entity is linked to its chunks by MENTIONS, one for each
-// name. EntityName has the entity that a name belongs to, and NamePair the relation of two names: by these, what chunks say
-// follows when names come to other entities, without a chunk being written again.
+// Everything belongs to a copy, and is looked up by (copy, id). An entity is linked to its chunks by MENTIONS, one per
+// name. EntityName stores the entity of a name, and NamePair the relation of two names. When names move to other
+// entities, only these and the MENTIONS change: no chunk has to be written again.
 //
-// Long lists are parameters, or are collected last. One that a subquery imports is counted for each row that it sorts, and
-// soon that is more memory than a transaction may have.
+// Long lists are parameters, or are collected last. If a subquery imported a list, Neo4j would count it for every row
+// that it sorts, which soon exceeds the memory limit of a transaction.
 
 // name: begin
 MERGE (c:TrueweaveCopy {id: $copy})
@@ -16,7 +16,7 @@ ON CREATE SET c.workspace = $workspace, c.position = -1, c.labels = [], c.types 
 MATCH (c:TrueweaveCopy {id: $copy}) RETURN c.position AS position, c.labels AS labels, c.types AS types, c.space AS space
 
 // name: lock
-// Whoever writes has the copy to himself, and it is where he left it.
+// Locks the copy for one writer, and checks that its position is unchanged.
 MATCH (c:TrueweaveCopy {id: $copy}) WHERE c.position = $position SET c.written = datetime()
 RETURN c.labels AS labels, c.types AS types
 
@@ -42,14 +42,14 @@ WITH e, row WHERE row.label <> ''
 SET e:$(row.label)
 
 // name: memberships
-// One that was removed and came back is in its community again, of which nobody tells.
+// An entity that was removed and returned is in its community again, and no change is reported for that community.
 UNWIND $rows AS row
 MATCH (e:Entity {copy: $copy, id: row.id})
 MERGE (c:Community {copy: $copy, id: row.community})
 MERGE (e)-[:IN_COMMUNITY]->(c)
 
 // name: names
-// A name comes to another entity, with all mentions of it.
+// Moves a name to another entity, with all its mentions.
 UNWIND $rows AS row
 MERGE (n:EntityName {copy: $copy, id: row.name})
 WITH n, row WHERE coalesce(n.entity, '') <> row.entity
@@ -79,7 +79,7 @@ MATCH (s:Entity {copy: $copy, id: row.source}) MATCH (t:Entity {copy: $copy, id:
 CREATE (s)-[r:$(row.type) {id: row.id}]->(t) SET r += row.properties
 
 // name: pairs
-// A pair of names comes to another relation; one that has no pairs left is no more.
+// Moves a pair of names to another relation. A relation that has no pairs left is deleted.
 UNWIND $rows AS row
 MERGE (p:NamePair {copy: $copy, id: row.pair})
 WITH p, row, p.relation AS old, p.source AS source, p.target AS target
@@ -124,7 +124,7 @@ CALL (c, row) {
 }
 
 // name: sources_of_entities
-// The chunks that mention an entity, those with the highest emphasis first, on the entity itself.
+// Stores on each entity the chunks that mention it, highest emphasis first.
 UNWIND $ids AS id
 MATCH (e:Entity {copy: $copy, id: id})
 CALL (e) {
@@ -148,7 +148,7 @@ UNWIND $ids AS id MATCH (n:EntityName {copy: $copy, entity: id}) RETURN n.id AS 
 UNWIND $ids AS id MATCH (n:EntityName {copy: $copy, id: id}) DELETE n
 
 // name: drop_relations
-// By the pairs that the relation was made of, the only ones that know its ends.
+// Finds a relation through its name pairs: only they know its ends.
 UNWIND $ids AS id
 MATCH (p:NamePair {copy: $copy, relation: id})
 WITH id, collect(p) AS pairs, p.source AS source, p.target AS target
@@ -165,14 +165,14 @@ DELETE p
 UNWIND $ids AS id MATCH (n:<<label>> {copy: $copy, id: id}) DETACH DELETE n
 
 // name: drop_copy
-// In transactions of its own, as a copy may be larger than memory.
+// In several transactions, because a copy may be larger than memory.
 MATCH (n:<<label>> {copy: $copy}) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 2000 ROWS
 
 // name: forget_copy
 MATCH (c:TrueweaveCopy {id: $copy}) DELETE c
 
 // --- reading ---------------------------------------------------------------------------------------------------------
-// Each gives one row with lists; none where there is no such copy.
+// Each returns one row of lists, or no row if the copy does not exist.
 
 // name: edges
 // The heaviest relations of each entity, in both directions.
@@ -217,14 +217,14 @@ CALL () {
 RETURN size(copy.types) AS types, relations, mentions
 
 // name: mentioned
-// Of each name of an entity the chunks with the highest emphasis.
+// For each name of an entity, the chunks with the highest emphasis.
 MATCH (e)<-[m:MENTIONS]-(c:Chunk)
 WITH m.name AS name, m.emphasis AS emphasis, c ORDER BY emphasis DESC, c.id
 WITH name, collect(c)[..<<fan_out>>] AS chunks ORDER BY name LIMIT <<names>>
 UNWIND chunks AS c
 
 // name: hop
-// One hop of a neighbourhood: the heaviest relations that were not seen before.
+// One hop of a neighbourhood: the heaviest relations not seen before.
 MATCH (copy:TrueweaveCopy {id: $copy})
 CALL () {
     UNWIND $entities AS id
@@ -238,7 +238,7 @@ CALL () {
 RETURN size(copy.types) AS types, relations, others
 
 // name: others
-// Where the next hop goes on from.
+// The entities from which the next hop starts.
 CALL () {
     UNWIND $entities AS id
     MATCH (e:Entity {copy: $copy, id: id})

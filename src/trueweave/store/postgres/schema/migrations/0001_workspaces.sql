@@ -7,7 +7,7 @@
 
 CREATE EXTENSION IF NOT EXISTS vector SCHEMA public;
 
-COMMENT ON COLUMN migration.additive IS 'Whether processes of the version before may go on beside it.';
+COMMENT ON COLUMN migration.additive IS 'Whether processes of the previous version can keep running after it.';
 
 -- The role that Trueweave works as: it owns nothing, so row-level security binds it. The role of readers is for handing
 -- out: see below. Roles belong to the cluster, so another database may have created them.
@@ -32,7 +32,7 @@ CREATE TABLE reader (
     role      name PRIMARY KEY,
     workspace int NOT NULL
 );
-COMMENT ON TABLE reader IS 'Roles that read one workspace, and which. They belong to the cluster, workspaces to this database.';
+COMMENT ON TABLE reader IS 'Roles that can read one workspace, and which. Roles belong to the cluster, workspaces to this database.';
 
 -- The workspaces that a role may read, given the roles that it is a member of.
 CREATE FUNCTION readable(who name) RETURNS int[]
@@ -86,19 +86,19 @@ CREATE TABLE workspace (
     replaced_by  int,
     rules_hash   bigint NOT NULL DEFAULT 0
 );
-COMMENT ON TABLE workspace IS 'A tenant: what makes two names one entity for it, and the embedding space that answers.';
-COMMENT ON COLUMN workspace.dropped IS 'It is being dropped: nobody may write to it any more, and whoever drops it again goes on with that.';
-COMMENT ON COLUMN workspace.expires IS 'Until when whoever made a workspace for a while is known to be there; none for lasting ones.';
-COMMENT ON COLUMN workspace.next_space IS 'The embedding space that is being filled beside the one that answers.';
-COMMENT ON COLUMN workspace.paused_until IS 'Nothing new is settled before this, so that a change of embedding space can come to its end.';
-COMMENT ON COLUMN workspace.changes_gone IS 'The last position of the outbox that is kept no longer.';
+COMMENT ON TABLE workspace IS 'A tenant: how it decides which names are one entity, and the embedding space it is searched in.';
+COMMENT ON COLUMN workspace.dropped IS 'It is being dropped and takes no more writes. Dropping it again resumes an interrupted drop.';
+COMMENT ON COLUMN workspace.expires IS 'For a temporary workspace: when it expires, unless the process that created it extends this. NULL for a permanent one.';
+COMMENT ON COLUMN workspace.next_space IS 'The embedding space that is being filled, to replace the current one.';
+COMMENT ON COLUMN workspace.paused_until IS 'No indexing before this time, so that a change of embedding space can finish.';
+COMMENT ON COLUMN workspace.changes_gone IS 'The last outbox position that has been deleted.';
 -- Never a key: only the name of the environment variable that holds it.
-COMMENT ON COLUMN workspace.settings IS 'Settings of this workspace, by name; they outweigh those of the process.';
-COMMENT ON COLUMN workspace.server IS 'In the home: the server that it is on; NULL is the home itself.';
-COMMENT ON COLUMN workspace.moved IS 'In the home: when it was last given another server.';
-COMMENT ON COLUMN workspace.place IS 'here: it is in this database. draining: likewise, and no job of it is begun. leaving: it is copied to another server and only read. switching: likewise, and nothing is booked for model calls. left: it is on another server, and is still read here until left_until. arriving: it is being copied here. away: only this row is here.';
-COMMENT ON COLUMN workspace.replaced_by IS 'The workspace that a bulk load put in its place. Until that one has been read, expires is infinity.';
-COMMENT ON COLUMN workspace.rules_hash IS 'XOR of the hashes of the ids of all rules. A bulk load carries it over, so verify notices a rule that was lost.';
+COMMENT ON COLUMN workspace.settings IS 'Settings of this workspace, by name. They override those of the process.';
+COMMENT ON COLUMN workspace.server IS 'In the home: the server it is on. NULL means the home itself.';
+COMMENT ON COLUMN workspace.moved IS 'In the home: when it was last assigned to another server.';
+COMMENT ON COLUMN workspace.place IS 'here: it is in this database. draining: also here, but no new jobs start. leaving: being copied to another server, and read-only. switching: the same, and model calls cannot be booked either. left: it is on another server now, and this copy can be read until left_until. arriving: being copied to this database. away: only this row is in this database.';
+COMMENT ON COLUMN workspace.replaced_by IS 'The workspace that replaced it in a bulk load. Until the new one has been read, expires is infinity.';
+COMMENT ON COLUMN workspace.rules_hash IS 'XOR of the hashes of all rule ids. A bulk load copies it, so that verify notices a lost rule.';
 CREATE INDEX workspace_moved ON workspace (moved) WHERE moved IS NOT NULL;
 CREATE INDEX workspace_place ON workspace (place) WHERE place NOT IN ('here', 'away');
 SELECT guard('workspace', 'id');
@@ -144,7 +144,7 @@ BEGIN
     END LOOP;
     RETURN made;
 END $$;
-COMMENT ON FUNCTION make_workspace IS 'Make a workspace that was not there, of this name or one that begins like it; its name.';
+COMMENT ON FUNCTION make_workspace IS 'Creates a new workspace with this name, or with a number appended if the name is taken; returns its name.';
 
 -- Creates a workspace unless the name is taken; returns whether it did. Of two concurrent callers one gets false.
 CREATE FUNCTION create_workspace(workspace_name text, resolution text, among text[]) RETURNS boolean

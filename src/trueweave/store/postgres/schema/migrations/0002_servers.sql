@@ -8,7 +8,7 @@ CREATE TABLE catalogue (
     home uuid NOT NULL,
     name text NOT NULL
 );
-COMMENT ON TABLE catalogue IS 'What this database is among several: the number of their home, and the name of this one, "home" for the home itself. No row where it is the only one.';
+COMMENT ON TABLE catalogue IS 'The role of this database among several: the id of their home, and the name of this one ("home" for the home itself). Empty if it is the only one.';
 
 CREATE TABLE server (
     name     text PRIMARY KEY,
@@ -17,10 +17,10 @@ CREATE TABLE server (
     placed   bigint NOT NULL DEFAULT 0,
     measured timestamptz
 );
-COMMENT ON TABLE server IS 'In the home: the servers that workspaces may be on. Their addresses are in the settings of processes.';
-COMMENT ON COLUMN server.weight IS 'How much it is to hold in proportion to others; with 0 it takes no new workspace.';
-COMMENT ON COLUMN server.bytes IS 'How large its database was when it was last measured.';
-COMMENT ON COLUMN server.placed IS 'How many workspaces were placed there since.';
+COMMENT ON TABLE server IS 'In the home: the servers that workspaces can be on. Their addresses are in the settings of each process.';
+COMMENT ON COLUMN server.weight IS 'How much data it should hold relative to the others. With 0 it gets no new workspaces.';
+COMMENT ON COLUMN server.bytes IS 'The size of its database when last measured.';
+COMMENT ON COLUMN server.placed IS 'The number of workspaces placed there since.';
 GRANT SELECT ON catalogue, server TO trueweave_app;
 
 -- The server for a new workspace, among those that the caller can reach: the one with the least load for its weight. A

@@ -18,8 +18,8 @@ CREATE TABLE document (
     recipe       uuid,
     PRIMARY KEY (workspace, id)
 );
-COMMENT ON TABLE document IS 'One version of one document. A new version is current and not yet visible, the old one visible and no longer current, until both are settled together. Source is the hash of what it was made from.';
-COMMENT ON COLUMN document.recipe IS 'How it was worked; none where its entities were given.';
+COMMENT ON TABLE document IS 'One version of one document. A new version is current but not yet visible, and the old one visible but no longer current, until indexing switches both at once. source is the hash of what the text was made from.';
+COMMENT ON COLUMN document.recipe IS 'How it was processed. NULL if its entities were supplied with it.';
 CREATE UNIQUE INDEX document_uri ON document (uri, workspace) WHERE current;
 CREATE INDEX document_versions ON document (uri, workspace);
 CREATE INDEX document_due ON document (workspace, uri) WHERE current <> visible;
@@ -33,7 +33,7 @@ CREATE TABLE recipe (
     fingerprint text NOT NULL,
     PRIMARY KEY (workspace, id)
 );
-COMMENT ON TABLE recipe IS 'How documents were worked: by which settings, and by which version of the extractor and its prompts.';
+COMMENT ON TABLE recipe IS 'How documents were processed: the settings, and the version of the extractor and its prompts.';
 
 -- Gives a quote in the middle of a chunk its own page and heading. See `Place` for the format.
 CREATE FUNCTION places_of(places jsonb, first int, behind int) RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
@@ -50,7 +50,7 @@ CREATE FUNCTION places_of(places jsonb, first int, behind int) RETURNS jsonb LAN
         UNION ALL
         (SELECT p, start, n FROM place WHERE kind = 'page' AND start <= first ORDER BY start DESC, n DESC LIMIT 1)) AS known
 $$;
-COMMENT ON FUNCTION places_of IS 'The page and the headings that a stretch of a document begins under, and all that begin within it, in order.';
+COMMENT ON FUNCTION places_of IS 'The page and headings in force where a span of a document begins, and all that begin within it, in order.';
 
 CREATE TABLE chunk (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -63,7 +63,7 @@ CREATE TABLE chunk (
     text_hash uuid NOT NULL,
     PRIMARY KEY (workspace, document, id)
 );
-COMMENT ON TABLE chunk IS 'A span of a document. Its id is the same in every version that has that text.';
+COMMENT ON TABLE chunk IS 'A span of a document. Its id is the same in every version that contains the same text.';
 CREATE INDEX chunk_id ON chunk (id, workspace);
 CREATE INDEX chunk_text ON chunk (text_hash, workspace);
 -- Chunks with equal texts are shown once.
@@ -83,7 +83,7 @@ CREATE TABLE mention (
     spans       int[] NOT NULL,
     PRIMARY KEY (workspace, document, chunk, n)
 );
-COMMENT ON TABLE mention IS 'One entity as one chunk speaks of it. Spans are pairs of offsets within the chunk.';
+COMMENT ON TABLE mention IS 'One entity as described by one chunk. spans holds pairs of offsets within the chunk.';
 -- For a name that is mentioned everywhere, the mentions with the highest emphasis are followed.
 CREATE INDEX mention_name ON mention (name, emphasis DESC, chunk, workspace);
 
@@ -102,7 +102,7 @@ CREATE TABLE link (
     spans       int[] NOT NULL,
     PRIMARY KEY (workspace, document, chunk, n)
 );
-COMMENT ON TABLE link IS 'One relation as one chunk speaks of it, between two names that the chunk mentions.';
+COMMENT ON TABLE link IS 'One relation as stated by one chunk, between two names that the chunk mentions.';
 COMMENT ON COLUMN link.strength IS 'In thousandths, so that sums are exact.';
 CREATE INDEX link_ends ON link (source, target, strength DESC, chunk, workspace);
 
@@ -114,7 +114,7 @@ CREATE TABLE stored_bytes (
     bytes     bigint NOT NULL,
     PRIMARY KEY (workspace, id)
 );
-COMMENT ON TABLE stored_bytes IS 'How many bytes of text chunks have brought and taken away; the sum is what there is.';
+COMMENT ON TABLE stored_bytes IS 'Bytes of text added by chunks, and removed (negative). The sum is the current size.';
 
 CREATE FUNCTION count_bytes_that_came() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -142,7 +142,7 @@ CREATE TABLE stale_text (
     since     timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (workspace, hash)
 );
-COMMENT ON TABLE stale_text IS 'Texts that something had and has no longer. What models made of them is kept for a while, in case they come back.';
+COMMENT ON TABLE stale_text IS 'Texts that a chunk, entity or relation had and no longer has. What models made of them is kept for a while, in case they return.';
 
 CREATE TABLE erasure (
     workspace        int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -158,7 +158,7 @@ CREATE TABLE erasure (
     relation_targets uuid[] NOT NULL DEFAULT '{}',
     PRIMARY KEY (workspace, id)
 );
-COMMENT ON TABLE erasure IS 'Removed documents of which something is left elsewhere, with what they spoke of and how that was described.';
+COMMENT ON TABLE erasure IS 'Removed documents that may have left traces elsewhere: the entities and relations they mentioned, and hashes of the descriptions at that time.';
 
 SELECT guard(t::regclass) FROM unnest(ARRAY[
     'document', 'recipe', 'chunk', 'mention', 'link', 'stored_bytes', 'stale_text', 'erasure']) t;

@@ -11,8 +11,8 @@ CREATE TABLE rule (
     author    text NOT NULL DEFAULT '',
     PRIMARY KEY (workspace, id)
 );
-COMMENT ON TABLE rule IS 'What a person decided about names, entities and relations; a later one outweighs an earlier one.';
-COMMENT ON COLUMN rule.author IS 'Who made it, as far as that was said.';
+COMMENT ON TABLE rule IS 'People''s decisions about names, entities and relations. A later rule overrides an earlier one.';
+COMMENT ON COLUMN rule.author IS 'Who made it; empty if not given.';
 
 CREATE TABLE rule_name (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -24,9 +24,9 @@ CREATE TABLE rule_name (
     side      smallint NOT NULL DEFAULT 0 CHECK (side BETWEEN 0 AND 3),
     PRIMARY KEY (workspace, name, rule)
 );
-COMMENT ON TABLE rule_name IS 'The names that a rule speaks of, whether or not a document mentions them now.';
-COMMENT ON COLUMN rule_name.written_hash IS 'Where the rule gives no type: it speaks of every name that is written so, whatever its type.';
-COMMENT ON COLUMN rule_name.side IS 'In a rule about a relation, 1 for its source and 2 for its target; 3 for an entity that is suppressed.';
+COMMENT ON TABLE rule_name IS 'The names that a rule applies to, whether or not a document mentions them now.';
+COMMENT ON COLUMN rule_name.written_hash IS 'Set if the rule gives no type: it then applies to every name with this spelling, whatever its type.';
+COMMENT ON COLUMN rule_name.side IS 'In a rule about a relation, 1 for its source and 2 for its target; 3 for a suppressed entity.';
 CREATE INDEX rule_name_rule ON rule_name (rule, workspace);
 CREATE INDEX rule_name_written_hash ON rule_name (written_hash, workspace) WHERE written_hash IS NOT NULL;
 CREATE INDEX rule_name_side ON rule_name (rule, workspace) WHERE side > 0;
@@ -54,7 +54,7 @@ CREATE TABLE suggestion (
     score     real NOT NULL,
     PRIMARY KEY (workspace, n)
 );
-COMMENT ON TABLE suggestion IS 'Pairs of names that may be one thing, as they were last listed.';
+COMMENT ON TABLE suggestion IS 'Pairs of names that may be the same entity, as last listed.';
 
 CREATE TABLE rejection (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -62,7 +62,7 @@ CREATE TABLE rejection (
     b         uuid NOT NULL,
     PRIMARY KEY (workspace, a, b)
 );
-COMMENT ON TABLE rejection IS 'Pairs of normal forms, as hashes in ascending order, that a person said are two things: not to be suggested again.';
+COMMENT ON TABLE rejection IS 'Pairs of normal forms, as hashes in ascending order, that a person said are different entities. They are not suggested again.';
 
 SELECT guard(t::regclass) FROM unnest(ARRAY['rule', 'rule_name', 'suggestion', 'rejection']) t;
 GRANT SELECT ON rule, rule_name TO trueweave_reader;

@@ -25,7 +25,7 @@ CREATE TABLE facet (
     facet     uuid NOT NULL,
     PRIMARY KEY (workspace, document, facet)
 );
-COMMENT ON TABLE facet IS 'What a version of a document can be filtered by.';
+COMMENT ON TABLE facet IS 'The values that a version of a document can be filtered by.';
 CREATE INDEX facet_documents ON facet (facet, document, workspace);
 
 -- A time in seconds since 1970: a year, a month, a day or a time in ISO 8601, in UTC unless it has an offset. NULL for
@@ -81,7 +81,7 @@ CREATE TABLE ordered_facet (
     value     numeric NOT NULL,
     PRIMARY KEY (workspace, document, key, value)
 );
-COMMENT ON TABLE ordered_facet IS 'What a version of a document can be filtered by in order: numbers, and moments in seconds since 1970.';
+COMMENT ON TABLE ordered_facet IS 'The values that a version of a document can be filtered by as a range: numbers, and times in seconds since 1970.';
 CREATE INDEX ordered_facet_documents ON ordered_facet (key, place, document, workspace);
 
 CREATE FUNCTION keep_ordered_facets() RETURNS trigger LANGUAGE plpgsql AS $$

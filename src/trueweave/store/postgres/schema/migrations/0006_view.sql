@@ -14,8 +14,8 @@ CREATE TABLE name (
     written_hash uuid NOT NULL GENERATED ALWAYS AS (md5(written)::uuid) STORED,
     PRIMARY KEY (workspace, id)
 );
-COMMENT ON TABLE name IS 'A name as written, its type, the sums over its live mentions, and the entity it belongs to (none while nothing mentions it).';
-COMMENT ON COLUMN name.phrase IS 'The phrase that it is looked for by in texts; none where it cannot be.';
+COMMENT ON TABLE name IS 'A name as written, its type, the totals of its live mentions, and its entity (NULL while nothing mentions it).';
+COMMENT ON COLUMN name.phrase IS 'The phrase by which it is found in texts. NULL if it cannot be found that way.';
 -- Names of all types with the same spelling are found by a hash, because a name may be too long for an index.
 COMMENT ON COLUMN name.written_hash IS 'A hash of the name as written, whatever its type.';
 CREATE INDEX name_entity ON name (entity, workspace);
@@ -29,14 +29,14 @@ CREATE TABLE name_key (
     mask      bigint NOT NULL,
     PRIMARY KEY (workspace, key, name) INCLUDE (mask)
 );
-COMMENT ON TABLE name_key IS 'The keys under which alike names find each other, and a mask of the characters in them that rules most others out. A plain B-tree: row-level security keeps GIN operators, which are not leakproof, from using their index.';
+COMMENT ON TABLE name_key IS 'Keys that similar names have in common, and a mask of their characters that rules out most other candidates. A plain B-tree, because GIN operators are not leakproof, so row-level security would keep them from using a GIN index.';
 
 CREATE TABLE pending_match (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
     name      uuid NOT NULL,
     PRIMARY KEY (workspace, name)
 );
-COMMENT ON TABLE pending_match IS 'Names that have not yet looked for others alike.';
+COMMENT ON TABLE pending_match IS 'Names that have not been compared with similar ones yet.';
 
 CREATE TABLE alike (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -44,7 +44,7 @@ CREATE TABLE alike (
     b         uuid NOT NULL,
     PRIMARY KEY (workspace, a, b)
 );
-COMMENT ON TABLE alike IS 'Pairs of alike names, in both directions, whether or not they are live.';
+COMMENT ON TABLE alike IS 'Pairs of similar names, in both directions, whether or not they are live.';
 
 CREATE TABLE name_pair (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -56,7 +56,7 @@ CREATE TABLE name_pair (
     relation  uuid,
     PRIMARY KEY (workspace, source, target)
 );
-COMMENT ON TABLE name_pair IS 'Two names with the sums over the live links between them, and the relation they belong to (none when both are one entity).';
+COMMENT ON TABLE name_pair IS 'Two names, the totals of the live links between them, and their relation (NULL if both are the same entity).';
 COMMENT ON COLUMN name_pair.weight IS 'The sum of the strengths, in thousandths.';
 CREATE INDEX name_pair_target ON name_pair (target, workspace);
 CREATE INDEX name_pair_relation ON name_pair (relation, workspace);
@@ -71,8 +71,8 @@ CREATE TABLE phrase_count (
     weight    bigint NOT NULL,
     PRIMARY KEY (workspace, owner, kind, hash)
 );
-COMMENT ON TABLE phrase_count IS 'How often each distinct description (d), keyword (k) or first keyword (t, in lower case) was said of a name or a pair of names.';
-COMMENT ON COLUMN phrase_count.weight IS 'What it is chosen by: the sum of the emphases with which it was said, or for a first keyword the count.';
+COMMENT ON TABLE phrase_count IS 'How often each distinct description (d), keyword (k) or first keyword (t, in lower case) was given for a name or a pair of names.';
+COMMENT ON COLUMN phrase_count.weight IS 'Decides which value is chosen: the sum of the emphases it was given with or, for a first keyword, the count.';
 CREATE INDEX phrase_count_weight ON phrase_count (owner, kind, weight DESC, hash, workspace);
 
 CREATE TABLE entity (
@@ -108,7 +108,7 @@ CREATE TABLE relation (
     type        text NOT NULL,
     PRIMARY KEY (workspace, id)
 );
-COMMENT ON TABLE relation IS 'All pairs of names from one entity to another. The id follows from the two entities.';
+COMMENT ON TABLE relation IS 'All pairs of names from one entity to another. The id is derived from the two entities.';
 COMMENT ON COLUMN relation.weight IS 'The sum of the strengths, in thousandths.';
 COMMENT ON COLUMN relation.type IS 'The keyword that most links give first, in lower case.';
 -- For an entity that is related to everything, the heaviest relations are followed.
@@ -118,7 +118,7 @@ CREATE INDEX relation_long ON relation (text_hash, workspace) WHERE length(descr
 
 CREATE VIEW stable_id WITH (security_invoker = true) AS
 SELECT entity, min(id::text) AS id FROM name WHERE entity IS NOT NULL GROUP BY entity;
-COMMENT ON VIEW stable_id IS 'What an entity goes by where its id must not matter: the smallest id among its names.';
+COMMENT ON VIEW stable_id IS 'Identifies an entity independently of its id: the smallest id among its names.';
 GRANT SELECT ON stable_id TO trueweave_app;
 
 CREATE TABLE summary (
@@ -129,7 +129,7 @@ CREATE TABLE summary (
     text      text,
     PRIMARY KEY (workspace, hash)
 );
-COMMENT ON TABLE summary IS 'A long description in short, by the hash of the text that it sums up. Without text: still to be written.';
+COMMENT ON TABLE summary IS 'A summary of a long description, by the hash of the text it summarises. NULL text: not written yet.';
 CREATE INDEX summary_due ON summary (workspace, hash) WHERE text IS NULL;
 
 CREATE TABLE dirty_name (
@@ -137,7 +137,7 @@ CREATE TABLE dirty_name (
     name      uuid NOT NULL,
     PRIMARY KEY (workspace, name)
 );
-COMMENT ON TABLE dirty_name IS 'Names whose entity must be found again because a rule or a setting changed.';
+COMMENT ON TABLE dirty_name IS 'Names whose entity must be determined again because a rule or a setting changed.';
 
 CREATE TABLE dirty_pair (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -145,7 +145,7 @@ CREATE TABLE dirty_pair (
     target    uuid NOT NULL,
     PRIMARY KEY (workspace, source, target)
 );
-COMMENT ON TABLE dirty_pair IS 'Pairs of names whose relation must be worked out again because a rule or the way of choosing changed.';
+COMMENT ON TABLE dirty_pair IS 'Pairs of names whose relation must be computed again because a rule changed.';
 
 CREATE TABLE view_version (
     workspace int PRIMARY KEY DEFAULT current_setting('trueweave.workspace')::int,
@@ -164,7 +164,7 @@ CREATE UNLOGGED TABLE work_lease (
     until     timestamptz NOT NULL,
     PRIMARY KEY (workspace, kind, subject)
 );
-COMMENT ON TABLE work_lease IS 'Leases: a document by its uri, all names that are to be resolved again, or a turn of one''s own, for which others hold back.';
+COMMENT ON TABLE work_lease IS 'Leases on work that one process does at a time: indexing a document (by its uri), resolving all names again, writing reports, moving vectors to a table of their own; or a turn, during which other processes hold back.';
 
 CREATE TABLE outbox (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -176,7 +176,7 @@ CREATE TABLE outbox (
     made      timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (workspace, position)
 );
-COMMENT ON TABLE outbox IS 'What each settled batch changed, for projections. Read only up to the oldest transaction still running, as positions are drawn before they commit.';
+COMMENT ON TABLE outbox IS 'What each indexed batch changed, for projections. Read it only up to the oldest running transaction, because positions are assigned before commit.';
 
 SELECT guard(t::regclass) FROM unnest(ARRAY[
     'name', 'name_key', 'pending_match', 'alike', 'name_pair', 'phrase_count', 'entity', 'relation', 'summary', 'dirty_name',

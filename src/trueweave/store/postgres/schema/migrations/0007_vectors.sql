@@ -9,7 +9,7 @@ CREATE TABLE space (
     metric     text NOT NULL CHECK (metric IN ('cosine', 'l2', 'inner')),
     UNIQUE (model, dimensions, metric)
 );
-COMMENT ON TABLE space IS 'The embedding spaces that exist. Shared by all workspaces; holds no one''s data.';
+COMMENT ON TABLE space IS 'The embedding spaces that exist. All workspaces share this table; it holds no tenant''s data.';
 GRANT SELECT ON space TO trueweave_app, trueweave_reader;
 
 CREATE TABLE own_table (
@@ -25,7 +25,7 @@ CREATE TABLE own_table (
         'vector_' || space::text || '_' || kind || '_' || workspace::text || '_v' || version::text) STORED,
     PRIMARY KEY (workspace, space, kind, version)
 );
-COMMENT ON TABLE own_table IS 'Workspaces whose vectors of a kind outgrew the common table: most of them are in a table of their own, of hash partitions, each with an HNSW index once `indexed`. New ones arrive in the common table and follow in bulk. One that is `building` is filled beside the `current` one; one that was `left` stays for those who still read it.';
+COMMENT ON TABLE own_table IS 'Workspaces whose vectors of a kind outgrew the shared table. Most of their vectors are in a table of their own, in hash partitions, each with an HNSW index once `indexed` is true. New vectors go to the shared table first and are moved in bulk. A table in state `building` is being filled to replace the `current` one; one in state `left` was replaced, and is kept for queries that still read it.';
 CREATE UNIQUE INDEX own_table_current ON own_table (workspace, space, kind) WHERE state = 'current';
 CREATE UNIQUE INDEX own_table_building ON own_table (workspace, space, kind) WHERE state = 'building';
 SELECT guard('own_table');
@@ -38,7 +38,7 @@ CREATE TABLE removed_vector (
     id        uuid NOT NULL,
     PRIMARY KEY (workspace, space, kind, id)
 );
-COMMENT ON TABLE removed_vector IS 'Vectors that were removed or replaced while a table is `building`: what was copied of them is taken away before it is used.';
+COMMENT ON TABLE removed_vector IS 'Vectors removed or replaced while a table is `building`. Their copies are deleted from it before it is used.';
 SELECT guard('removed_vector');
 
 CREATE FUNCTION make_vector_table(named text, dimensions int) RETURNS void

@@ -12,14 +12,14 @@ CREATE TABLE word (
     chunks    int NOT NULL,
     PRIMARY KEY (workspace, word, tier)
 ) WITH (fillfactor = 80);
-COMMENT ON TABLE word IS 'How many chunks have each word in each tier.';
+COMMENT ON TABLE word IS 'The number of chunks that contain each word, by tier.';
 
 CREATE TABLE corpus (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int PRIMARY KEY,
     chunks    bigint NOT NULL,
     length    bigint NOT NULL
 );
-COMMENT ON TABLE corpus IS 'How many chunks have words, and how many they have together.';
+COMMENT ON TABLE corpus IS 'The number of chunks that contain words, and the total number of words in them.';
 
 CREATE TABLE text_language (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -27,7 +27,7 @@ CREATE TABLE text_language (
     chunks    bigint NOT NULL,
     PRIMARY KEY (workspace, language)
 );
-COMMENT ON TABLE text_language IS 'How many searched chunks there are in each language.';
+COMMENT ON TABLE text_language IS 'The number of searchable chunks in each language.';
 SELECT guard('word'), guard('corpus'), guard('text_language');
 
 CREATE TABLE bm25_index (
@@ -40,8 +40,8 @@ CREATE TABLE bm25_index (
     language  text NOT NULL DEFAULT 'english',
     PRIMARY KEY (workspace, chunk)
 ) WITH (toast_tuple_target = 8160);  -- inline as long as they fit: a search reads the words of many chunks
-COMMENT ON TABLE bm25_index IS 'The words of each chunk that has any, as ascending keys, how often each occurs, how often all do, and a sketch of it all. Row-level security keeps GIN operators, which are not leakproof, from using their index, so it does not bind the owner here: the working role cannot touch the table, and reaches it by functions that name the workspace in every statement.';
-COMMENT ON COLUMN bm25_index.language IS 'The text search configuration by which its words were stemmed.';
+COMMENT ON TABLE bm25_index IS 'For each chunk that contains words: the words as ascending keys, the frequency of each, their total, and a sketch of them. GIN operators are not leakproof, so row-level security would keep them from using their index. It therefore does not bind the owner here: trueweave_app cannot access the table itself, and calls functions that name the workspace in every statement.';
+COMMENT ON COLUMN bm25_index.language IS 'The text search configuration that its words were stemmed with.';
 CREATE INDEX bm25_index_keys ON bm25_index USING gin (keys) WITH (fastupdate = off);  -- no pending list to search
 ALTER TABLE bm25_index ENABLE ROW LEVEL SECURITY;
 ALTER TABLE bm25_index ALTER workspace SET STATISTICS 0, ALTER keys SET STATISTICS 0, ALTER counts SET STATISTICS 0;

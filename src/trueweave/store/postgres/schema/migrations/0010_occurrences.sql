@@ -11,7 +11,7 @@ CREATE TABLE phrase (
     chunks    bigint NOT NULL,
     PRIMARY KEY (workspace, id)
 );
-COMMENT ON TABLE phrase IS 'The phrases of live names, and in how many chunks each occurs. First is its first word.';
+COMMENT ON TABLE phrase IS 'The phrases of live names, and the number of chunks that contain each. first is its first word.';
 CREATE INDEX phrase_first ON phrase (first, words DESC, workspace);
 
 CREATE TABLE occurrence (
@@ -23,7 +23,7 @@ CREATE TABLE occurrence (
     defines   boolean NOT NULL,
     PRIMARY KEY (workspace, chunk, phrase)
 );
-COMMENT ON TABLE occurrence IS 'How often a phrase occurs in a chunk, how often of that outside its title, and whether it is what the chunk is about.';
+COMMENT ON TABLE occurrence IS 'How often a phrase occurs in a chunk, how often outside the heading (inside), and whether the chunk is about it (defines).';
 CREATE INDEX occurrence_phrase ON occurrence (phrase, defines DESC, count DESC, chunk, workspace);
 
 CREATE TABLE pending_link (
@@ -33,7 +33,7 @@ CREATE TABLE pending_link (
     phrase    bigint,
     PRIMARY KEY (workspace, position)
 );
-COMMENT ON TABLE pending_link IS 'Chunks to be linked again, and phrases that may have come or gone. Only added to and taken from: nobody waits.';
+COMMENT ON TABLE pending_link IS 'Chunks to be linked again, and phrases that may have become live or ceased to be. Rows are only inserted and deleted, so nobody waits.';
 
 SELECT guard(t::regclass) FROM unnest(ARRAY['phrase', 'occurrence', 'pending_link']) t;
 
@@ -44,7 +44,7 @@ CREATE TABLE chunk_words (
     words     bigint[] NOT NULL,
     PRIMARY KEY (workspace, chunk)
 );
-COMMENT ON TABLE chunk_words IS 'The distinct words of each linked chunk, as phrases have them, mixed with the workspace.';
+COMMENT ON TABLE chunk_words IS 'The distinct words of each linked chunk, hashed as in phrases and mixed with the workspace.';
 CREATE INDEX chunk_words_index ON chunk_words USING gin (words) WITH (fastupdate = off);
 ALTER TABLE chunk_words ENABLE ROW LEVEL SECURITY;
 ALTER TABLE chunk_words ALTER workspace SET STATISTICS 0, ALTER words SET STATISTICS 0;

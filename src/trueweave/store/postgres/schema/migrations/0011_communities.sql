@@ -15,7 +15,7 @@ CREATE TABLE hierarchy (
     found      timestamptz NOT NULL DEFAULT now(),
     writing    boolean NOT NULL DEFAULT false
 );
-COMMENT ON TABLE hierarchy IS 'How and when the communities of a workspace were found, and in how many settled batches its graph had come about. Writing: reports are wanted.';
+COMMENT ON TABLE hierarchy IS 'How and when the communities of a workspace were found, and the version of the view at that time (graph). writing: reports have been requested.';
 
 CREATE TABLE community (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -32,7 +32,7 @@ CREATE TABLE community (
     changed   timestamptz NOT NULL,
     PRIMARY KEY (workspace, n)
 );
-COMMENT ON TABLE community IS 'A community by its place in the tree: all within it come right after it, up to last. The id is a label that follows it through changes, the stable id the smallest id among the names of its members. The hash is of its members, their relations and all descriptions.';
+COMMENT ON TABLE community IS 'A community by its position in the tree: all communities within it follow it directly, up to last. id is a label that follows it through changes; stable_id is the smallest id among the names of its members. hash covers its members, their relations and all descriptions.';
 CREATE UNIQUE INDEX community_id ON community (id, workspace);
 CREATE INDEX community_level ON community (level, workspace);
 CREATE INDEX community_parent ON community (parent, workspace);
@@ -43,7 +43,7 @@ CREATE TABLE member (
     leaf      int NOT NULL,
     PRIMARY KEY (workspace, entity)
 );
-COMMENT ON TABLE member IS 'The innermost community of each entity that has a relation. It is in all communities round that as well.';
+COMMENT ON TABLE member IS 'The innermost community of each entity that has a relation. The entity is also in all communities around that one.';
 CREATE INDEX member_leaf ON member (leaf, workspace);
 
 CREATE TABLE report (
@@ -61,7 +61,7 @@ CREATE TABLE report (
     made      timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (workspace, community)
 );
-COMMENT ON TABLE report IS 'What is written about a community, and the hash of what it was written from: another one by now, and it is stale. The author is a model, or empty where sentences were picked out without one; the problem says why no model wrote it.';
+COMMENT ON TABLE report IS 'The report on a community, and the hash of what it was written from: if the community''s hash differs, the report is stale. author is a model, or empty if sentences were selected without one; problem says why no model wrote it.';
 
 CREATE TABLE retired_community (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -72,7 +72,7 @@ CREATE TABLE retired_community (
     gone      timestamptz NOT NULL,
     PRIMARY KEY (workspace, id)
 );
-COMMENT ON TABLE retired_community IS 'Communities that are no more, for those who ask what has changed; kept for a year.';
+COMMENT ON TABLE retired_community IS 'Communities that no longer exist, for listing changes. Kept for a year.';
 CREATE INDEX retired_community_gone ON retired_community (gone, workspace);
 
 SELECT guard(t::regclass) FROM unnest(ARRAY['hierarchy', 'community', 'member', 'report', 'retired_community']) t;

@@ -20,9 +20,9 @@ CREATE TABLE source (
     trace     text,
     PRIMARY KEY (workspace, uri)
 );
-COMMENT ON TABLE source IS 'A document that was submitted, with the recipe to work it by. It leaves in the transaction that brings it into the record, or is marked as failed with its error.';
-COMMENT ON COLUMN source.notes IS 'What was odd about reading it. They become notes of the document.';
-COMMENT ON COLUMN source.trace IS 'The traceparent of the request that handed it in, where traces are made.';
+COMMENT ON TABLE source IS 'A submitted document, with the recipe to process it by. It is deleted in the transaction that stores it in the record, or marked as failed with its error.';
+COMMENT ON COLUMN source.notes IS 'Anything odd noticed while reading it. These become notes of the document.';
+COMMENT ON COLUMN source.trace IS 'The traceparent of the request that submitted it, if tracing is on.';
 CREATE INDEX source_failed ON source (workspace, uri) WHERE failed;
 
 CREATE TABLE reply (
@@ -37,9 +37,9 @@ CREATE TABLE reply (
     text_hash uuid,
     PRIMARY KEY (workspace, key)
 );
-COMMENT ON TABLE reply IS 'What a model replied, by a hash of all that it was asked: asked and paid for once. Without payload: its owner is asking now.';
-COMMENT ON COLUMN reply.text_hash IS 'The one text that it was made from. Without it, it was made from several, or from a question.';
-COMMENT ON COLUMN reply.document IS 'The uri of the document that it was first asked for, if it was for one.';
+COMMENT ON TABLE reply IS 'A model''s reply, by a hash of the whole request, so that the same request is made and paid for once. NULL payload: its owner is waiting for the reply.';
+COMMENT ON COLUMN reply.text_hash IS 'The one text it was made from. NULL if it was made from several, or from a question.';
+COMMENT ON COLUMN reply.document IS 'The uri of the document it was first requested for, if any.';
 CREATE INDEX reply_text ON reply (text_hash, workspace) WHERE text_hash IS NOT NULL;
 CREATE INDEX reply_document ON reply (document, workspace) WHERE document <> '';
 
@@ -55,8 +55,8 @@ CREATE TABLE budget (
     run_price_cap numeric,
     run_token_cap bigint
 );
-COMMENT ON TABLE budget IS 'What a workspace has spent, what calls under way may cost at most, and the caps that both together never exceed.';
-COMMENT ON COLUMN budget.run_owner IS 'The process of the run that has a budget of its own; its caps count while it is alive.';
+COMMENT ON TABLE budget IS 'What a workspace has spent, the most that running calls can cost, and the caps that the two together never exceed.';
+COMMENT ON COLUMN budget.run_owner IS 'The process of the run that has its own budget. The caps of the run apply while that process is alive.';
 
 CREATE TABLE spend (
     workspace  int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -73,8 +73,8 @@ CREATE TABLE spend (
     calls      bigint NOT NULL DEFAULT 1,
     PRIMARY KEY (workspace, id)
 );
-COMMENT ON TABLE spend IS 'One model call. Open: under way, with the most that it may cost. Done: what it did cost. Lost: cut off, and it may have cost as much as that. A price that is not known is null.';
-COMMENT ON COLUMN spend.calls IS 'How many calls the row stands for: after some time, all of a day, stage and model together.';
+COMMENT ON TABLE spend IS 'A model call. open: running, with the most it can cost. done: what it cost. lost: interrupted, and it may have cost that much. An unknown price is NULL.';
+COMMENT ON COLUMN spend.calls IS 'The number of calls in this row: after some time, all calls of one day, stage and model are combined.';
 CREATE INDEX spend_open ON spend (workspace, owner) WHERE state = 'open';
 CREATE INDEX spend_at ON spend (workspace, at);
 CREATE INDEX spend_document ON spend (document, workspace) WHERE document <> '';
@@ -91,7 +91,7 @@ CREATE TABLE failed_work (
     failed    timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (workspace, kind, subject)
 );
-COMMENT ON TABLE failed_work IS 'Work that failed by a bug: its kind, what it was about (the uri of a document to be settled, the hash of a description to be summarised or of what a report would be written from; empty for the kind as a whole), how to name that to a person, and the latest error.';
+COMMENT ON TABLE failed_work IS 'Work that failed because of a bug: its kind, its subject (the uri of a document to be indexed, or the hash of a description to be summarised or of the data for a report; empty for the kind as a whole), a label for people to read, and the latest error.';
 
 CREATE TABLE ingest_job (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -101,8 +101,8 @@ CREATE TABLE ingest_job (
     refused   text[] NOT NULL DEFAULT '{}',
     PRIMARY KEY (workspace, id)
 );
-COMMENT ON TABLE ingest_job IS 'Documents that were handed in together, for whoever wants to know how far they are.';
-COMMENT ON COLUMN ingest_job.refused IS 'Why files and rows of files could not be used, the first of them.';
+COMMENT ON TABLE ingest_job IS 'Documents that were submitted together, for tracking their progress.';
+COMMENT ON COLUMN ingest_job.refused IS 'Why files, or rows of files, could not be used: the first reasons.';
 CREATE INDEX ingest_job_made ON ingest_job (made DESC, id DESC, workspace);
 
 CREATE TABLE ingest_job_document (
@@ -111,7 +111,7 @@ CREATE TABLE ingest_job_document (
     uri       text NOT NULL,
     PRIMARY KEY (workspace, job, uri)
 );
-COMMENT ON TABLE ingest_job_document IS 'The documents of an ingest_job. A row goes with its document.';
+COMMENT ON TABLE ingest_job_document IS 'The documents of an ingest_job. A row is deleted with its document.';
 CREATE INDEX ingest_job_document_uri ON ingest_job_document (uri, workspace);
 
 SELECT guard(t::regclass) FROM unnest(ARRAY[

@@ -7,7 +7,7 @@ CREATE TABLE process (
     since   timestamptz NOT NULL,
     expires timestamptz NOT NULL
 );
-COMMENT ON TABLE process IS 'Processes that claim things: since when each has renewed its lease without a gap, and until when that lasts. What is claimed by one that has no row is free.';
+COMMENT ON TABLE process IS 'Processes that hold claims: since when each has renewed its lease without a gap, and when that expires. A claim by a process without a row is void.';
 
 -- Whether the process with this number has a lease. Expired leases are deleted, so this needs no clock.
 CREATE FUNCTION is_alive(owner int) RETURNS boolean LANGUAGE sql STABLE AS $$
@@ -21,7 +21,7 @@ CREATE TABLE rate_limit (
     requests timestamptz NOT NULL,
     tokens   timestamptz NOT NULL
 );
-COMMENT ON TABLE rate_limit IS 'When the next call to a model may be made by each of its limits, given all calls that were promised a time so far.';
+COMMENT ON TABLE rate_limit IS 'When the next call to a model may start under each of its limits, after all calls that already have a start time.';
 
 CREATE TABLE slot (
     model text NOT NULL,
@@ -29,7 +29,7 @@ CREATE TABLE slot (
     owner int NOT NULL,
     PRIMARY KEY (model, n)
 );
-COMMENT ON TABLE slot IS 'Slots for calls to a model that are in use, and the process that uses each.';
+COMMENT ON TABLE slot IS 'Slots for concurrent calls to a model that are in use, and the process using each.';
 GRANT SELECT, INSERT, UPDATE ON rate_limit TO trueweave_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON process, slot TO trueweave_app;
 
@@ -44,11 +44,11 @@ CREATE TABLE job (
     worker    bigint,
     PRIMARY KEY (workspace, id)
 );
-COMMENT ON TABLE job IS 'Work that waits or is under way. It is deleted when it is done.';
-COMMENT ON COLUMN job.priority IS 'Of the jobs of a workspace, those with a higher number are claimed first.';
-COMMENT ON COLUMN job.due IS 'It is not claimed before this.';
-COMMENT ON COLUMN job.owner IS 'The process that works on it; none while it waits. A process that has no lease any more owns nothing.';
-COMMENT ON COLUMN job.worker IS 'Which worker of that process it is, by a random number.';
+COMMENT ON TABLE job IS 'A queued or running job. It is deleted when done.';
+COMMENT ON COLUMN job.priority IS 'Among the jobs of a workspace, higher numbers are claimed first.';
+COMMENT ON COLUMN job.due IS 'It is not claimed before this time.';
+COMMENT ON COLUMN job.owner IS 'The process running it; NULL while it is queued. A process whose lease has expired owns nothing.';
+COMMENT ON COLUMN job.worker IS 'Identifies the worker within that process, by a random number.';
 CREATE INDEX job_waiting ON job (workspace, priority DESC, id) WHERE owner IS NULL;
 CREATE INDEX job_claimed ON job (workspace, owner) WHERE owner IS NOT NULL;
 CREATE INDEX job_by_id ON job (id) INCLUDE (workspace);

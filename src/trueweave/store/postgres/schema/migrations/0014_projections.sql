@@ -9,7 +9,7 @@ CREATE TABLE consumer (
     seen      timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (workspace, name)
 );
-COMMENT ON TABLE consumer IS 'Who follows the outbox, and the last position that is applied there.';
+COMMENT ON TABLE consumer IS 'Consumers of the outbox, and the last position each has applied.';
 SELECT guard('consumer');
 
 CREATE TABLE dropped_workspace (
@@ -17,8 +17,8 @@ CREATE TABLE dropped_workspace (
     dropped timestamptz NOT NULL DEFAULT now(),
     copies  text[] NOT NULL DEFAULT '{}'
 );
-COMMENT ON TABLE dropped_workspace IS 'Workspaces that are gone and had consumers, for these to remove their copies. No names: those were the tenant''s own.';
-COMMENT ON COLUMN dropped_workspace.copies IS 'Its copies in other stores that are still to be dropped, as "store:copy".';
+COMMENT ON TABLE dropped_workspace IS 'Dropped workspaces that had consumers, so that these can remove their copies. No names, because those belonged to the tenant.';
+COMMENT ON COLUMN dropped_workspace.copies IS 'Its copies in other stores that must still be dropped, as "store:copy".';
 GRANT SELECT, UPDATE (copies) ON dropped_workspace TO trueweave_app;
 
 CREATE TABLE projection (
@@ -34,12 +34,12 @@ CREATE TABLE projection (
     PRIMARY KEY (workspace, store)
 );
 COMMENT ON TABLE projection IS 'Copies of a workspace in another store. The position of a copy is that of the consumer "store:copy".';
-COMMENT ON COLUMN projection.live IS 'The copy that answers questions; none until the first one is complete.';
-COMMENT ON COLUMN projection.building IS 'A copy that is being built beside it, to take its place.';
-COMMENT ON COLUMN projection.replaced IS 'Copies that answered questions before, and are still to be dropped.';
-COMMENT ON COLUMN projection.switched IS 'Since when the live copy answers questions.';
-COMMENT ON COLUMN projection.problem IS 'Why the projector cannot go on; empty while it can.';
-COMMENT ON COLUMN projection.owner IS 'The projector that works on it, for as long as the lease in "until" lasts.';
+COMMENT ON COLUMN projection.live IS 'The copy that answers questions; NULL until the first one is complete.';
+COMMENT ON COLUMN projection.building IS 'A copy that is being built to replace the live one.';
+COMMENT ON COLUMN projection.replaced IS 'Former live copies that must still be dropped.';
+COMMENT ON COLUMN projection.switched IS 'When the live copy began to answer questions.';
+COMMENT ON COLUMN projection.problem IS 'Why the projector cannot continue; empty while it can.';
+COMMENT ON COLUMN projection.owner IS 'The projector working on it, while the lease in "until" is valid.';
 SELECT guard('projection');
 -- The function below works across all workspaces with the rights of the owner, who would be bound by a forced policy.
 ALTER TABLE projection NO FORCE ROW LEVEL SECURITY;

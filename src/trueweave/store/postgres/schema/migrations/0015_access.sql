@@ -16,13 +16,13 @@ CREATE TABLE api_key (
     max_spend_per_day  numeric CHECK (max_spend_per_day >= 0),
     makers      text[] NOT NULL DEFAULT '{}'
 );
-COMMENT ON TABLE api_key IS 'Keys of the server. They belong to no workspace: a request is identified before it enters one.';
-COMMENT ON COLUMN api_key.secret_hash IS 'SHA-256 of the secret, which has 256 random bits: there is nothing to be guessed that a slow hash would protect.';
-COMMENT ON COLUMN api_key.workspaces IS 'The workspaces that it is for, by number, so that one that is made later under the name of a dropped one is not among them; NULL is all.';
+COMMENT ON TABLE api_key IS 'API keys of the server. They belong to no workspace, because a request is authenticated before it enters one.';
+COMMENT ON COLUMN api_key.secret_hash IS 'SHA-256 of the secret. A slow hash would add nothing: the secret has 256 random bits and cannot be guessed.';
+COMMENT ON COLUMN api_key.workspaces IS 'The workspaces it is valid for, by id, so that it does not extend to a workspace created later under the name of a dropped one. NULL means all.';
 COMMENT ON COLUMN api_key.last_used IS 'The last day on which it was used.';
-COMMENT ON COLUMN api_key.max_tokens_per_day IS 'Tokens to and from models that requests with it may take in a day (UTC); NULL is as the server says for all.';
-COMMENT ON COLUMN api_key.max_spend_per_day IS 'Likewise, in money.';
-COMMENT ON COLUMN api_key.makers IS 'The callers whose limits it shares, first maker first: prefixes of keys, or issuer and subject of tokens. Empty where the command line or an administrator of all workspaces without limits made it.';
+COMMENT ON COLUMN api_key.max_tokens_per_day IS 'Model tokens, in and out, that requests with this key may use per day (UTC). NULL: the server''s default applies.';
+COMMENT ON COLUMN api_key.max_spend_per_day IS 'The most that requests with this key may spend per day (UTC). NULL: the server''s default applies.';
+COMMENT ON COLUMN api_key.makers IS 'The callers whose limits it shares, first maker first: prefixes of keys, or issuer and subject of tokens. Empty if it was created on the command line, or by an administrator of all workspaces without limits.';
 GRANT SELECT, INSERT, UPDATE ON api_key TO trueweave_app;
 
 CREATE TABLE caller_usage (
@@ -32,7 +32,7 @@ CREATE TABLE caller_usage (
     price  numeric NOT NULL,
     PRIMARY KEY (caller, day)
 );
-COMMENT ON TABLE caller_usage IS 'What models took for requests of callers who have a daily limit, by day (UTC).';
+COMMENT ON TABLE caller_usage IS 'Model usage by callers with a daily limit, per day (UTC).';
 COMMENT ON COLUMN caller_usage.caller IS 'The prefix of a key, or issuer and subject of a token.';
 CREATE INDEX caller_usage_day ON caller_usage (day);
 GRANT SELECT, INSERT, UPDATE, DELETE ON caller_usage TO trueweave_app;
@@ -47,8 +47,8 @@ CREATE TABLE audit_log (
     workspace int,
     status    smallint NOT NULL
 );
-COMMENT ON TABLE audit_log IS 'Writes and refused access of the server: who, what and when. Routes are patterns, so that no name of a document is kept here.';
-COMMENT ON COLUMN audit_log.caller IS 'The prefix of the key; empty for a request without a valid one.';
+COMMENT ON TABLE audit_log IS 'Writes, and refused requests, of the server: who, what and when. Routes are stored as patterns, so that no document names are kept here.';
+COMMENT ON COLUMN audit_log.caller IS 'The prefix of a key, or issuer and subject of a token; empty for a request without valid credentials.';
 CREATE INDEX audit_log_at ON audit_log (at);
 GRANT SELECT, INSERT, DELETE ON audit_log TO trueweave_app;
 
@@ -62,6 +62,6 @@ CREATE TABLE kept_response (
     owner        int,
     PRIMARY KEY (workspace, caller, key_hash)
 );
-COMMENT ON TABLE kept_response IS 'What writes with an Idempotency-Key were answered, for a day; no body while one is under way.';
-COMMENT ON COLUMN kept_response.owner IS 'The process that carries the request out; none when it was answered, or when that process was not registered here.';
+COMMENT ON TABLE kept_response IS 'Responses to writes with an Idempotency-Key, kept for a day. NULL body: the request is running.';
+COMMENT ON COLUMN kept_response.owner IS 'The process running the request; NULL once it has been answered, or if that process was not registered here.';
 SELECT guard('kept_response');
