@@ -1,4 +1,4 @@
-"""`mix`: vectors and the graph at the same time."""
+"""`mix`: vectors and the graph together."""
 
 from __future__ import annotations
 
