@@ -11,7 +11,7 @@ from zlib import crc32
 from trueweave.core.record import Source
 from trueweave.text import sentences, tokens
 
-# Kinds of borders, from the last resort to the best. The higher a heading's level, the higher it ranks.
+# Kinds of borders, from the last resort to the best. A heading of level 1 ranks highest, then level 2, and so on.
 CHARACTER, WORD, LINE, SENTENCE, PARAGRAPH, HEADING = 0, 1, 2, 3, 4, 100
 _LOWEST = 10
 
