@@ -117,7 +117,7 @@ def read(shard: Shard, files: Files) -> Iterator[Read]:
                         yield loaded
 
 
-# --- which files there are --------------------------------------------------------------------------
+# --- listing files ----------------------------------------------------------------------------------
 
 
 def _input_files(paths: Sequence[str], files: Files, skipped: list[Skipped | Unreadable]) -> Iterator[InputFile]:

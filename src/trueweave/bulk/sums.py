@@ -248,7 +248,7 @@ def gather(sums: Iterable[NameSum], degrees: Mapping[UUID, int], entity_of: Enti
     return Gathered(names, phrase_counts, entities)
 
 
-# --- what is said -----------------------------------------------------------------------------------
+# --- phrases ----------------------------------------------------------------------------------------
 
 
 def _count(said: Counted, kind: str, hash_: UUID, value: str, count: int, weight: int) -> None:

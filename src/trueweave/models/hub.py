@@ -133,7 +133,7 @@ def download(model: HubModel, folder: Path, told: Told = tell) -> ModelFiles:
     return made
 
 
-# --- what is here ---------------------------------------------------------------------------------------
+# --- finding files --------------------------------------------------------------------------------------
 
 
 def _downloaded(model: HubModel, place: Path) -> ModelFiles | None:
@@ -167,7 +167,7 @@ def _in_hub_cache(model: HubModel) -> ModelFiles | None:
     return ModelFiles(folder, folder.name)
 
 
-# --- what is not ----------------------------------------------------------------------------------------
+# --- downloading ---------------------------------------------------------------------------------------
 
 
 def _download_file(model: HubModel, name: str, revision: str, place: Path, told: Told) -> tuple[str, ModelFile]:

@@ -41,7 +41,7 @@ from trueweave.text.names import key
 _EMBED = Purpose("embed")
 _RERANK = Purpose("rerank")
 _TEXTS_AT_ONCE = 64
-_FIRST_LOOK, _LATER_LOOKS = 0.05, 0.5  # seconds between checks for replies that other processes are waiting for
+_FIRST_LOOK, _LATER_LOOKS = 0.05, 0.5  # seconds between checks on texts that other processes are embedding
 
 
 @dataclass(frozen=True)

@@ -209,7 +209,7 @@ def _bound(lemmas: Sequence[str], at: int) -> str:
     return found
 
 
-# --- what follows from numbers ------------------------------------------------------------------------
+# --- computing numbers --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

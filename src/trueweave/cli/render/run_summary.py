@@ -32,7 +32,7 @@ class Countdown:
         self._until: float | None = None
 
     def begin(self, pause: float) -> None:
-        """A try is due after `pause` seconds. If one is already due earlier, that one stays."""
+        """Start counting down `pause` seconds, unless a countdown is running."""
         now = time.monotonic()
         if pause and (self._until is None or self._until <= now):
             self._until = now + pause

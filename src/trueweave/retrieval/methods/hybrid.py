@@ -17,7 +17,7 @@ from trueweave.retrieval.methods.parameters import CHECKED
 
 @dataclass(frozen=True, config=CHECKED)
 class Hybrid:
-    """What local and global find, in turn and without repeats."""
+    """What local and global find, interleaved and without duplicates."""
 
     parts: tuple[Method, ...] = Field(default=(Local(), Global()), description="The methods to gather from.")
 

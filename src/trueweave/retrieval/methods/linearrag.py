@@ -21,7 +21,7 @@ from trueweave.retrieval.methods.parameters import CHECKED
 
 @dataclass(frozen=True, config=CHECKED)
 class LinearRag(Linking):
-    """PageRank from the question's entities and from those they activate, which are stated together. After LinearRAG.
+    """PageRank from the question's entities and the related entities that they activate. After LinearRAG.
 
     In the style of Zhuang et al. 2025, "LinearRAG", but not their program. The differences: activation spreads over
     relations and the chunks that state them, where theirs spreads over sentences with vectors of their own; everything
