@@ -51,8 +51,7 @@ class Pipeline:
         return made
 
     def load_documents(self, keys: Sequence[str], mentions: int, how: ResolutionSettings) -> LoadedShards:
-        """Load the record of the shards with these keys, which have `mentions` mentions. The following steps need the
-        result."""
+        """Load the record of the shards with these keys, which have this many mentions, for the steps that follow."""
         flow = self.flow
         parts = max(2 * flow.cpus, mentions // _MENTIONS_IN_A_PART)
         data = flow.source([packed((0, one) for one in some) for some in _dealt(list(enumerate(keys)))])

@@ -29,8 +29,7 @@ _NO_DOCUMENT = "no document passes the filter. `trueweave documents` shows which
 
 @dataclass(frozen=True)
 class Models:
-    """The models that questions use; None where there is none. `llm` answers, `searching` is asked what to search
-    for."""
+    """The models that questions use, None if not set. `llm` answers, `searching` is asked what to search for."""
 
     embedder: Embedder | None = None
     llm: StreamingLLM | None = None

@@ -26,8 +26,7 @@ class AsyncBudgetGroup:
             return await ledger.budget(tx)
 
     async def allow(self, *, price: Decimal | None = None, tokens: int | None = None) -> Budget:
-        """Let this workspace spend this much more, in money or in tokens, over all workers; with neither, remove the
-        cap."""
+        """Let this workspace spend this much more, in money or tokens, over all workers; with neither, no cap."""
         async with self._core.workspace.transaction() as tx:
             return await ledger.allow(tx, price, tokens)
 

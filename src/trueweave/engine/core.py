@@ -87,7 +87,7 @@ class OpenWorkspace:
 
     @property
     def workspace(self) -> Workspace:
-        """The workspace in its database. Once a bulk load has replaced the index and that was noticed, this is the new
+        """The workspace in its database: the new index, once it was noticed that a bulk load has replaced the old
         one."""
         self._follow()
         return self._workspace
@@ -100,8 +100,8 @@ class OpenWorkspace:
             self._forget_models()
 
     def _forget_models(self) -> None:
-        """Discard the models, so that they are made anew when next needed. The old ones are closed with the
-        workspace."""
+        """Discard the models, so that they are made anew when next needed. The workspace closes the old ones at the
+        end."""
         self._models = None
         if self._embedder_is_of_settings:
             self._embedder = None
@@ -179,8 +179,7 @@ class OpenWorkspace:
         return self.llm
 
     def files(self, seen: Seen) -> Files:
-        """The reader of files, which also gives them their uris. It records in `seen` which files were read to the
-        end."""
+        """The reader of files, which also gives them their uris. It notes in `seen` which were read to the end."""
         return Files.of(self.settings, whole=seen.whole)
 
     def open_readers(self, filter: Filter) -> Readers:

@@ -65,22 +65,20 @@ class DocumentCalls:
         return SyncPlan(*counts, tuple(left))
 
     async def sync(self, *folders: str | Path, plan: SyncPlan | None = None, listener: Listener = ignore) -> Added:
-        """Bring the index up to date with folders: add new and changed files, remove documents whose files no longer
-        exist.
+        """Bring the index up to date with folders: add new and changed files, remove documents of deleted files.
 
         With a `plan`, only documents named in it are removed.
         """
         return await self._add(folders, listener, self._folders(folders), plan)
 
     async def matching(self, *what: str | Path) -> dict[str, list[str]]:
-        """For each argument (a file, with its rows; a folder; a pattern; or a uri), the uris of the documents it
-        matches."""
+        """For each file (with its rows), folder, pattern or uri, the uris of the documents it matches."""
         naming = Naming(self._core.settings.project_folder)
         return await matching(self._core.workspace, [str(one) for one in what], naming)
 
     def _folders(self, what: Sequence[str | Path | Source]) -> list[Folder]:
-        """The folders among these. If there are none, raise an error: without a folder, no document can be found
-        missing."""
+        """The folders among these. Raise an error if there are none: without a folder, nothing can be missing from
+        it."""
         naming = Naming(self._core.settings.project_folder)
         paths = [one for one in what if not isinstance(one, Source) and is_folder(one)]
         if not paths:
@@ -200,8 +198,7 @@ class DocumentCalls:
         progress: Progress = unseen,
         refused: Callable[[Refused], None] | None = None,
     ) -> int:
-        """Store documents whose entities and relations are given, and index them. Returns the number of new or changed
-        ones.
+        """Store and index documents whose entities and relations are given. Returns how many were new or changed.
 
         A document replaces any earlier one with the same uri. Documents are read as they are stored, so there may be
         more of them than fit in memory. `progress` is called with the number of documents just done. A document that

@@ -57,8 +57,7 @@ class AsyncGraphGroup:
         return await lookup.search_relations(self._core, text, limit, filter or Filter())
 
     async def relations(self, *entities: UUID | str | NameKey, limit: int = 50) -> list[Relation]:
-        """The relations from and to these entities, given by id or name, heaviest first; of all entities if none are
-        given."""
+        """The relations of these entities, given by id or name, heaviest first; of all entities if none are given."""
         if not entities:
             return await lookup.heaviest_relations(self._core, limit)
         ids = await lookup.entity_ids(self._core, *entities)
@@ -117,8 +116,7 @@ class AsyncGraphGroup:
 
     async def export(self, path: str | Path) -> None:
         """Export the workspace; the file extension selects the format. .json, .graphml, .parquet (a folder), .nt, .ttl
-        and .cypher get the graph with its communities; .jsonl gets the documents with their mentions and links, for
-        import."""
+        and .cypher get the graph with its communities; .jsonl gets the annotated documents, to be imported again."""
         from trueweave.formats import exporting
 
         await exporting.write(self._core.workspace, Path(path))

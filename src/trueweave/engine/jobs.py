@@ -80,8 +80,7 @@ class AsyncJobsGroup:
             return await ingest_jobs.latest(tx, limit, before)
 
     async def documents(self, job: UUID, limit: int = 50, *, after: str = "") -> list[DocumentState]:
-        """The documents of a job by uri, and the progress of each. For the next page, pass the last uri of this one as
-        `after`."""
+        """The documents of a job by uri, and the progress of each. For the next page, pass the last uri as `after`."""
         async with self._core.workspace.transaction() as tx:
             return await ingest_jobs.documents(tx, job, limit, after)
 

@@ -95,8 +95,7 @@ async def entity_details(
 async def passages_of(
     core: OpenWorkspace, readers: Readers, kind: str, ids: Sequence[UUID], each: int
 ) -> dict[UUID, tuple[Passage, ...]]:
-    """For each of these "entities" or "relations", the passages that say most about it. Two statements for all of
-    them."""
+    """For each of these "entities" or "relations", the passages that say most about it, in two statements."""
     async with core.workspace.transaction() as tx:
         chunks = await lookup.chunks_of(tx, kind, ids, 2 * each)  # some may have the same text
     wanted = [Scored(chunk, 0.0) for some in chunks.values() for chunk in some]

@@ -49,8 +49,7 @@ class AsyncMaintenanceGroup:
         return await self._core.settle()
 
     async def digest(self) -> str:
-        """A hash of everything readers can see: indexes with equal contents have equal digests, whatever their internal
-        ids."""
+        """A hash of everything readers can see: equal for indexes with equal contents, whatever their internal ids."""
         return await digest.digest(self._core.workspace)
 
     async def state(self) -> str:
@@ -78,7 +77,7 @@ class AsyncMaintenanceGroup:
         return replace(await self.clean_up(), names=names)
 
     async def clean_up(self) -> Swept:
-        """Do what workers do every hour: everything `sweep` does except the names. Waits if the database is
+        """Do what workers do every hour: all that `sweep` does except the names. Waits if the database is
         unavailable."""
         return await self._core.workspace.retry_while_down(self._clean_up)
 
@@ -127,7 +126,7 @@ class AsyncMaintenanceGroup:
             await self._core.change_settings({"embedding_model": model})
 
     async def _opened(self, model: str) -> Embedder:
-        """The embedding model of that name. The caller is watching, so a model that cannot be reached is an error at
+        """The embedding model of that name. The caller is watching, so one that cannot be reached is an error at
         once."""
         with in_run(ignore, is_watched=True):
             return await (await self._core.models()).embedder(model)
@@ -198,8 +197,7 @@ class AsyncMaintenanceGroup:
             return await failed_work.listed(tx, limit)
 
     async def retry(self, listener: Listener = ignore) -> int:
-        """Try again what failed: failed documents, and work that failed because of a bug. Returns how many there
-        were."""
+        """Try failed documents again, and work that failed because of a bug. Returns how many there were."""
         async with self._core.workspace.transaction() as tx:
             failed = await failed_work.forget(tx) + await sources.retry(tx)
             await ask_for(tx, "settle")

@@ -118,8 +118,7 @@ class AsyncRulesGroup:
         return await suggestions.reject(self._core.workspace, list(map(str, which)))
 
     async def mentioned(self, names: Sequence[NameKey]) -> dict[NameKey, tuple[NameKey, ...]]:
-        """For each of these names, the exactly matching names that some document mentions now; without a type, of any
-        type."""
+        """For each name, the exactly matching names that documents mention now; without a type, of any type."""
         async with self._core.workspace.transaction() as tx:
             return await resolution.mentioned(tx, names)
 

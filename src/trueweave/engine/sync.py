@@ -105,8 +105,7 @@ class GraphGroup(_Group):
         return self._wait_for(lambda trueweave: trueweave.graph.search_relations(text, limit, filter=filter))
 
     def relations(self, *entities: UUID | str | NameKey, limit: int = 50) -> list[Relation]:
-        """The relations from and to these entities, given by id or name, heaviest first; of all entities if none are
-        given."""
+        """The relations of these entities, given by id or name, heaviest first; of all entities if none are given."""
         return self._wait_for(lambda trueweave: trueweave.graph.relations(*entities, limit=limit))
 
     def neighbours(self, *entities: UUID | str | NameKey, hops: int = 1, limit: int = 50) -> list[Entity]:
@@ -152,8 +151,7 @@ class GraphGroup(_Group):
 
     def export(self, path: str | Path) -> None:
         """Export the workspace; the file extension selects the format. .json, .graphml, .parquet (a folder), .nt, .ttl
-        and .cypher get the graph with its communities; .jsonl gets the documents with their mentions and links, for
-        import."""
+        and .cypher get the graph with its communities; .jsonl gets the annotated documents, to be imported again."""
         self._wait_for(lambda trueweave: trueweave.graph.export(path))
 
     def to_networkx(self) -> Any:
@@ -286,8 +284,7 @@ class RulesGroup(_Group):
         return self._wait_for(lambda trueweave: trueweave.rules.reject(*which))
 
     def mentioned(self, names: Sequence[NameKey]) -> dict[NameKey, tuple[NameKey, ...]]:
-        """For each of these names, the exactly matching names that some document mentions now; without a type, of any
-        type."""
+        """For each name, the exactly matching names that documents mention now; without a type, of any type."""
         return self._wait_for(lambda trueweave: trueweave.rules.mentioned(names))
 
     def resolution(self) -> ResolutionSettings:
@@ -329,8 +326,7 @@ class JobsGroup(_Group):
         return self._wait_for(lambda trueweave: trueweave.jobs.latest(limit, before=before))
 
     def documents(self, job: UUID, limit: int = 50, *, after: str = "") -> list[DocumentState]:
-        """The documents of a job by uri, and the progress of each. For the next page, pass the last uri of this one as
-        `after`."""
+        """The documents of a job by uri, and the progress of each. For the next page, pass the last uri as `after`."""
         return self._wait_for(lambda trueweave: trueweave.jobs.documents(job, limit, after=after))
 
     def state(self, uri: str) -> DocumentState:
@@ -346,8 +342,7 @@ class BudgetGroup(_Group):
         return self._wait_for(lambda trueweave: trueweave.budget.get())
 
     def allow(self, *, price: Decimal | None = None, tokens: int | None = None) -> Budget:
-        """Let this workspace spend this much more, in money or in tokens, over all workers; with neither, remove the
-        cap."""
+        """Let this workspace spend this much more, in money or tokens, over all workers; with neither, no cap."""
         return self._wait_for(lambda trueweave: trueweave.budget.allow(price=price, tokens=tokens))
 
     def receipt(self, since: datetime | None = None) -> list[Spent]:
@@ -400,8 +395,7 @@ class MaintenanceGroup(_Group):
         return self._wait_for(lambda trueweave: trueweave.maintenance.settle())
 
     def digest(self) -> str:
-        """A hash of everything readers can see: indexes with equal contents have equal digests, whatever their internal
-        ids."""
+        """A hash of everything readers can see: equal for indexes with equal contents, whatever their internal ids."""
         return self._wait_for(lambda trueweave: trueweave.maintenance.digest())
 
     def state(self) -> str:
@@ -488,8 +482,7 @@ class MaintenanceGroup(_Group):
         return self._wait_for(lambda trueweave: trueweave.maintenance.failed_work(limit))
 
     def retry(self, listener: Listener = ignore) -> int:
-        """Try again what failed: failed documents, and work that failed because of a bug. Returns how many there
-        were."""
+        """Try failed documents again, and work that failed because of a bug. Returns how many there were."""
         return self._wait_for(lambda trueweave: trueweave.maintenance.retry(listener))
 
     def bulk_load(
@@ -615,16 +608,14 @@ class Trueweave(_Waiting):
         return self._wait_for(lambda trueweave: trueweave.plan_sync(*folders, listener=listener))
 
     def sync(self, *folders: str | Path, plan: SyncPlan | None = None, listener: Listener = ignore) -> Added:
-        """Bring the index up to date with folders: add new and changed files, remove documents whose files no longer
-        exist.
+        """Bring the index up to date with folders: add new and changed files, remove documents of deleted files.
 
         With a `plan`, only documents named in it are removed.
         """
         return self._wait_for(lambda trueweave: trueweave.sync(*folders, plan=plan, listener=listener))
 
     def matching(self, *what: str | Path) -> dict[str, list[str]]:
-        """For each argument (a file, with its rows; a folder; a pattern; or a uri), the uris of the documents it
-        matches."""
+        """For each file (with its rows), folder, pattern or uri, the uris of the documents it matches."""
         return self._wait_for(lambda trueweave: trueweave.matching(*what))
 
     def estimate(
@@ -652,8 +643,7 @@ class Trueweave(_Waiting):
         progress: Progress = unseen,
         refused: Callable[[Refused], None] | None = None,
     ) -> int:
-        """Store documents whose entities and relations are given, and index them. Returns the number of new or changed
-        ones.
+        """Store and index documents whose entities and relations are given. Returns how many were new or changed.
 
         A document replaces any earlier one with the same uri. Documents are read as they are stored, so there may be
         more of them than fit in memory. `progress` is called with the number of documents just done. A document that

@@ -165,8 +165,7 @@ class WorkspaceModels:
         return self._factory.chat(chat_endpoint(self._settings, model), context, self._settings.deadline)
 
     async def embedder(self, model: str) -> Embedder:
-        """The embedding model of that name. A model in this process is used directly: it has no price, rate limit or
-        cache."""
+        """The embedding model of that name. A local model is used directly: it has no price, rate limit or cache."""
         # Its dimension is found by calling it, which may fail like any other call.
         open_ = partial(self._open_embedder, model)
         return await retry(open_, Tries(model, self._patience, Clock(), self._contacts[model]))

@@ -122,8 +122,7 @@ class Attempt:
             self._terms.contact.has_answered = True
 
     async def book(self, tokens_in: int, tokens_out: int = 0) -> Decimal | None:
-        """Book the cost of the call, which releases the rest of the reserved money. Returns the price, or None if
-        unknown."""
+        """Book the cost of the call and release the rest of the reserved money. Returns the price; None if unknown."""
         self._is_booked = True
         price = self._terms.price.of(tokens_in, tokens_out) if self._terms.price else None
         caller_usage.add(tokens_in + tokens_out, price)

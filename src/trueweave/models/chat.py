@@ -108,8 +108,7 @@ class ServerChat(ABC, Generic[D]):
                 return self._read(prompt, found)
 
     async def stream(self, prompt: Prompt, purpose: Purpose) -> Stream:
-        """The pieces of the reply as they arrive, and at the end the complete reply. Raises the same errors as
-        `complete`."""
+        """The pieces of the reply as they arrive, then the complete reply. Raises the same errors as `complete`."""
         heard: list[dict[str, Any]] = []
         while True:
             dialect = self._dialect

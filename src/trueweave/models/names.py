@@ -20,8 +20,7 @@ from trueweave.core.errors import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """Who runs a model: the address, the environment variable of the key, and whether it is local and so costs
-    nothing."""
+    """Who runs a model: the address, the environment variable of the key, and whether it is local, and so free."""
 
     name: str
     url: str = ""

@@ -49,8 +49,7 @@ class OllamaChat:
         return await self._reply(found, prompt)
 
     async def stream(self, prompt: Prompt, purpose: Purpose) -> Stream:
-        """The pieces of the reply as they arrive, and at the end the complete reply. Raises the same errors as
-        `complete`."""
+        """The pieces of the reply as they arrive, then the complete reply. Raises the same errors as `complete`."""
         body = await self._body(prompt, stream=True)
         heard: list[dict[str, Any]] = []
         async with aclosing(self._server.events(self._path("chat"), body, stream_bytes(prompt), _is_last)) as events:
@@ -61,8 +60,7 @@ class OllamaChat:
         yield await self._reply(_joined(heard), prompt)
 
     async def context_length(self) -> int:
-        """The maximum number of tokens of prompt and reply together: the requested context, if the model takes as
-        much."""
+        """The maximum tokens of prompt and reply together: the requested context, if the model takes as much."""
         if self._takes is None:
             found = await self._server.post(self._path("show"), {"model": self.endpoint.model}, most_bytes=1 << 24)
             self._takes = self._model_context(found.get("model_info"))

@@ -65,8 +65,7 @@ class PaidChat:
         return received.reply
 
     def stream(self, prompt: Prompt, purpose: Purpose) -> Stream:
-        """The pieces of the reply as they arrive, and at the end the complete reply. A cached reply is a single
-        piece."""
+        """The pieces of the reply as they arrive, then the complete reply. A cached reply is a single piece."""
         return self._call(prompt, purpose, lambda: self.llm.stream(prompt, purpose))
 
     async def forget(self, prompt: Prompt) -> None:

@@ -14,8 +14,7 @@ def word_set(text: str) -> frozenset[str]:
 
 
 def _pairs(text: str, *, same: bool = False) -> Mapping[str, frozenset[str]]:
-    """Each word with its opposites, or with its synonyms. Each line has two sides; the words of one side mean the
-    same."""
+    """Each word with its opposites, or its synonyms. A line has two sides; the words of a side mean the same."""
     found: dict[str, set[str]] = {}
     for line in text.strip().splitlines():
         left, right = (word_set(side) for side in line.split("|"))

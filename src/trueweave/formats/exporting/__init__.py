@@ -25,8 +25,7 @@ _MODULES = {
 
 
 async def write(workspace: Workspace, path: Path) -> None:
-    """Write a file in the format of its extension. An existing file stays until everything is written, or if that
-    fails."""
+    """Write a file in the format of its extension. An existing file is replaced only once everything is written."""
     module = _MODULES.get(path.suffix.lower())
     if module is None:
         known = ", ".join(_MODULES)

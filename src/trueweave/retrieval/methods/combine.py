@@ -112,8 +112,7 @@ def reranked(method: Method) -> Rerank:
 
 
 def _deepened(method: Any) -> tuple[Any, int]:
-    """A method that finds more passages, and how many it found before. A method without such a parameter is
-    unchanged."""
+    """A method that finds more passages, and how many it found before; unchanged without such a parameter."""
     for name in _HOW_MANY:
         if isinstance(wanted := getattr(method, name, None), int):
             return _with(method, name, _CHOICE * wanted), wanted

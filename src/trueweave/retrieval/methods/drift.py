@@ -36,8 +36,7 @@ _SCHEMA = json.dumps(object_schema({"answer": _TEXT, "follow_ups": {"type": "arr
 
 @dataclass(frozen=True, config=CHECKED)
 class Drift:
-    """The reports nearest to the question, and passages for the question and for follow-ups that the reports
-    suggest."""
+    """The reports nearest to the question, and passages for it and for follow-up questions from the reports."""
 
     max_reports: int = Field(default=4, ge=1, le=100, description="How many reports to begin with.")
     follow_ups: int = Field(default=3, ge=0, le=20, description="How many questions to follow up with.")

@@ -145,8 +145,7 @@ def _class(name: str) -> type[Any]:
 
 @cache
 def _methods() -> dict[str, type[Any] | ConfigError]:
-    """The class of each method, or the error from loading it: a method that cannot be loaded does not affect the
-    others."""
+    """The class of each method, or the error from loading it, which does not affect the other methods."""
     named: dict[str, list[EntryPoint]] = {}
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: not _own(entry)):
         named.setdefault(entry.name, []).append(entry)

@@ -15,8 +15,7 @@ from trueweave.retrieval.context import QueryContext
 
 
 async def levels(query: Query, context: QueryContext) -> list[int]:
-    """How many reports there are to read at each level. Raises an error if there are none, or if the question is
-    filtered."""
+    """How many reports there are to read at each level. An error if there are none, or the question is filtered."""
     if query.filter:
         raise InvalidArgument(
             "reports cover all documents, so they cannot be filtered. Ask without a filter, or use another method: "
