@@ -1,4 +1,4 @@
-"""From evidence and a question to an answer whose every sentence is checked."""
+"""From evidence and a question to an answer in which every sentence is checked."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from trueweave.text.words import language
 NOTHING_FOUND = "The documents do not say."
 LEAST_CONTEXT = 256
 
-_HISTORY_SHARE = 4  # at most a quarter of the context is the conversation
+_HISTORY_SHARE = 4  # the conversation takes up at most a quarter of the context
 _TOKENS_A_WORD = 2  # with room for citations, and for languages that need more tokens than English
 _DECIMAL_COMMA = frozenset({"de", "es", "fr", "it", "nl", "pt"})
 
@@ -40,11 +40,11 @@ class Answering:
     """How questions are answered.
 
     `use_cot`: the model reasons first, and its reasoning is kept apart from the answer. `numerical_answer`: the answer
-    is a number with its unit and nothing else. `extractive`: the answer is sentences of the passages and nothing else.
-    `repair`: sentences that the check does not confirm are sent to the model once more. `max_context_tokens` is for
-    what the model is shown, a conversation included; `max_answer_tokens` for what it writes, its thoughts included.
-    `max_own_tokens` is for the question, its instructions and the prompt itself, beside the context. `verifiers` check
-    the answer, in this order. `prompts` are those that the model is asked with, and `options` are for the one question.
+    is only a number with its unit. `extractive`: the answer is only sentences from the passages. `repair`: sentences
+    that the check does not confirm are sent to the model once more. `max_context_tokens` limits what the model is
+    shown, including a conversation; `max_answer_tokens` limits what it writes, including its reasoning.
+    `max_own_tokens` limits the question, its instructions and the prompt itself, apart from the context. `verifiers`
+    check the answer, in this order. `prompts` are the prompts used, and `options` apply to a single question.
     """
 
     use_cot: bool = False
@@ -67,7 +67,7 @@ class Answering:
             raise InvalidArgument(f"max_answer_tokens is {self.max_answer_tokens}; make it 1 or more")
 
     def check_size(self, question: str) -> None:
-        """QuestionTooLong where the question and its instructions have too many tokens, with the prompt itself."""
+        """Raise QuestionTooLong if the question, its instructions and the prompt itself have too many tokens."""
         size = message_tokens(self.prompt(question, Context("", 0, (), LeftOut())))
         if size > self.max_own_tokens:
             raise QuestionTooLong(
@@ -81,7 +81,7 @@ class Answering:
         return compose(evidence, self.max_context_tokens - before)
 
     def prompt(self, question: str, context: Context, history: Sequence[Message] = ()) -> Prompt:
-        """The prompt."""
+        """The prompt for a question."""
         kind = "number" if self.numerical_answer else "quotes" if self.extractive else "text"
         form = self.prompts.load(f"answer_{kind}").text
         thinking = self.prompts.load("answer_reasoning").text if self.use_cot else ""
@@ -102,8 +102,8 @@ class Answering:
         """The pieces of the answer as they arrive, ready to be shown, and at the end the complete, checked answer.
 
         The pieces together are the answer's text. They begin with the first citation: until then the reply may turn out
-        to be a refusal, of which nothing is shown. Its usage is what the evidence and the answer took together. If
-        nothing was found, no model is called. BadReply if the model writes no answer.
+        to be a refusal, of which nothing is shown. The usage of the answer includes that of retrieval. If nothing was
+        found, no model is called. Raises BadReply if the model writes no answer.
         """
         if not evidence:
             text = f"Nothing was found: {evidence.reason}" if evidence.reason else NOTHING_FOUND
@@ -111,7 +111,8 @@ class Answering:
             yield Answer(question, text, False, (), (), evidence, "", evidence.trace.usage)
             return
         context = await asyncio.to_thread(self.context, evidence, history)
-        # What is not yet final is not shown: numbers and quotes are taken out of the reply, and repair replaces.
+        # Show nothing that may still change: numbers and quotes are taken out of the reply, and repair replaces
+        # sentences.
         is_final = not (self.numerical_answer or self.extractive or self.repair)
         listening = _Listening(show=is_final)
         prompt = self.prompt(question, context, history)
@@ -168,7 +169,7 @@ class Answering:
     async def _checked(
         self, marks: CitationParser, thought: Sequence[Mark], context: Context, asked: str, llm: StreamingLLM
     ) -> _Made:
-        """What is made of a reply, checked. A refusal is said in our own words: the model's are not grounded."""
+        """The checked answer from a reply. A refusal is replaced by our own words, as the model's are not grounded."""
         if not _is_known(marks.marks):
             return _Made(NOTHING_FOUND, False, Checked((), (), ()))
         if self.numerical_answer:
@@ -184,10 +185,10 @@ class Answering:
         return _Made(repaired.text or NOTHING_FOUND, bool(repaired.text), repaired.checked, repairs=repaired.repairs)
 
     async def _numerical(self, marks: CitationParser, thought: Sequence[Mark], context: Context, asked: str) -> _Made:
-        """The number with its unit, checked by the marks behind it, or else by those in the reasoning.
+        """The number with its unit, checked against its own citations, or else against those in the reasoning.
 
-        A reply that is more than a number stays whole, and has a number if there is exactly one in it. Without one, it
-        is not confirmed: a number was requested.
+        A reply that is more than a number is kept whole, and has a number if there is exactly one in it. If there is
+        none, it is not confirmed, because a number was requested.
         """
         bare = marks.text
         for mark in reversed(marks.marks):
@@ -195,7 +196,7 @@ class Answering:
         text = amount(bare) or bare
         number = only_number(text, decimal_comma=language(asked) in _DECIMAL_COMMA)
         own = [mark for mark in marks.marks if mark.number]
-        # Of the reasoning, only marks with quotes count.
+        # From the reasoning, prefer citations with quotes.
         own = own or [mark for mark in thought if mark.quotes] or [mark for mark in thought if mark.number]
         checked = await check(text, own, context.passages, asked, self.verifiers, whole=True)
         if number is None:
@@ -215,7 +216,7 @@ class Answering:
 
 
 def _instructions(options: AnswerOptions) -> str:
-    """Additional instructions for the model, as further rules."""
+    """Further rules for the model, from the options."""
     told = []
     if options.length:
         words = max(options.length // _TOKENS_A_WORD, 1)
@@ -226,7 +227,7 @@ def _instructions(options: AnswerOptions) -> str:
 
 
 class _Listening:
-    """A reply as far as it has come: reasoning and answer apart."""
+    """The reply received so far, with reasoning and answer kept apart."""
 
     def __init__(self, *, show: bool) -> None:
         self.thoughts = ReasoningParser()
@@ -234,22 +235,22 @@ class _Listening:
         self.reply: Reply | None = None
         self._show = show
         self._heard = False
-        self._held: list[str] = []  # text that is not shown, as the reply may still be a refusal
+        self._held: list[str] = []  # text not yet shown, as the reply may still be a refusal
         self._answers = False
 
     def hear(self, piece: str | Reply) -> str:
-        """What can be shown now."""
+        """Take in a piece of the reply. Returns the text that can be shown now."""
         if isinstance(piece, Reply):
             self.reply = piece
-            piece = "" if self._heard else piece.text  # one that was kept may come all at once
+            piece = "" if self._heard else piece.text  # a cached reply may arrive all at once
         self._heard = self._heard or bool(piece)
         self._held.append(self.marks.feed(self.thoughts.feed(piece)))
-        # Once a passage is cited, no number 0 that follows makes the whole reply a refusal.
+        # Once a passage is cited, a later citation 0 cannot make the whole reply a refusal.
         self._answers = self._answers or (any(mark.number for mark in self.marks.marks) and _is_known(self.marks.marks))
         return self._released() if self._answers else ""
 
     def end(self) -> str:
-        """What is left to show."""
+        """The text that is still to be shown."""
         self._held += self.marks.feed(self.thoughts.close()), self.marks.close()
         if _is_known(self.marks.marks):
             return self._released()
@@ -262,7 +263,7 @@ class _Listening:
 
 
 class _Closing:
-    """A stream that is closed with its reader, so that the model call ends, too."""
+    """Closes a stream on exit, so that the model call ends as well."""
 
     def __init__(self, stream: AsyncIterator[str | Reply]) -> None:
         self._stream = stream
@@ -276,14 +277,14 @@ class _Closing:
 
 
 def _is_known(marks: Sequence[Mark]) -> bool:
-    """Whether anything is answered: number 0 is neither in front of all, nor the only one."""
+    """Whether the reply answers anything: citation 0 must be neither at its very start nor the only citation."""
     zeros = [mark for mark in marks if not mark.number]
     return not zeros or (zeros[0].start > 0 and len(zeros) < len(marks))
 
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """What was made of a reply: the answer's text, whether it answers, and the result of checking it."""
+    """What was made of a reply: the text, whether it answers the question, and the result of checking it."""
 
     text: str
     known: bool

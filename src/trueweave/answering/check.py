@@ -1,9 +1,8 @@
-"""Checking an answer: what its sentences cite, and how verifiers judge that.
+"""Checking an answer: verifiers judge whether its sentences follow from what they cite.
 
-Verifiers are asked in the order given, and the last one that judged a sentence decides. What one of them finds
-*computed* is final: models are bad at arithmetic. (What rules find *contradicted* is not: some true sentences
-are, see benchmarks/results/citations.json.) A verifier that fails leaves the sentences that it was to judge *not
-checked*.
+Verifiers run in the order given, and the last one that judged a sentence decides. *computed* is final: models are bad
+at arithmetic. (*contradicted* by the rules is not final: some true sentences are, see
+benchmarks/results/citations.json.) If a verifier fails, the sentences that it was to judge are *not checked*.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _NOBODY_ASKED = Judgement("not checked", "no verifier is set")
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The sentences of an answer with their statuses, what they cite, and what checking took.
+    """The sentences of an answer with their statuses, what they cite, and the cost of checking.
 
     Each place is cited once for each number, in the order of the text.
     """
@@ -54,7 +53,7 @@ async def check(
 async def conclude(
     texts: Sequence[Sequence[Cited]], verifiers: Sequence[Verifier]
 ) -> tuple[list[list[Sentence]], tuple[Check, ...]]:
-    """The sentences of several texts with their statuses; each verifier is asked once for all of them."""
+    """The sentences of several texts with their statuses; each verifier is called once for all of them."""
     judged, checks = await verify([one.claim for cited in texts for one in cited if one.claim], verifiers)
     judgements = iter(judged)
     return [
@@ -69,7 +68,7 @@ def _concluded(sentence: Sentence, judgement: Judgement, verifier: str) -> Sente
 async def verify(
     claims: Sequence[Claim], verifiers: Sequence[Verifier]
 ) -> tuple[list[tuple[Judgement, str]], tuple[Check, ...]]:
-    """The judgement on each claim with the name of the verifier that gave it, and each verifier's part in it."""
+    """The judgement on each claim with the name of the verifier that gave it, and a record of each verifier's run."""
     judged = [(_NOBODY_ASKED, "")] * len(claims)
     checks: list[Check] = []
     unsettled = list(range(len(claims)))
@@ -99,7 +98,7 @@ async def _ask(verifier: Verifier, claims: Sequence[Claim]) -> tuple[list[Judgem
 
 
 def _vouched(judgement: Judgement, verifier: Verifier) -> Judgement:
-    """The judgement, if its status is one that the verifier may return."""
+    """The judgement, or *not checked* if the verifier may not return its status."""
     if judgement.status == "not checked" or judgement.status in verifier.statuses:
         return judgement
     return Judgement("not checked", f"{verifier.name} cannot vouch for “{judgement.status}”")

@@ -1,6 +1,6 @@
 """Parses citations in a model's reply, `[2 "exact words"]`, while it arrives.
 
-What comes in, in pieces of any size, comes out again as it may be shown: without the quotes, as `[2]`. The result does
+Text comes in, in pieces of any size, and comes out as it may be shown: without the quotes, as `[2]`. The result does
 not depend on how the text was split into pieces.
 """
 
@@ -10,7 +10,7 @@ import re
 from collections import deque
 from dataclasses import dataclass
 
-LONGEST = 600  # characters of one mark with its quotes; what is longer is no mark
+LONGEST = 600  # characters of one citation with its quotes; anything longer is not a citation
 
 _CLOSING = {"[": "]", "【": "】"}
 _QUOTES = {
@@ -25,16 +25,16 @@ _QUOTES = {
     "‘": "’'",
 }
 _MOST_DIGITS = 3  # [2024] is a year
-# A quote that holds the beginning of another mark was never closed.
+# A quote that contains the beginning of another citation was never closed.
 _NESTED = re.compile(rf"[\[【]\s*+\d[\d\s:,;，、；]*+[{''.join(_QUOTES)}]")
 _LONE_SMALL_LETTER = re.compile(r"(?:\A|[^\w])[a-z]\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The number of a passage, the words that are said to be in it, and where the mark is in the text as shown.
+    """A citation in a reply: the number of a passage, the words quoted from it, and its position in the text as shown.
 
-    Number 0 says that nothing is known. It is not shown, and so it is of no length.
+    Number 0 says that the answer is not known. It is not shown, so it has no length.
     """
 
     number: int
@@ -44,18 +44,18 @@ class Mark:
 
 
 class CitationParser:
-    """Takes a text in pieces and gives it back as it may be shown; keeps the marks.
+    """Takes a text in pieces, returns it as it may be shown, and collects the citations.
 
-    A mark is a number in brackets, or several, each with any number of quotes. All other brackets stay as they are;
-    so do those in code, and the index of a variable, as in a[3]. White space at both ends of the text is left out.
+    A citation is one or more numbers in brackets, each with any number of quotes. All other brackets stay as they are,
+    including those in code and the index of a variable, as in a[3]. White space at both ends of the text is removed.
     """
 
     def __init__(self) -> None:
         self.marks: list[Mark] = []
         self._shown: list[str] = []
         self._length = 0
-        self._tail = ""  # the last characters that were shown
-        self._gap: list[str] = []  # white space that is shown once something follows
+        self._tail = ""  # the last characters shown
+        self._gap: list[str] = []  # white space, shown once something follows
         self._swallowing = False
         self._code = 0
         self._ticks = 0
@@ -64,18 +64,18 @@ class CitationParser:
 
     @property
     def text(self) -> str:
-        """All that was shown."""
+        """All text shown so far."""
         return "".join(self._shown)
 
     def feed(self, piece: str) -> str:
-        """What can be shown now that this piece has come."""
+        """Take in a piece. Returns the text that can be shown now."""
         done = len(self._shown)
         self._waiting.extend(piece)
         self._work()
         return "".join(self._shown[done:])
 
     def close(self) -> str:
-        """What is left to show, as no more will come."""
+        """Finish the text. Returns what is still to be shown."""
         done = len(self._shown)
         while self._held:
             self._give_up(self._held)
@@ -99,7 +99,7 @@ class CitationParser:
             return
         if character == "`":
             self._ticks += 1
-        elif character == "\n" and self._code < 3:  # only a block of code goes on in the next line
+        elif character == "\n" and self._code < 3:  # only a code block continues on the next line
             self._code = 0
         self._show(character)
 
@@ -115,7 +115,8 @@ class CitationParser:
             self._mark(number, tuple(quotes))
 
     def _is_index(self, held: _Held) -> bool:
-        """Whether it is the index of a variable: it follows a lone small letter, or is a 0 that follows any word."""
+        """Whether this is the index of a variable: it follows a lone lower-case letter, or is a 0 that follows any
+        word."""
         if self._gap or any(quotes for _, quotes in held.items):
             return False
         follows_word = self._tail[-1:].isascii() and (self._tail[-1:].isalnum() or self._tail[-1:] in ("_", ")"))
@@ -123,7 +124,7 @@ class CitationParser:
         return bool(_LONE_SMALL_LETTER.search(self._tail)) or (follows_word and zero)
 
     def _give_up(self, held: _Held) -> None:
-        """What was held is no mark: its bracket is shown, and the rest of it read again."""
+        """This is not a citation: show its bracket, and read the rest again."""
         self._held = None
         self._waiting.extendleft(reversed(held.text[1:]))
         self._show(held.text[0])
@@ -153,7 +154,7 @@ class CitationParser:
 
 
 def parse(text: str) -> CitationParser:
-    """A whole text, read: as it may be shown, and its marks."""
+    """Parse a whole text."""
     parser = CitationParser()
     parser.feed(text)
     parser.close()
@@ -161,7 +162,7 @@ def parse(text: str) -> CitationParser:
 
 
 class _Held:
-    """What may become a mark: read character by character, until it is one or cannot become one."""
+    """A possible citation: read character by character until it is one or cannot become one."""
 
     def __init__(self, opening: str) -> None:
         self.text = opening
@@ -170,17 +171,17 @@ class _Held:
         self._digits = ""
         self._state = self._number
         self._quote_starts = 0
-        self._quote_closes = ""  # by which characters; empty when the last thing was no quote
+        self._quote_closes = ""  # the characters that may close it; empty if no quote came last
 
     def add(self, character: str) -> bool | None:
-        """True when it is a mark, False when it cannot become one, None while that is open."""
+        """True if this is a citation, False if it cannot become one, None if that is still undecided."""
         self.text += character
         if len(self.text) > LONGEST:
             return False
         return self._state(character)
 
     def _number(self, character: str) -> bool | None:
-        """A number must come, or another quote for the last one."""
+        """Expects a number, or another quote for the last number."""
         if character.isspace():
             return None
         if character in "0123456789":
@@ -219,7 +220,7 @@ class _Held:
         self._state = self._quote
 
     def _reopen(self, character: str) -> bool | None:
-        """The quote was not over: what closed it is a quotation mark in it."""
+        """The quote was not over: the character that closed it is a quotation mark within it."""
         if not self._quote_closes:
             return False
         self.items[-1][1].pop()
@@ -228,12 +229,12 @@ class _Held:
 
     def _quote(self, character: str) -> bool | None:
         if character == "\n" and self.text[:-1].rstrip(" \t").endswith("\n"):
-            return False  # no quote goes on after a blank line
+            return False  # no quote continues after a blank line
         if character in self._quote_closes:
             self.items[-1][1].append(self.text[self._quote_starts : -1])
             self._state = self._after
         elif character in _QUOTES and self._is_nested():
-            return False  # seen at once: were all of it read first, each of many brackets in a row would read as much
+            return False  # checked early: otherwise, many brackets in a row would each read to the end of the text
         return None
 
     def _is_nested(self) -> bool:

@@ -1,15 +1,15 @@
-"""What each sentence of an answer cites, and what a verifier is to judge.
+"""What each sentence of an answer cites, and what a verifier has to judge.
 
-A sentence is checked against the sentences of the passages that it cites: those that hold its quotes, whole, so that a
-"No" before a quote is seen; or, where a mark has no quote, the one that shares most with it. A verifier judges the two.
-No verifier is asked where there is nothing to judge:
+A sentence is checked against the sentences of the passages that it cites: those that contain its quotes, in full, so
+that a "No" before a quote is seen; or, for a citation without a quote, the one that shares most words with it. A
+verifier judges the two. No verifier is called if there is nothing to judge:
 
-- A mark whose number no passage has, a quote that is not in its passage or that leaves words out, and a sentence
-  without a mark of its own are *not checked*. No sentence takes the marks of another.
-- A heading or lead-in that only names what follows ("Here is a summary:") claims nothing. One that says something is a
-  sentence like any other.
+- A citation whose number no passage has, a quote that is not in its passage or that leaves words out, and a sentence
+  without a citation of its own are *not checked*. No sentence takes over the citations of another.
+- A heading or lead-in that only names what follows ("Here is a summary:") claims nothing. One that states something is
+  treated like any other sentence.
 
-Number 0 is no mark: what comes with it is not checked.
+Number 0 is not a citation: a sentence with it is not checked.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ _OF_THE_ANSWER = words.content(
 _LEADS_IN = re.compile(r"[:：][*_]{0,2}\Z")
 _HEADING = re.compile(r"\s*+#")
 _YES_OR_NO = re.compile(r"(?:yes|no|ja|nein|oui|non|sí|sì|sim|não|nee|はい|いいえ|是|不是)[.,!。]?", re.IGNORECASE)
-_LONGEST_HEADING = 300  # characters; what is longer says something
+_LONGEST_HEADING = 300  # characters; anything longer states something
 
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """A sentence of an answer and what it cites. `claim` is for a verifier; where it is None, `sentence` is final."""
+    """A sentence of an answer and what it cites. `claim` is for a verifier; if it is None, `sentence` is final."""
 
     sentence: Sentence
     claim: Claim | None = None
@@ -54,10 +54,10 @@ class Cited:
 def read(
     text: str, marks: Sequence[Mark], passages: Sequence[Passage], asked: str, *, whole: bool = False
 ) -> list[Cited]:
-    """The sentences of an answer, and what each cites. Mark n is of passage n, counted from 1.
+    """The sentences of an answer, and what each cites. Citation n refers to passage n, counted from 1.
 
-    `asked` is the question, with what a person said before it. A `whole` answer is one sentence without marks in its
-    text, and all marks are its own, wherever they were.
+    `asked` is the question, with what the user said before it. A `whole` answer is one sentence without citations in
+    its text, and all `marks` belong to it, wherever they were.
     """
     reader = _Reader([ShownPassage(passage) for passage in passages], asked, text)
     if whole:
@@ -73,7 +73,7 @@ def _within(marks: Sequence[Mark], starts: Sequence[int], span: Span) -> list[Ma
 
 
 def distinct(citations: Iterable[Citation]) -> tuple[Citation, ...]:
-    """Each place once for each mark; as a quote, if it was quoted anywhere."""
+    """Each place once for each citation number; as a quote, if it was quoted anywhere."""
     first: dict[tuple[int, int, int], Citation] = {}
     for citation in citations:
         place = citation.mark, citation.start, citation.end
@@ -87,7 +87,7 @@ def distinct(citations: Iterable[Citation]) -> tuple[Citation, ...]:
 
 @dataclass(frozen=True)
 class _Statement:
-    """A sentence of an answer, and what it says without its marks."""
+    """A sentence of an answer, with its text without citations."""
 
     text: str
     start: int
@@ -119,7 +119,7 @@ def _statement(text: str, span: Span, marks: Iterable[Mark]) -> _Statement:
 
 
 class ShownPassage:
-    """A passage as it was shown to the model, and what is in its sentences."""
+    """A passage as it was shown to the model, with the contents of its sentences."""
 
     def __init__(self, passage: Passage) -> None:
         self.passage = passage
@@ -150,7 +150,7 @@ class ShownPassage:
         return max(range(len(shared)), key=shared.__getitem__) if any(shared) else None
 
     def find(self, quote: str, statement: _Statement) -> Span | None:
-        """Where a quote is; of several places, the one whose sentences share most with the statement."""
+        """The position of a quote; of several, the one whose sentences share most with the statement."""
         found = quotes.occurrences(quote, self.passage.text)
         return max(found, key=lambda span: self._shared_by(span, statement)) if found else None
 
@@ -162,7 +162,7 @@ class ShownPassage:
         return shared + sum(number.among(self._values[place]) for number in statement.numbers)
 
     def touched(self, span: Span) -> range:
-        """The sentences that a stretch of the passage lies in."""
+        """The sentences that a span of the passage overlaps."""
         first = bisect_right(self.spans, span[0], key=lambda one: one[1])
         return range(first, bisect_left(self.spans, span[1], key=lambda one: one[0]))
 
@@ -199,7 +199,7 @@ class _Reader:
         return self._by_marks(statement)
 
     def _only_names(self, statement: _Statement) -> bool:
-        """Whether a heading or lead-in names a thing and says nothing of it, in words of the question or passages."""
+        """Whether a heading or lead-in only names something, in words of the question or passages."""
         if len(statement.said) > _LONGEST_HEADING or statement.numbers:
             return False
         if not (self._is_heading(statement) or _LEADS_IN.search(statement.text)):

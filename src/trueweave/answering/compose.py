@@ -1,13 +1,13 @@
-"""The context: what a model is shown of the evidence, within a number of tokens.
+"""The context: the part of the evidence that a model is shown, within a number of tokens.
 
 Facts come first (entities and relations, as tables), then paths, reports, and passages with the numbers by which they
-are cited. Room is divided by the weights below among the kinds that there are, and what a kind does not need goes to
-the others, passages first. So passages have two thirds at least, or a half where there are reports, if they can use it.
-Facts have a third at most beside passages or reports, also where more is free: they point to passages, and each token
-is paid for.
+are cited. Space is divided by the weights below among the kinds present, and what one kind does not need goes to the
+others, passages first. So passages get at least two thirds, or a half if there are reports, if they can use it. Facts
+get at most a third alongside passages or reports, even if more is free: they point to passages, and each token costs
+money.
 
-All that comes from documents, titles and names too, stands between marks that do not occur in it; each report and each
-passage between marks of its own, so that none can pass for another.
+All text from documents, including titles and names, is fenced by delimiters that do not occur in it; each report and
+each passage has its own fence, so that none can pass for another.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ T = TypeVar("T")
 WEIGHTS: Mapping[str, int] = {"facts": 1, "reports": 1, "passages": 2}
 FACTS: Mapping[str, int] = {"entities": 1, "relations": 1, "paths": 1}
 
-FACTS_SHARE = 3  # facts have a third of the room at most
+FACTS_SHARE = 3  # facts get at most a third of the space
 
 _LETTERS_A_TOKEN = 8  # more than any table has on average
 _LONGEST_NAME = 200
 _LONGEST_TITLE, _MOST_TITLES = 80, 2  # of reports, in the head of a passage
-_SHORTEST_CUT = 24  # tokens; less of a passage is not worth showing, unless it is all that there is
-_ROOM_FOR_MARKS = 32  # tokens, at most, of the two lines round a text
+_SHORTEST_CUT = 24  # tokens; a shorter part of a passage is not worth showing, unless there is nothing else
+_ROOM_FOR_MARKS = 32  # tokens, at most, of the two fence lines around a text
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """How many of each were found and not shown, as there was no room; and how many passages and reports were cut."""
+    """How many of each were found but not shown for lack of space, and how many passages and reports were cut."""
 
     entities: int = 0
     relations: int = 0
@@ -55,9 +55,9 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a model is shown: the text, its tokens, and the passages as they are shown, mark 1 first.
+    """What a model is shown: the text, its number of tokens, and the passages as shown, in the order of their numbers.
 
-    A passage that was cut is here as it was cut.
+    A passage that was cut has its shortened text here.
     """
 
     text: str
@@ -67,7 +67,7 @@ class Context:
 
 
 def compose(evidence: Evidence, budget: int) -> Context:
-    """The evidence as a model is shown it, in no more than `budget` tokens."""
+    """The evidence as a model is shown it, in at most `budget` tokens."""
     alone = not (evidence.passages or evidence.reports)
     sections = _sections(evidence, budget if alone else budget // FACTS_SHARE)
     room = budget
@@ -75,12 +75,12 @@ def compose(evidence: Evidence, budget: int) -> Context:
         context = _fill(sections, room)
         if context.tokens <= budget:
             return context
-        room -= context.tokens - budget  # tokens of the whole can be a few more than those of its parts
+        room -= context.tokens - budget  # the whole can have a few more tokens than its parts
 
 
 @dataclass(frozen=True, slots=True)
 class _Filled:
-    """The text of a section, and how many tokens that takes at most."""
+    """The text of a section, and an upper bound of its tokens."""
 
     text: str = ""
     tokens: int = 0
@@ -91,7 +91,8 @@ class _Filled:
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """One kind of evidence: how many there are, how many tokens they take all together, and how to fill some room."""
+    """One kind of evidence: how many items there are, how many tokens all of them take, and how to fill a given
+    space."""
 
     kind: str
     size: int
@@ -104,7 +105,7 @@ def _fill(sections: Sequence[_Section], budget: int) -> Context:
     filled: dict[str, _Filled] = {}
     for section in sections:
         filled[section.kind] = done = section.fill(rooms[section.kind])
-        rooms["passages"] += rooms[section.kind] - done.tokens  # rows and reports seldom fill their room to its end
+        rooms["passages"] += rooms[section.kind] - done.tokens  # rows and reports seldom fill their space completely
     text = "\n\n".join(one.text for one in filled.values() if one.text)
     left = {section.kind: section.size - filled[section.kind].shown for section in sections}
     left_out = LeftOut(**left, cut=sum(one.cut for one in filled.values()))
@@ -122,7 +123,7 @@ def _rooms(budget: int, wanted: Mapping[str, int]) -> dict[str, int]:
 
 
 def _divided(budget: int, wanted: Mapping[str, int], weights: Mapping[str, int]) -> dict[str, int]:
-    """Room for each kind: what it wants, if that is no more than its share; what is left over is divided again."""
+    """Tokens for each kind: what it wants, if that is within its share; the rest is divided again."""
     rooms: dict[str, int] = {}
     left, waiting = max(budget, 0), dict(wanted)
     while waiting:
@@ -138,7 +139,7 @@ def _divided(budget: int, wanted: Mapping[str, int], weights: Mapping[str, int])
 
 
 def _sections(evidence: Evidence, most: int) -> list[_Section]:
-    """All evidence, where a table of facts has no more than so many tokens."""
+    """All evidence, with at most `most` tokens for each table of facts."""
     passages = [_Text(_head(passage, evidence.reports), passage.text) for passage in evidence.passages]
     return [
         _table("entities", "Entities: name | type | description", evidence.entities, _entity, most),
@@ -150,7 +151,7 @@ def _sections(evidence: Evidence, most: int) -> list[_Section]:
 
 
 def _head(passage: Passage, reports: Sequence[Report]) -> str:
-    """Where a passage is from, and the reports that rest on it, so that what they say can be cited by its number."""
+    """The source of a passage, and the reports based on it, so that what they say can be cited by its number."""
     named = [line(report.title, _LONGEST_TITLE) for report in reports if passage.id in report.passages]
     source = line(passage.source, _LONGEST_NAME)
     return f"{source} (behind the report: {'; '.join(named[:_MOST_TITLES])})" if named else source
@@ -160,7 +161,7 @@ def _head(passage: Passage, reports: Sequence[Report]) -> str:
 
 
 def _table(kind: str, title: str, things: Sequence[T], written: Callable[[T], str], most: int) -> _Section:
-    """A row for each thing, as far as they can have room: what is beyond that is not even written."""
+    """A row for each item, stopping when no more can fit."""
     rows: list[str] = []
     letters = _LETTERS_A_TOKEN * most
     for thing in things:
@@ -181,7 +182,7 @@ def _table(kind: str, title: str, things: Sequence[T], written: Callable[[T], st
 
 
 def _first(rows: Sequence[str], room: int) -> tuple[int, int]:
-    """How many of the first rows there is room for, and how many tokens they take."""
+    """How many of the first rows fit, and how many tokens they take."""
     taken = 0
     for shown, one in enumerate(rows):
         size = tokens.count(f"{one}\n")
@@ -200,7 +201,7 @@ def _relation(one: Relation) -> str:
 
 
 def _chain(path: Path) -> str:
-    """A path as it reads: `A -[description]-> B <-[description]- C`."""
+    """A path as text: `A -[description]-> B <-[description]- C`."""
     parts = [line(path.names[0], _LONGEST_NAME)] if path.names else []
     for before, after, relation in zip(path.names, path.names[1:], path.relations, strict=False):
         what = line(relation.summary or relation.description, LONGEST_CELL)
@@ -218,7 +219,7 @@ def _runs_back(relation: Relation, before: str, after: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """A text with where it is from, in one line."""
+    """A text with its source, on one line."""
 
     head: str
     body: str
@@ -230,7 +231,7 @@ class _Text:
 
 
 def _texts(kind: str, title: str, texts: Sequence[_Text], passages: Sequence[Passage] = ()) -> _Section:
-    """Texts one after the other; with a number each, if they are passages."""
+    """Texts one after the other, numbered if they are passages."""
     overhead = tokens.count(f"{title}\n\n\n")
     sizes = [_size(text.block(number if passages else 0, text.body)) for number, text in enumerate(texts, 1)]
 
@@ -258,7 +259,7 @@ def _texts(kind: str, title: str, texts: Sequence[_Text], passages: Sequence[Pas
 
 
 def _fitting(text: _Text, number: int, room: int, *, alone: bool) -> str | None:
-    """The text, or as much of it as there is room for; None if that is too little to be useful."""
+    """The text, or as much of it as fits; None if that is too little to be useful."""
     if _size(text.block(number, text.body)) <= room:
         return text.body
     left = room - _size(text.block(number, ""))
@@ -271,6 +272,6 @@ def _fitting(text: _Text, number: int, room: int, *, alone: bool) -> str | None:
     return None
 
 
-@lru_cache(maxsize=64)  # a block is measured as it is, then as it is fitted in
+@lru_cache(maxsize=64)  # a block is measured in full, then again as fitted
 def _size(block: str) -> int:
     return tokens.count(f"{block}\n\n")

@@ -1,4 +1,4 @@
-"""Conversations: what was said before a question, as much of it as there is room for, and a question without it."""
+"""Conversations: trimming the history to fit, and rewriting a question so that it stands alone."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from trueweave.text import tokens
 from trueweave.text.names import storable, tidy
 from trueweave.text.sentences import cut
 
-MAX_TOKENS = 1000  # that a model may write for a question, its reasoning included
+MAX_TOKENS = 1000  # that a model may write for a question, including its reasoning
 HISTORY_TOKENS = 1500
 
 _MARK = re.compile(r"[ \t]?\[\d{1,3}\]")
 
 
 async def standalone(question: str, history: Sequence[Message], llm: LLM | None, prompts: PromptSet = BUILT_IN) -> str:
-    """The question as it can be searched for without what was said before.
+    """The question rewritten so that it can be searched for without the conversation.
 
-    A model rewrites it. Without one it is the last thing that the person said, and the question. BadReply if the model
-    writes nothing, or does not come to an end.
+    A model rewrites it. Without a model, the result is the last user message followed by the question. Raises BadReply
+    if the model writes nothing, or does not finish.
     """
     before = trimmed(history, HISTORY_TOKENS)
     if not before:
@@ -51,9 +51,10 @@ async def standalone(question: str, history: Sequence[Message], llm: LLM | None,
 
 
 def trimmed(history: Sequence[Message], room: int) -> tuple[Message, ...]:
-    """The newest of what was said, in so many tokens. What an answer cited is left out, as numbers have new meanings.
+    """The newest messages, in at most `room` tokens. Citations are removed from answers, as their numbers no longer
+    apply.
 
-    The oldest message that still has some room is cut.
+    The oldest message that still partly fits is cut.
     """
     kept: list[Message] = []
     for message in reversed(history):
@@ -72,7 +73,7 @@ def trimmed(history: Sequence[Message], room: int) -> tuple[Message, ...]:
 
 
 def usage_of(reply: Reply) -> Usage:
-    """What one reply took."""
+    """The usage of one reply."""
     if reply.kept:
         return Usage(kept=1)
     return Usage(1, 0, reply.tokens_in, reply.tokens_out, reply.price)

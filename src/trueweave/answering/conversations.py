@@ -15,11 +15,11 @@ from trueweave.core.parameters import takes
 from trueweave.core.streams import Stream
 from trueweave.retrieval.context import Method
 
-_KEPT = 6000  # tokens of what was said; a model is shown less
+_KEPT = 6000  # tokens of the conversation; a model is shown less
 
 
 class AsksAsync(Protocol):
-    """What a conversation asks: an AsyncTrueweave or an AsyncClient."""
+    """What a conversation is held with: an AsyncTrueweave or an AsyncClient."""
 
     @property
     def has_model(self) -> bool:
@@ -32,12 +32,12 @@ class AsksAsync(Protocol):
 
     @takes(AskOptions)
     def stream(self, asked: AskOptions) -> Stream[str | Answer]:
-        """The answer in pieces, and at the end the whole of it."""
+        """The answer in pieces, and at the end the complete answer."""
         ...
 
 
 class Asks(Protocol):
-    """What a conversation asks, and waits for: a Trueweave or a Client."""
+    """What a synchronous conversation is held with: a Trueweave or a Client."""
 
     @property
     def has_model(self) -> bool:
@@ -50,12 +50,12 @@ class Asks(Protocol):
 
     @takes(AskOptions)
     def stream(self, asked: AskOptions) -> Iterator[str | Answer]:
-        """The answer in pieces, and at the end the whole of it."""
+        """The answer in pieces, and at the end the complete answer."""
         ...
 
 
 class ConversationState:
-    """What a conversation has, however it is asked: its method and filter, what was said so far, and what it took."""
+    """The state of a conversation, synchronous or not: its method and filter, the recent turns, and the usage."""
 
     def __init__(self, method: str | Method | None, filter: Filter | None, history: Sequence[Message]) -> None:
         self.method = method
@@ -65,25 +65,25 @@ class ConversationState:
 
     @property
     def history(self) -> tuple[Message, ...]:
-        """What was said so far, the newest of it."""
+        """The conversation so far; the oldest turns may have been dropped."""
         return self._said
 
     @property
     def usage(self) -> Usage:
-        """What all questions took so far."""
+        """The usage of all questions so far."""
         return self._usage
 
     def clear(self) -> None:
-        """Start over: clear the conversation."""
+        """Start over with an empty conversation."""
         self._said = ()
 
     def _next(self, question: str, listener: Listener, *, has_model: bool) -> dict[str, Any]:
-        """The next question with what goes with it, as arguments of `ask` and `stream`."""
+        """The arguments of `ask` and `stream` for the next question."""
         how = {"filter": self._filter, "history": self.history, "listener": listener}
         return {"question": question, "method": self.method, "context_only": not has_model, **how}
 
     def _heard(self, question: str, piece: str | Answer) -> None:
-        """Keep a question and its answer; of what was said long ago, no more than there is room for."""
+        """Keep a question and its answer, and drop the oldest turns that no longer fit."""
         from trueweave.answering.conversation import trimmed
 
         if isinstance(piece, Answer):
@@ -95,8 +95,7 @@ class ConversationState:
 class AsyncConversation(ConversationState):
     """Consecutive questions, each understood in the context of the previous turns. Made by `trueweave.conversation`.
 
-    `method` may be set anew between two questions. An answer that was not read to its end is not part of the
-    conversation.
+    You can set `method` between two questions. An answer that was not read to its end is not part of the conversation.
     """
 
     def __init__(
@@ -112,15 +111,15 @@ class AsyncConversation(ConversationState):
         self._hand_out = hand_out
 
     async def ask(self, question: str, *, listener: Listener = ignore) -> Answer:
-        """The answer to a question, every citation checked; without a language model, an answer that has no text and
-        the evidence that was found. The listener receives how a question was understood (`Rewritten`)."""
+        """The answer to a question, with every citation checked; without a language model, an answer with no text and
+        the evidence found. The listener receives the question as it was understood (`Rewritten`)."""
         asked = self._next(question, listener, has_model=self._trueweave.has_model)
         answer = await self._trueweave.ask(**asked)
         self._heard(question, answer)
         return answer
 
     def stream(self, question: str, *, listener: Listener = ignore) -> Stream[str | Answer]:
-        """The answer in pieces as the model writes them, and at the end the whole of it: see `ask`."""
+        """The answer in pieces as the model writes them, and at the end the complete answer: see `ask`."""
         return self._hand_out(self._pieces(question, listener), listener)
 
     async def _pieces(self, question: str, listener: Listener) -> AsyncGenerator[str | Answer, None]:
@@ -134,8 +133,7 @@ class AsyncConversation(ConversationState):
 class Conversation(ConversationState):
     """Consecutive questions, each understood in the context of the previous turns. Made by `trueweave.conversation`.
 
-    `method` may be set anew between two questions. An answer that was not read to its end is not part of the
-    conversation.
+    You can set `method` between two questions. An answer that was not read to its end is not part of the conversation.
     """
 
     def __init__(
@@ -150,14 +148,14 @@ class Conversation(ConversationState):
         self._trueweave = trueweave
 
     def ask(self, question: str, *, listener: Listener = ignore) -> Answer:
-        """The answer to a question, every citation checked; without a language model, an answer that has no text and
-        the evidence that was found. The listener receives how a question was understood (`Rewritten`)."""
+        """The answer to a question, with every citation checked; without a language model, an answer with no text and
+        the evidence found. The listener receives the question as it was understood (`Rewritten`)."""
         answer = self._trueweave.ask(**self._next(question, listener, has_model=self._trueweave.has_model))
         self._heard(question, answer)
         return answer
 
     def stream(self, question: str, *, listener: Listener = ignore) -> Iterator[str | Answer]:
-        """The answer in pieces as the model writes them, and at the end the whole of it: see `ask`."""
+        """The answer in pieces as the model writes them, and at the end the complete answer: see `ask`."""
         for piece in self._trueweave.stream(**self._next(question, listener, has_model=self._trueweave.has_model)):
             self._heard(question, piece)
             yield piece

@@ -1,7 +1,7 @@
-"""Answers by quotes alone: whole sentences of the passages, chosen by the model and copied from the passages.
+"""Answers made only of quotes: whole sentences that the model chooses and that are copied from the passages.
 
-Nothing of what the model writes is shown but the choice. The sentence around a quote is shown whole, so that what
-stands before the quote ("No …") is not lost. A quote that is not in its passage is left out, and counted.
+Only the model's choice is used, none of its own words. The sentence around a quote is shown in full, so that what
+precedes the quote ("No …") is not lost. A quote that is not in its passage is left out, and counted.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from trueweave.core.answers import Citation, Sentence
 from trueweave.core.evidence import Passage
 from trueweave.core.record import Span
 
-NAME = "quotes"  # under which sentences say who vouches for them
+NAME = "quotes"  # the verifier named on quoted sentences
 
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """An answer made of sentences of the passages, one to a line, and the quotes that were not found."""
+    """An answer made of sentences from the passages, one per line, and the quotes that were not found."""
 
     text: str
     sentences: tuple[Sentence, ...]
@@ -30,7 +30,7 @@ class Extract:
 
 
 def extract(marks: Sequence[Mark], passages: Sequence[Passage]) -> Extract:
-    """The sentences of the passages that these marks quote, each once, in the order of the marks."""
+    """The sentences of the passages that these citations quote, each once, in the order of the citations."""
     shown = [ShownPassage(passage) for passage in passages]
     places: dict[tuple[int, Span], None] = {}
     missing: list[Sentence] = []
@@ -46,7 +46,7 @@ def extract(marks: Sequence[Mark], passages: Sequence[Passage]) -> Extract:
 
 
 def _around(quote: str, shown: ShownPassage) -> Span | None:
-    """The sentences that hold a quote, if it is there."""
+    """The sentences that contain a quote, if it is there."""
     found = quotes.occurrences(quote, shown.passage.text) if quotes.long_enough(quote) else []
     if not found:
         return None

@@ -46,24 +46,24 @@ _BARE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number in a text, in each way in which it can be read, the likeliest first: 1,234 is 1234 and, for some,
+    """A number in a text with all its possible readings, likeliest first: 1,234 is 1234 or, in some languages,
     1.234."""
 
     readings: tuple[Decimal, ...]
     start: int
 
     def among(self, values: set[Decimal]) -> bool:
-        """Whether it is one of these, in any way of reading it."""
+        """Whether any reading of it is one of these values."""
         return any(reading in values for reading in self.readings)
 
 
 def numbers(text: str, *, decimal_comma: bool = False) -> list[Number]:
-    """The numbers in a text that are written in digits, in order."""
+    """The numbers written in digits in a text, in order."""
     return [one for found in _NUMBER.finditer(text) for one in _read(found, decimal_comma)]
 
 
 def values(text: str) -> set[Decimal]:
-    """All that the numbers in a text may mean, small ones that are written out in English among them."""
+    """All values that the numbers in a text may have, including small numbers spelt out in English."""
     written = {reading for one in numbers(text) for reading in one.readings}
     return written | {_SPELT[found[0].lower()] for found in _SPELT_OUT.finditer(text)}
 
@@ -75,7 +75,7 @@ def only_number(text: str, *, decimal_comma: bool = False) -> Decimal | None:
 
 
 def amount(text: str) -> str | None:
-    """The number with its unit, if the text is that and nothing else, without the stop at its end."""
+    """The number with its unit, without a full stop, if the text is nothing else."""
     found = _BARE.fullmatch(re.sub(r"[*_`]+", "", text).strip())
     return found["amount"].strip() if found else None
 
@@ -87,7 +87,7 @@ def _read(found: re.Match[str], decimal_comma: bool) -> Iterator[Number]:
     if readings:
         yield Number(tuple(factor * one for one in readings), found.start())
         return
-    # A date or a version, such as 3.5.1990: each of its parts is a number.
+    # A date or a version, such as 3.5.1990: each part is a number.
     for part in re.finditer(r"\d+", found["digits"]):
         yield Number((Decimal(part[0]),), found.start() + part.start())
 

@@ -1,8 +1,8 @@
-"""What a question takes, in one place.
+"""The parameters of a question, in one place.
 
-Calls of engine and client, request bodies, `trueweave ask` and the tool of agents get their parameters from these
-fields. A parameter that is a plain value is one line here; one with a form of its own (a filter is a JSON object in a
-request, and `--where` on the command line) is converted where that form is read.
+Engine and client calls, request bodies, `trueweave ask` and the agent tool get their parameters from these fields. A
+parameter that is a plain value takes one line here; one with its own notation (a filter is a JSON object in a request,
+and `--where` on the command line) is converted where that notation is read.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from trueweave.core.protocols import Verifier
     from trueweave.retrieval.context import Method
 else:
-    Method = Verifier = Any  # these load numpy, which `trueweave --help` does not wait for
+    Method = Verifier = Any  # loading these imports numpy, which would slow down `trueweave --help`
 
 
 @dataclass(frozen=True)
 class RetrieveOptions:
-    """A question and how evidence for it is found. `method` is a name, or a method with parameters of its own; `filter`
+    """A question and how evidence for it is found. `method` is a name, or a method with its own parameters; `filter`
     selects documents."""
 
     question: str
@@ -42,8 +42,8 @@ class RetrieveOptions:
 @dataclass(frozen=True, kw_only=True)
 class AskOptions(RetrieveOptions):
     """A question and how it is answered. `history` is the conversation so far; `verifiers` check the answer in their
-    order, by name ("rules", "llm", "onnx/FOLDER") or as objects; they and `repair` are as in the settings unless given.
-    `options` are instructions, language, length and temperature of this answer."""
+    order, by name ("rules", "llm", "onnx/FOLDER") or as objects; they and `repair` default to the settings. `options`
+    sets instructions, language, length and temperature for this answer."""
 
     history: Sequence[Message] = ()
     use_cot: Annotated[

@@ -1,4 +1,4 @@
-"""Quotes: whether words are in a passage, and where, whatever their case, quotation marks, dashes and white space."""
+"""Quotes: finding words in a passage, whatever their case, quotation marks, dashes and white space."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from trueweave.core.record import Span
 from trueweave.text.folding import PROSE, end_after, is_apart, is_unspaced
 
 LEAST_WORDS = 2
-LEAST_LETTERS = 4  # letters and digits of a quote; with fewer it shows nothing
-MOST_PLACES = 20  # of one quote in a text that are looked at
+LEAST_LETTERS = 4  # letters and digits of a quote; with fewer it proves nothing
+MOST_PLACES = 20  # occurrences of one quote in a text that are considered
 
 _ELLIPSIS = re.compile(r"[\[(]?(?:…|\.\s?\.\s?\.)[\])]?")
 _AT_ENDS = re.compile(rf"\A[\s'.]*{_ELLIPSIS.pattern}|{_ELLIPSIS.pattern}[\s'.]*\Z")
@@ -19,7 +19,7 @@ _EDGES = " .,;:!?'-。、，！？"
 
 
 def long_enough(quote: str) -> bool:
-    """Whether a quote has as many words and letters as it takes to show anything."""
+    """Whether a quote has enough words and letters to prove anything."""
     folded, _ = _fold(quote)
     letters = sum(map(str.isalnum, folded))
     unspaced = sum(is_unspaced(one) for one in folded)
@@ -27,10 +27,10 @@ def long_enough(quote: str) -> bool:
 
 
 def occurrences(quote: str, text: str) -> list[Span]:
-    """Where the quote is in the text, up to MOST_PLACES places; nowhere if it leaves words out.
+    """The positions of the quote in the text, up to MOST_PLACES of them; none if it leaves words out.
 
-    The white space, case, accents, dashes and quotation marks of both are alike, and stops and ellipses at its ends are
-    ignored.
+    Differences in white space, case, accents, dashes and quotation marks do not matter, and stops and ellipses at its
+    ends are ignored.
     """
     part = _inner(quote).strip(_EDGES)
     if not part or _ELLIPSIS.search(part):
@@ -47,16 +47,16 @@ def occurrences(quote: str, text: str) -> list[Span]:
 
 
 def is_elided(quote: str) -> bool:
-    """Whether a quote leaves words out, with an ellipsis in their place."""
+    """Whether a quote leaves words out, replaced by an ellipsis."""
     return bool(_ELLIPSIS.search(_inner(quote)))
 
 
 def _inner(quote: str) -> str:
-    """A quote in its simplest form, without ellipses at its ends."""
+    """A quote in folded form, without ellipses at its ends."""
     return _AT_ENDS.sub("", _fold(quote)[0])
 
 
 @lru_cache(maxsize=256)
 def _fold(text: str) -> tuple[str, Sequence[int]]:
-    """The text in its simplest form, and the origin of each character of that."""
+    """The text in folded form, and the original position of each character in it."""
     return PROSE(text)

@@ -1,4 +1,4 @@
-"""The reasoning that a model writes before its answer, `<reasoning>…</reasoning>` or `<think>…</think>`, kept out of
+"""Separates the reasoning that a model writes before its answer, `<reasoning>…</reasoning>` or `<think>…</think>`, from
 the answer."""
 
 from __future__ import annotations
@@ -7,31 +7,31 @@ _TAGS = ("reasoning", "think", "thinking")
 
 
 class ReasoningParser:
-    """Takes a reply in pieces and gives back what is not reasoning.
+    """Takes a reply in pieces and returns the text that is not reasoning.
 
     Reasoning comes at the beginning; what looks like one of these tags further down is part of the answer.
     """
 
     def __init__(self) -> None:
         self._thoughts: list[str] = []
-        self._held: list[str] = []  # what may be the beginning of a tag, with the white space before it; or reasoning
-        self._begun = ""  # of a tag, or the end of the reasoning
+        self._held: list[str] = []  # a possible tag with the white space before it, or reasoning
+        self._begun = ""  # of a tag, or of the end of the reasoning
         self._tag = ""
         self._answering = False
 
     @property
     def reasoning(self) -> str:
-        """The reasoning, as far as it has come."""
+        """The reasoning received so far."""
         so_far = "".join(self._held) if self._tag else ""
         return "\n\n".join(filter(None, map(str.strip, (*self._thoughts, so_far))))
 
     @property
     def unfinished(self) -> bool:
-        """Whether the reasoning was not closed."""
+        """Whether the reasoning was never closed."""
         return bool(self._tag)
 
     def feed(self, piece: str) -> str:
-        """What of the answer has come with this piece."""
+        """Take in a piece. Returns the part of it that belongs to the answer."""
         for place, character in enumerate(piece):
             if self._answering:
                 return piece[place:]
@@ -40,7 +40,7 @@ class ReasoningParser:
         return ""
 
     def close(self) -> str:
-        """What is left of the answer, as no more will come."""
+        """Finish the reply. Returns what is left of the answer."""
         return "" if self._tag or self._answering else "".join(self._held)
 
     def _begin(self, character: str) -> str:

@@ -1,7 +1,7 @@
-"""Repair: the sentences that the check does not confirm are sent to the model once more, in one call.
+"""Repair: sentences that the check does not confirm are sent to the model once more, in one call.
 
-A new sentence replaces an old one only if the check confirms it. A sentence that the model withdraws is removed. Every
-other one stays as it was, with its status.
+A new sentence replaces an old one only if the check confirms it. A sentence that the model withdraws is removed. All
+others stay as they were, with their status.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from trueweave.core.model_calls import Message, Prompt, Purpose
 from trueweave.core.protocols import LLM, Verifier
 from trueweave.models.prompts import BUILT_IN, PromptSet, fence
 
-NAME = "repair"  # under which its cost is listed among the checks
-MOST_SENTENCES = 30  # that are given to the model at once
+NAME = "repair"  # the name under which its cost is listed among the checks
+MOST_SENTENCES = 30  # sent to the model at once
 
 _LINE = re.compile(r"^[ \t]*(\d{1,3})[.:)][ \t]*(.*)$", re.MULTILINE)
 _WITHDRAWN = re.compile(r"(?:none|-|)[.]?\s*\Z", re.IGNORECASE)
@@ -33,7 +33,7 @@ _WITHDRAWN = re.compile(r"(?:none|-|)[.]?\s*\Z", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """An answer after its repair: text, sentences, citations and checks, and what was replaced."""
+    """An answer after repair: text, sentences, citations and checks, and what was replaced."""
 
     text: str
     checked: Checked
@@ -50,8 +50,8 @@ async def repair(
     max_tokens: int,
     prompts: PromptSet = BUILT_IN,
 ) -> Repaired:
-    """The answer with its doubtful sentences rewritten where that helps; unchanged where the model cannot be asked,
-    which the checks say."""
+    """The answer with its doubtful sentences rewritten where that helps; unchanged if the model call fails, which the
+    checks record."""
     places = [at for at, one in enumerate(checked.sentences) if one.doubtful][:MOST_SENTENCES]
     if not places:
         return Repaired(text, checked, ())
@@ -82,14 +82,14 @@ def _prompt(instructions: str, doubtful: Sequence[Sentence], context: Context, a
 
 
 def _read(reply: str) -> dict[int, str]:
-    """The new sentences of a reply by their numbers; an empty one where the model withdraws it."""
+    """The new sentences of a reply by number; empty for those that the model withdraws."""
     lines = _LINE.findall(without_reasoning(reply))
     return {int(number): "" if _WITHDRAWN.match(line) else line.strip() for number, line in lines}
 
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A sentence that may take the place of another."""
+    """A sentence that may replace another."""
 
     place: int
     marks: CitationParser
@@ -105,7 +105,7 @@ class _Accepted:
 async def _accepted(
     drafts: Sequence[_Draft], context: Context, asked: str, verifiers: Sequence[Verifier]
 ) -> tuple[dict[int, _Accepted], tuple[Check, ...]]:
-    """By the place of the sentence that is replaced: the drafts that the check confirms, and withdrawn ones."""
+    """The drafts that the check confirms, and withdrawn sentences, by the place of the sentence they replace."""
     cited = [cite.read(one.marks.text, one.marks.marks, context.passages, asked) for one in drafts]
     concluded, checks = await conclude(cited, verifiers)
     accepted = {}
@@ -117,7 +117,7 @@ async def _accepted(
 
 
 def _assembled(text: str, checked: Checked, accepted: Mapping[int, _Accepted]) -> Repaired:
-    """The answer with accepted sentences in the place of those that they replace."""
+    """The answer with accepted sentences in place of those they replace."""
     parts: list[str] = []
     made: list[Sentence] = []
     repairs: list[Repair] = []

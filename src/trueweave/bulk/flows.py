@@ -1,7 +1,7 @@
 """How data flows between the steps of a bulk load: on a Ray cluster, or in this process.
 
-What flows is rows by their part: a table has the number of a part in each row, and beside it many rows of that part, so
-that a shuffle moves few large values and not many small ones.
+Rows flow grouped by part: each row of a table has the number of a part, and next to it many rows of that part, so that
+a shuffle moves few large values instead of many small ones.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ class Flow(Protocol):
 
     @property
     def cpus(self) -> int:
-        """How many processors there are."""
+        """The number of processors."""
 
     def source(self, tables: list[Table]) -> Any:
         """Data that begins with these tables."""
 
     def map(self, data: Any, step: Step, gpus: float = 0) -> Any:
-        """Each table of the data by a step, which takes so many GPUs."""
+        """Apply a step, which takes this many GPUs, to each table of the data."""
 
     def group(self, data: Any, step: Step, parts: int) -> Any:
-        """All tables of each of the first `parts` parts together by a step."""
+        """Apply a step to all tables of a part together, for each of the first `parts` parts."""
 
     def union(self, data: Any, other: Any) -> Any:
         """The tables of both."""
@@ -62,10 +62,10 @@ class Flow(Protocol):
         """The rows of the data, as they are computed."""
 
     def wait(self, data: Any) -> Iterator[int]:
-        """How many tables of the data are computed, each time that there is one more."""
+        """The number of tables computed so far, whenever there is one more."""
 
     def share(self, value: T) -> Shared[T]:
-        """A value that every step can ask for."""
+        """A value that every step can get."""
 
 
 class LocalFlow:

@@ -1,4 +1,4 @@
-"""A bulk load: which step follows which."""
+"""The pipeline of a bulk load: the order of its steps."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from trueweave.core.record import ResolutionSettings
 from trueweave.graph.components import components, inherit
 
 _MENTIONS_IN_A_PART = 200_000
-_MOST_TASKS = 1000  # of a step over shards: a shuffle has one value for each of them and each part
+_MOST_TASKS = 1000  # of a step over shards: a shuffle has one value for each task and part
 
 T = TypeVar("T")
-Told = Callable[[str, int, int], None]  # a stage, how many of its units are done, and of how many
+Told = Callable[[str, int, int], None]  # a stage, the number of its units done, and their total
 
 
 class LoadedShards(NamedTuple):
@@ -41,7 +41,7 @@ class Pipeline:
     told: Told
 
     def work(self, shards: Sequence[Shard | RecordShard], gpus: float = 0) -> dict[str, Worked]:
-        """Work all shards; what was made of each, by its key."""
+        """Process all shards. Returns what was made of each, by its key."""
         source = self.flow.source([packed([(0, shard)]) for shard in shards])
         self.told("Extracting", 0, len(shards))
         made: dict[str, Worked] = {}
@@ -51,7 +51,7 @@ class Pipeline:
         return made
 
     def load_documents(self, keys: Sequence[str], mentions: int, how: ResolutionSettings) -> LoadedShards:
-        """Load the record of the shards of these keys, which have so many mentions; what follows needs the shards."""
+        """Load the record of the shards with these keys, which have this many mentions, for the steps that follow."""
         flow = self.flow
         parts = max(2 * flow.cpus, mentions // _MENTIONS_IN_A_PART)
         data = flow.source([packed((0, one) for one in some) for some in _dealt(list(enumerate(keys)))])
@@ -63,16 +63,18 @@ class Pipeline:
         return LoadedShards(self._waited("Loading documents", flow.map(data, steps.load_record)), steps)
 
     def _waited(self, stage: str, data: Any) -> Any:
-        """The data of a stage once it is computed, whose progress is told."""
+        """The data of a stage, once it is computed; reports its progress."""
         self.told(stage, 0, len(data))
         for done in self.flow.wait(data):
             self.told(stage, done, len(data))
         return data
 
     def load_graph(self, shards: LoadedShards, former: Mapping[UUID, tuple[UUID, int]]) -> tuple[int, int]:
-        """Load the names, entities and relations of these shards, with their vectors; how many names and entities.
+        """Load the names, entities and relations of these shards, with their vectors. Returns the numbers of names and
+        entities.
 
-        `former` says which entity a name belonged to before, and how much it was mentioned: entities keep their ids.
+        `former` has the previous entity of a name, and how often the name was mentioned, so that entities keep their
+        ids.
         """
         flow, (data, steps) = self.flow, shards
         parts = steps.parts
@@ -90,7 +92,8 @@ class Pipeline:
         return sum(number for number, _ in counts), sum(number for _, number in counts)
 
     def link(self, shards: LoadedShards, chunks: int) -> int:
-        """Link all chunks to the names in them, once all names are there; how many were, of so many."""
+        """Link all chunks, `chunks` in number, to the names in them, once all names are there. Returns how many were
+        linked."""
         done = 0
         self.told("Linking names", 0, chunks)
         for number in self.flow.rows(self.flow.map(shards.data, shards.steps.link_chunks)):
@@ -100,13 +103,13 @@ class Pipeline:
 
 
 def _dealt(values: Sequence[T]) -> Iterator[Sequence[T]]:
-    """Values for as many tasks as there may be."""
+    """Values divided among as many tasks as are allowed."""
     at_once = 1 + len(values) // _MOST_TASKS
     return (values[at : at + at_once] for at in range(0, len(values), at_once))
 
 
 def _entities(load: str, pairs: set[Pair], former: Mapping[UUID, tuple[UUID, int]]) -> EntityOf:
-    """The entities of names that are alike to others, or had one before."""
+    """The entities of names that are similar to others or that had an entity before."""
     groups = components({name for pair in pairs for name in pair}, pairs, ())
     grouped = {name for group in groups for name in group}
     groups += [frozenset((name,)) for name in former if name not in grouped]

@@ -45,7 +45,7 @@ _lock = threading.Lock()
 
 
 class LoadModels(Protocol):
-    """What a load asks of the models of a workspace."""
+    """What a load needs from the models of a workspace."""
 
     def extractor(self, recipe: Recipe) -> Extractor:
         """The extractor of a recipe."""
@@ -65,8 +65,8 @@ OpenModels = Callable[[Workspace, Settings, Given], AbstractAsyncContextManager[
 
 @dataclass(frozen=True)
 class Load:
-    """A bulk load, as every process of the cluster knows it. It is built in the workspace `made`; models are paid from
-    the budget of `target`, which also keeps their replies. `open_models` is sent to each process by pickle."""
+    """A bulk load, as known to every process of the cluster. It is built in the workspace `made`; models are paid from
+    the budget of `target`, which also caches their replies. `open_models` is pickled and sent to each process."""
 
     settings: Settings
     given: Given
@@ -79,12 +79,12 @@ class Load:
     open_models: OpenModels
 
     def is_same(self, other: Load) -> bool:
-        """Whether the other is this load. What was given may come as another object each time."""
+        """Whether the other is the same load. `given` may be another object each time."""
         return (self.database_url, self.made) == (other.database_url, other.made)
 
 
 def process(load: Load) -> Process:
-    """The process that this task runs in, opened for a load when it is first asked for."""
+    """The state of this process, opened for a load on first use."""
     global _process
     with _lock:
         if _process is None or not _process.load.is_same(load):
@@ -95,7 +95,7 @@ def process(load: Load) -> Process:
 
 
 class Process:
-    """One process of the cluster, at one load."""
+    """One process of the cluster, working on one load."""
 
     def __init__(self, load: Load) -> None:
         self.load = load
@@ -109,18 +109,18 @@ class Process:
         self._opening = asyncio.Lock()
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """What the coroutine gives, run in the loop of this process."""
+        """The result of the coroutine, run in the loop of this process."""
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
 
     def close(self) -> None:
-        """Let go of the database and of models."""
+        """Close the database and the models."""
         self.run(self._open.aclose())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
 
     async def database(self) -> Database:
-        """The database, opened when it is first needed."""
+        """The database, opened when first needed."""
         async with self._opening:
             if self._database is None:
                 settings = self.load.settings
@@ -136,7 +136,7 @@ class Process:
         return self._database
 
     async def made(self) -> Workspace:
-        """The workspace that the load is built in."""
+        """The workspace in which the load is built."""
         return Workspace(await self.database(), self.load.made)
 
     async def models(self) -> LoadModels:
@@ -150,9 +150,9 @@ class Process:
         return self._models
 
     async def work(self, shard: Shard) -> Worked:
-        """Work a shard: chunk, extract and embed, and keep the rows in the spool. One that is kept already is not
-        worked again. A document that cannot be worked is noted, with the reason; what concerns all of them is raised.
-        """
+        """Process a shard: chunk, extract and embed, and store the rows in the spool. A shard already stored there is
+        not processed again. A document that cannot be processed is recorded with the reason; an error that concerns all
+        documents is raised."""
         if worked := self.spool.worked(shard.key):
             return worked
         models = await self.models()
@@ -190,7 +190,7 @@ class Process:
         return await asyncio.to_thread(self.spool.write, shard.key, list(made.values()), found_vectors, failed)
 
     async def copy(self, shard: RecordShard) -> Worked:
-        """Keep documents that are in the target already, with their vectors. What has none is embedded."""
+        """Store documents that are already in the target, with their vectors. Chunks without a vector are embedded."""
         if worked := self.spool.worked(shard.key):
             return worked
         target = Workspace(await self.database(), self.load.target)
@@ -206,7 +206,7 @@ class Process:
         return await self.embed([ChangedText("chunk", c.id, c.text_hash, c.text) for c in chunks])
 
     async def embed(self, texts: Sequence[ChangedText]) -> list[Vector]:
-        """The vectors of texts; none where the load makes no vectors."""
+        """The vectors of texts; none if the load makes no vectors."""
         embedder = await self._embedder()
         if embedder is None:
             return []

@@ -18,16 +18,16 @@ from trueweave.core.errors import TrueweaveError
 T = TypeVar("T")
 Refs = Sequence[Any]  # to tables in Ray's object store
 
-# A task whose node died runs again, as do those that made what it needs: each may run twice.
+# A task whose node died runs again, as do those that produced its inputs, so each may run twice.
 _AGAIN = {"max_retries": -1}
 
 
 class RayFlow:
-    """Runs steps on the Ray cluster of an address, or on one that is started on this machine. It is joined when
-    there is data for it.
+    """Runs steps on the Ray cluster at an address, or on one started on this machine. It connects when there is data
+    for it.
 
-    Data is references to tables in Ray's object store. A step over each of them is a task, and a shuffle is one task
-    for each table and one for each part.
+    Data is references to tables in Ray's object store. A step over them is one task per table, and a shuffle is one
+    task per table and one per part.
     """
 
     def __init__(self, address: str | None = None) -> None:
@@ -35,7 +35,7 @@ class RayFlow:
         self._is_own = False
 
     def close(self) -> None:
-        """Leave the cluster, if this joined it; one that was started for this is stopped."""
+        """Disconnect from the cluster, if this connected to it; a cluster started for this is stopped."""
         if self._is_own:
             ray.shutdown()
 
@@ -74,7 +74,7 @@ class RayFlow:
     def wait(self, data: Refs) -> Iterator[int]:
         waiting = list(data)
         while waiting:
-            _, waiting = ray.wait(waiting, fetch_local=False)  # what failed is raised where it is needed
+            _, waiting = ray.wait(waiting, fetch_local=False)  # a failure is raised where the result is needed
             yield len(data) - len(waiting)
 
     def share(self, value: T) -> Shared[T]:
@@ -82,7 +82,7 @@ class RayFlow:
 
 
 def _found(table: Any) -> Table:
-    """A table that was computed; the error of Trueweave that kept it from that, as if it had been raised here."""
+    """A computed table. If an error of Trueweave prevented it, that error is raised, as if it had happened here."""
     try:
         return ray.get(table)
     except RayTaskError as error:

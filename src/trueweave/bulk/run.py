@@ -1,4 +1,4 @@
-"""Bulk loading, from sources to a workspace that is switched at once from what it was to what was built."""
+"""Bulk loading, from sources to the built workspace, which replaces the old one in a single step."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ _INDEXED: tuple[VectorKind, ...] = ("chunk", "entity", "relation")
 
 
 def untold(_stage: str, _done: int, _total: int) -> None:
-    """Tell nobody of progress."""
+    """Report progress to no one."""
 
 
 class Loaded(NamedTuple):
-    """What a load brought, and the workspace that has the name of the target now. Writes that came in at the very end
-    may wait to be settled there."""
+    """The report on a load, and the workspace that now has the name of the target. Writes that arrived at the very end
+    may still wait to be settled in it."""
 
     report: BulkReport
     workspace: Workspace
@@ -78,11 +78,11 @@ async def bulk_load(
 ) -> Loaded:
     """Load files, folders and addresses into a workspace.
 
-    The index is built beside the workspace, together with the documents that are there, and takes its place at the end
-    in one transaction; until then nothing is seen of it. What was made of each shard is kept in the folder `spool`,
-    which all nodes share: a load that was stopped goes on from there. Whatever is written to the workspace meanwhile is
-    in it afterwards, or is refused meanwhile: see docs/adr/0038-bulk-loading.md. WorkspaceLoading where another load
-    runs. The former index is deleted five minutes after the new one was first read. `told` is called in a thread.
+    The index is built alongside the workspace, including the documents already in it, and replaces it at the end in one
+    transaction; until then none of it is visible. The result for each shard is kept in the folder `spool`, which all
+    nodes share: a load that was stopped resumes from there. Anything written to the workspace in the meantime is either
+    in the new index afterwards or refused: see docs/adr/0038-bulk-loading.md. Raises WorkspaceLoading if another load
+    is running. The former index is deleted five minutes after the new one was first read. `told` is called in a thread.
     """
     return await _BulkLoad(target, spool, flow, settings, recipe, embedder, open_models, given, told, gpus).run(paths)
 
@@ -171,7 +171,8 @@ class _BulkLoad:
             )
 
     async def _prepared(self, made: Workspace) -> Load:
-        """The new workspace, with the resolution and the space of the target, and what processes are to know."""
+        """Prepare the new workspace, with the resolution and embedding space of the target, and what processes need to
+        know."""
         async with self.target.transaction() as tx:
             how = await resolution.settings(tx)
             recipes = {one for one, _ in await record.made_by(tx)}
@@ -201,7 +202,7 @@ class _BulkLoad:
     async def _built(
         self, pipeline: Pipeline, made: Workspace, shards: Sequence[Shard | RecordShard], worked: dict[str, Worked]
     ) -> BulkReport:
-        """Load what was made of these shards into the new workspace."""
+        """Load the results of these shards into the new workspace."""
         async with made.transaction() as tx:
             how = await resolution.settings(tx)
         former = {name: (entity, count) async for name, entity, count in bulk.live_names(self.target)}
@@ -235,9 +236,9 @@ class _BulkLoad:
         await asyncio.to_thread(self.told, stage, done, total)
 
     async def _switch(self, made: Workspace, before: dict[UUID, str]) -> None:
-        """Put the new workspace in the place of the target, with all that was written there meanwhile."""
+        """Replace the target by the new workspace, including everything written to the target in the meantime."""
         for left in reversed(range(_ROUNDS)):
-            state = await self._state()  # read first: whatever is written from now on makes it another
+            state = await self._state()  # read first: anything written from now on changes it
             before = await self._catch_up(made, before)
             await self._tell("Catching up", 1, 1)
             async with bulk.alone(self.target) as tx:
@@ -258,8 +259,8 @@ class _BulkLoad:
             return str(await tx.value("bulk.state"))
 
     async def _catch_up(self, made: Workspace, before: dict[UUID, str]) -> dict[UUID, str]:
-        """Give the new workspace what was written to the target, while others go on writing; the versions of documents
-        of the target that it has now."""
+        """Copy what was written to the target into the new workspace, while others continue to write. Returns the
+        versions of documents of the target that the new workspace now has."""
         async with self.target.transaction(snapshot=True, unhurried=True) as tx:
             now = await bulk.document_ids(tx)
             rules, how = await resolution.rules(tx), await resolution.settings(tx)
@@ -269,7 +270,7 @@ class _BulkLoad:
         arrived = {id_: uri for id_, uri in now.items() if id_ in before}
         for ids in _batches(new):
             async with self.target.transaction(snapshot=True, unhurried=True) as tx:
-                rows = await bulk.rows_of(tx, ids)  # what was removed just now is no longer there
+                rows = await bulk.rows_of(tx, ids)  # documents removed just now are no longer there
             await record.store(made, _without_sources(rows))
             arrived |= {one.document.id: one.document.uri for one in rows}
         if gone:
@@ -284,8 +285,8 @@ class _BulkLoad:
         return arrived
 
     async def _catch_up_alone(self, tx: Transaction, made: int, before: dict[UUID, str]) -> None:
-        """The same in the transaction of the switch, while others wait to write. What is stored here is settled after
-        the switch: no model is asked while others wait."""
+        """The same in the transaction of the switch, while others wait to write. Documents stored here are settled
+        after the switch: no model is called while others wait."""
         now = await bulk.document_ids(tx, failed=True)
         rules, how = await resolution.rules(tx), await resolution.settings(tx)
         new, gone = _difference(before, now)
@@ -303,8 +304,8 @@ class _BulkLoad:
 
 
 async def _arrived(made: Workspace, there: dict[UUID, str]) -> dict[UUID, str]:
-    """Those of these versions of documents that are in the new workspace, or were replaced there by the load. Others
-    were removed before they were read, and may have been added again since."""
+    """The versions of documents among these that are in the new workspace, or were replaced there by the load. The
+    others were removed before they were read, and may have been added again since."""
     async with made.transaction(snapshot=True, unhurried=True) as tx:
         now = await bulk.document_ids(tx)
     uris = set(now.values())
@@ -312,14 +313,14 @@ async def _arrived(made: Workspace, there: dict[UUID, str]) -> dict[UUID, str]:
 
 
 def _difference(before: dict[UUID, str], now: dict[UUID, str]) -> tuple[list[UUID], list[str]]:
-    """The versions of documents that are new, and the uris of those that were removed."""
+    """The new versions of documents, and the uris of removed documents."""
     uris = set(now.values())
     gone = [uri for id_, uri in before.items() if id_ not in now and uri not in uris]
     return [id_ for id_ in now if id_ not in before], gone
 
 
 def _without_sources(rows: Sequence[Contribution]) -> list[Contribution]:
-    """Documents to be stored in a workspace that has no sources; the switch adds what they were made from."""
+    """Documents to store in a workspace that has no sources; the switch adds the sources."""
     return [one._replace(document=one.document._replace(source=None)) for one in rows]
 
 
@@ -328,7 +329,7 @@ def _batches(ids: Sequence[UUID]) -> Iterator[Sequence[UUID]]:
 
 
 async def _regroup(made: Workspace, found: Hierarchy | None) -> None:
-    """Find communities in the new workspace as they were found in the target, if they were."""
+    """Find communities in the new workspace with the settings of the target, if the target has any."""
     if found:
         await regroup(made, LeidenSettings(found.most, found.resolution, found.seed))
 

@@ -1,4 +1,4 @@
-"""Shards: what a bulk load takes at a time of its sources. Each has a key of its own, so that it is worked once."""
+"""Shards: the units in which a bulk load processes its sources. Each has its own key, so that it is processed once."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ FILES_AT_ONCE = 64
 
 _LINES, _PARQUET = (".jsonl", ".ndjson"), ".parquet"
 _USER = re.compile(r"//[^/@]*@")
-_SAID = frozenset({"entities", "triples", "relations", "chunks"})  # a row that has one of these needs no extractor
+_SAID = frozenset({"entities", "triples", "relations", "chunks"})  # a row with one of these needs no extractor
 
 Read = Source | Document | Refused | Unreadable
 
 
 @dataclass(frozen=True)
 class InputFile:
-    """A file of the source: its path, or an address such as s3://bucket/key, and the uri that it goes by."""
+    """A source file: its path, or an address such as s3://bucket/key, and its uri."""
 
     where: str
     uri: str
@@ -47,15 +47,16 @@ class InputFile:
 
     @property
     def shown(self) -> str:
-        """What messages call it: its path, or the address without what may be secret in it."""
+        """Its name in messages: the path, or the address without possible secrets."""
         return self.uri if _is_address(self.where) else self.where
 
 
 @dataclass(frozen=True)
 class Shard:
-    """Some documents that are worked together: those of several files, or rows of one from `first` to before `last`.
+    """Documents that are processed together: those of several files, or the rows of one file from `first` to before
+    `last`.
 
-    Of JSON lines `first` and `last` are bytes, and `line` is the number of the first line; of Parquet they are rows.
+    For JSON lines, `first` and `last` are bytes, and `line` is the number of the first line; for Parquet they are rows.
     """
 
     files: tuple[InputFile, ...]
@@ -65,25 +66,25 @@ class Shard:
 
     @property
     def key(self) -> str:
-        """What names the shard: another one if its files have changed."""
+        """The key of the shard, which changes if its files do."""
         return hashlib.sha256(repr(self).encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True)
 class RecordShard:
-    """Versions of documents that are in the workspace already."""
+    """Versions of documents that are already in the workspace."""
 
     workspace: int
     ids: tuple[UUID, ...]
 
     @property
     def key(self) -> str:
-        """What names the shard: another one for other documents."""
+        """The key of the shard, which differs for other documents."""
         return hashlib.sha256(repr(self).encode()).hexdigest()[:32]
 
 
 def shards_of(paths: Sequence[str], files: Files, skipped: list[Skipped | Unreadable]) -> Iterator[Shard]:
-    """The shards of these files, folders and addresses. What is no document is added to `skipped`."""
+    """The shards of these files, folders and addresses. Files that are not documents are added to `skipped`."""
     waiting: list[InputFile] = []
     for file in _input_files(paths, files, skipped):
         if file.uri.endswith(_LINES):
@@ -100,7 +101,7 @@ def shards_of(paths: Sequence[str], files: Files, skipped: list[Skipped | Unread
 
 
 def read(shard: Shard, files: Files) -> Iterator[Read]:
-    """The documents of a shard. One whose entities are given is a Document, any other a Source."""
+    """The documents of a shard: a Document if its entities are given, otherwise a Source."""
     first = shard.files[0]
     if first.uri.endswith(_LINES):
         yield from _read_lines(shard, first)
@@ -116,7 +117,7 @@ def read(shard: Shard, files: Files) -> Iterator[Read]:
                         yield loaded
 
 
-# --- which files there are --------------------------------------------------------------------------
+# --- listing files ----------------------------------------------------------------------------------
 
 
 def _input_files(paths: Sequence[str], files: Files, skipped: list[Skipped | Unreadable]) -> Iterator[InputFile]:
@@ -146,7 +147,7 @@ def _remote_files(address: str) -> Iterator[InputFile]:
     path = path.rstrip("/")
     place, mark, options = address.partition("?")
     start = place.rstrip("/").removesuffix(path)
-    named = _USER.sub("//", start)  # a uri is shown, and must not tell a secret
+    named = _USER.sub("//", start)  # a uri is shown, and must not reveal a secret
     found = system.get_file_info(path)
     if found.type == fs.FileType.NotFound:
         raise ConfigError(f"{named}{path} does not exist. Check the address, and the variables with its credentials.")
@@ -170,7 +171,7 @@ def _system(where: str) -> tuple[fs.FileSystem, str]:
 
 
 class _local:  # noqa: N801 (used as a function)
-    """A file as a path on this machine: its own, or that of a copy that is gone afterwards."""
+    """A file as a path on this machine: its own, or that of a temporary copy."""
 
     def __init__(self, where: str) -> None:
         self._where = where
@@ -248,7 +249,7 @@ def _read_rows(shard: Shard, file: InputFile) -> Iterator[Read]:
 
 
 def _rows(parquet: pq.ParquetFile, first: int) -> Iterator[Mapping[str, Any]]:
-    """The rows of a file from one on, without reading the row groups before it."""
+    """The rows of a file from `first` on, without reading the row groups before it."""
     for group in range(parquet.metadata.num_row_groups):
         size = parquet.metadata.row_group(group).num_rows
         if first >= size:

@@ -1,6 +1,6 @@
-"""The spool: what was made of each shard, in a folder that all nodes share, so that nothing is worked twice.
+"""The spool: the results of each shard, in a folder that all nodes share, so that nothing is processed twice.
 
-A shard's rows are Parquet files, and one small file says that they are complete. It is written last.
+The rows of a shard are Parquet files, and a small file, which is written last, marks them as complete.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Spool:
     folder: Path
 
     def worked(self, key: str) -> Worked | None:
-        """What was made of the shard of this key; None while it is not complete."""
+        """The result for the shard with this key; None while it is not complete."""
         try:
             told: dict[str, Any] = json.loads((self.folder / f"{key}.json").read_text())
         except FileNotFoundError:
@@ -61,7 +61,7 @@ class Spool:
     def write(
         self, key: str, rows: Sequence[Contribution], vectors: Sequence[Vector], failed: Iterable[tuple[str, str]]
     ) -> Worked:
-        """Keep what was made of a shard."""
+        """Store the result for a shard."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self._write(key, DocumentRow, [one.document for one in rows])
         chunks = [chunk for one in rows for chunk in one.chunks]
@@ -101,7 +101,7 @@ class Spool:
             yield Vector("chunk", id_, hash_, HalfVector.from_binary(value))
 
     def made(self, key: str) -> list[Made]:
-        """The recipes by which a shard was worked."""
+        """The recipes by which a shard was processed."""
         worked = self.worked(key)
         return [Made(*one) for one in worked.made] if worked else []
 

@@ -1,4 +1,4 @@
-"""The steps of a bulk load that run on the cluster: each takes a table of rows and gives one. See `flows`."""
+"""The steps of a bulk load that run on the cluster: each takes a table of rows and returns one. See `flows`."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ from trueweave.store.postgres import bulk
 from trueweave.store.postgres.vectors.vectors import Vector
 from trueweave.text.names import key
 
-_LINKED_AT_ONCE = 1500  # chunks; many have the same words, each of which is looked up once
+_LINKED_AT_ONCE = 1500  # chunks; many share the same words, each of which is looked up once
 
 
 @dataclass(frozen=True)
 class WorkShards:
-    """Works shards with models that its process opens once; gives what was made of each, by its key."""
+    """Processes shards with models that each process opens once. Returns the result for each shard, by its key."""
 
     load: Load
 
@@ -71,15 +71,15 @@ class _Record(NamedTuple):
 
 @dataclass(frozen=True)
 class Steps:
-    """The steps of a load, in the order in which they run. `left_out` are the versions of documents of a shard that
-    another shard has a later version of."""
+    """The steps of a load, in the order in which they run. `left_out` has, for each shard, the versions of documents of
+    which another shard has a later version."""
 
     load: Load
     parts: int
     how: ResolutionSettings
     left_out: Mapping[str, frozenset[UUID]]
 
-    # --- documents: of two with the same uri, the one that comes later counts
+    # --- documents: of two with the same uri, the later one counts
 
     def map_uris(self, table: Table) -> Table:
         def rows() -> Iterator[tuple[int, Any]]:
@@ -101,8 +101,8 @@ class Steps:
         return packed(left_out)
 
     def load_record(self, table: Table) -> Table:
-        """Load what the documents of some shards say. Gives the sums of their names by part, and beyond the parts what
-        later steps need: the sums of their pairs of names, and their chunks."""
+        """Load what the documents of some shards say. Returns the sums of their names by part and, in two more parts,
+        what later steps need: the sums of their pairs of names, and their chunks."""
         mentions: list[MentionRow] = []
         links: list[LinkRow] = []
         chunks: list[UUID] = []
@@ -164,7 +164,7 @@ class Steps:
         return packed((entry.key % self.parts, entry) for entry in key_entries(unpacked(table), self.how))
 
     def reduce_keys(self, table: Table) -> Table:
-        """Load the keys of a part; gives the pairs of names that are alike."""
+        """Load the keys of a part. Returns the pairs of names that are alike."""
         entries: list[KeyEntry] = list(unpacked(table))
         pairs = sorted(alike_pairs(entries, self.how))
         self._process.run(self._load_keys(entries, pairs))
@@ -190,7 +190,7 @@ class Steps:
         return packed(rows())
 
     def reduce_links(self, table: Table, entities: Shared[EntityOf]) -> Table:
-        """Load the relations of a part; gives how many relations each entity has there."""
+        """Load the relations of a part. Returns how many relations each entity has there."""
         related = relate(merge_pairs(unpacked(table)), entities())
         texts = [
             ChangedText(
@@ -217,7 +217,7 @@ class Steps:
         return packed((part_of(entity_of(one.id), self.parts), ("name", one)) for one in unpacked(table))
 
     def reduce_entities(self, table: Table, entities: Shared[EntityOf]) -> Table:
-        """Load the names and entities of a part; gives how many of each there are."""
+        """Load the names and entities of a part. Returns how many of each there are."""
         names: list[NameSum] = []
         degrees: Counter[UUID] = Counter()
         for kind, *row in unpacked(table):
@@ -245,7 +245,7 @@ class Steps:
     # --- occurrences
 
     def link_chunks(self, table: Table) -> Table:
-        """Link chunks to the names in them; gives how many were."""
+        """Link chunks to the names in them. Returns how many were linked."""
         chunks: list[UUID] = list(unpacked(table, self._chunks))
 
         async def link() -> None:

@@ -1,7 +1,7 @@
-"""What many documents say together, added up in two steps: within a shard, then over all shards by key.
+"""Aggregating what many documents say, in two steps: within a shard, then over all shards by key.
 
-Everything is a sum of integers by key, so it does not matter how documents are dealt out to shards, or in which order
-these arrive. The result is what settling the same documents one after the other comes to.
+Everything is a sum of integers by key, so it does not matter how documents are distributed over shards, or in which
+order these arrive. The result is the same as from settling the same documents one after the other.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Counted = dict[tuple[str, UUID], tuple[str, int, int]]  # by kind and hash: the 
 
 
 class NameSum(NamedTuple):
-    """A name, the sums over its mentions, and what is said of it."""
+    """A name, the sums over its mentions, and what is said about it."""
 
     id: UUID
     written: str
@@ -46,7 +46,7 @@ class NameSum(NamedTuple):
 
 
 class PairSum(NamedTuple):
-    """Two names as they are written, the sums over the links from one to the other, and what is said of these."""
+    """Two names as written, the sums over the links from one to the other, and what is said about them."""
 
     source: UUID
     target: UUID
@@ -58,7 +58,7 @@ class PairSum(NamedTuple):
 
 
 class KeyEntry(NamedTuple):
-    """A name under one of its keys: as it is stored there, or as it looks there for others."""
+    """A name under one of its keys: either stored there, or searching for others there."""
 
     key: int
     name: UUID
@@ -69,8 +69,8 @@ class KeyEntry(NamedTuple):
 
 @dataclass(frozen=True)
 class EntityOf:
-    """Which entity a name belongs to. Names that are alike to no other, and were in no entity before, are not listed:
-    their entity follows from the name. An id must be new in every load: a former one may belong to other names by
+    """The entity of each name. Names that are not similar to others and had no entity before are not listed: their
+    entity is derived from the name. Such an id must be new in every load, as a former one may belong to other names by
     now."""
 
     load: str
@@ -81,7 +81,7 @@ class EntityOf:
 
 
 def part_of(id_: UUID, parts: int) -> int:
-    """The part that a key belongs to. Ids are hashes, so parts are about equal."""
+    """The part that an id belongs to. Ids are hashes, so parts are about equal."""
     return id_.int % parts
 
 
@@ -89,7 +89,7 @@ def part_of(id_: UUID, parts: int) -> int:
 
 
 def sum_mentions(mentions: Iterable[MentionRow]) -> list[NameSum]:
-    """What the mentions of a shard come to, for each name."""
+    """The sums over the mentions of a shard, for each name."""
     written: dict[UUID, tuple[str, str]] = {}
     counts: defaultdict[UUID, list[int]] = defaultdict(lambda: [0] * 9)
     said: defaultdict[UUID, Counted] = defaultdict(dict)
@@ -116,7 +116,7 @@ def merge_names(sums: Iterable[NameSum]) -> list[NameSum]:
 
 
 def key_entries(names: Iterable[NameSum], how: ResolutionSettings) -> list[KeyEntry]:
-    """The keys under which these names are stored, and those under which they look for others."""
+    """The keys under which these names are stored, and those under which they search for others."""
     entries: list[KeyEntry] = []
     for name in names:
         form = compared(name.written, how)
@@ -127,7 +127,7 @@ def key_entries(names: Iterable[NameSum], how: ResolutionSettings) -> list[KeyEn
 
 
 def alike_pairs(entries: Iterable[KeyEntry], how: ResolutionSettings) -> set[Pair]:
-    """The pairs of alike names among those under the same keys, the smaller id first."""
+    """The pairs of names alike among those under the same keys, the smaller id first."""
     stored: defaultdict[int, list[KeyEntry]] = defaultdict(list)
     looking: list[KeyEntry] = []
     for entry in entries:
@@ -153,7 +153,7 @@ def alike_pairs(entries: Iterable[KeyEntry], how: ResolutionSettings) -> set[Pai
 
 
 def sum_links(links: Iterable[LinkRow], written: Mapping[UUID, str]) -> list[PairSum]:
-    """What the links of a shard come to, for each pair of names; `written` says how its names are written."""
+    """The sums over the links of a shard, for each pair of names; `written` has the spelling of each name."""
     counts: defaultdict[Pair, list[int]] = defaultdict(lambda: [0] * 9)
     weights: defaultdict[Pair, int] = defaultdict(int)
     said: defaultdict[Pair, Counted] = defaultdict(dict)
@@ -190,7 +190,7 @@ def merge_pairs(sums: Iterable[PairSum]) -> list[PairSum]:
 
 
 class Related(NamedTuple):
-    """The rows of some pairs of names, and of the relations that they make."""
+    """The rows of some pairs of names, and of the relations that they form."""
 
     name_pairs: list[NamePairRow]
     phrase_counts: list[PhraseCount]
@@ -198,7 +198,7 @@ class Related(NamedTuple):
 
 
 def relate(sums: Sequence[PairSum], entity_of: EntityOf) -> Related:
-    """What these pairs of names come to; all pairs from one entity to another are among them, or none is."""
+    """The rows for these pairs of names; for two entities, they must have all pairs or none."""
     groups: defaultdict[tuple[UUID, Pair], list[tuple[PairSum, NamePairRow]]] = defaultdict(list)
     name_pairs: list[NamePairRow] = []
     phrase_counts: list[PhraseCount] = []
@@ -223,7 +223,7 @@ def relate(sums: Sequence[PairSum], entity_of: EntityOf) -> Related:
 
 
 class Gathered(NamedTuple):
-    """The rows of some names, and of the entities that they make."""
+    """The rows of some names, and of the entities that they form."""
 
     names: list[NameRow]
     phrase_counts: list[PhraseCount]
@@ -231,7 +231,7 @@ class Gathered(NamedTuple):
 
 
 def gather(sums: Iterable[NameSum], degrees: Mapping[UUID, int], entity_of: EntityOf) -> Gathered:
-    """What these names come to; all names of an entity are among them, or none is."""
+    """The rows for these names; for each entity, they must have all names or none."""
     groups: defaultdict[UUID, list[NameSum]] = defaultdict(list)
     for one in sums:
         groups[entity_of(one.id)].append(one)
@@ -248,7 +248,7 @@ def gather(sums: Iterable[NameSum], degrees: Mapping[UUID, int], entity_of: Enti
     return Gathered(names, phrase_counts, entities)
 
 
-# --- what is said -----------------------------------------------------------------------------------
+# --- phrases ----------------------------------------------------------------------------------------
 
 
 def _count(said: Counted, kind: str, hash_: UUID, value: str, count: int, weight: int) -> None:

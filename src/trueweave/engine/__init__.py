@@ -1,1 +1,1 @@
-"""AsyncTrueweave: one workspace of an index, with everything that can be done in it. The class is in `trueweave`."""
+"""AsyncTrueweave: one workspace of an index and everything you can do with it. The class is in `trueweave`."""

@@ -1,4 +1,4 @@
-"""Questions: evidence by a method, an answer from that, and methods side by side."""
+"""Questions: retrieving evidence, answering from it, and comparing methods."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NO_DOCUMENT = "no document passes the filter. `trueweave documents` shows which
 
 @dataclass(frozen=True)
 class Models:
-    """The models to ask with; None where there is none. `llm` answers, `searching` is asked what to look for."""
+    """The models that questions use, None if not set. `llm` answers, `searching` is asked what to search for."""
 
     embedder: Embedder | None = None
     llm: StreamingLLM | None = None
@@ -39,15 +39,15 @@ class Models:
 
 @dataclass(frozen=True)
 class Asking:
-    """Questions to one workspace, with these models and prompts. Each question is answered from readers of its own."""
+    """Questions to one workspace, with these models and prompts. Each question has its own readers."""
 
     open_readers: Callable[[Filter], Readers]
     models: Models
     prompts: PromptSet = BUILT_IN
-    most_tokens: int = 14_000  # that a model may be given at once
+    most_tokens: int = 14_000  # limit for one prompt
 
     async def retrieve(self, query: Query, method: Method) -> Evidence:
-        """What a method finds, with the trace of how."""
+        """What a method finds, with a trace of how."""
         return await self._retrieve(query, method, UsageMeter())
 
     async def _retrieve(self, query: Query, method: Method, meter: UsageMeter) -> Evidence:
@@ -67,9 +67,10 @@ class Asking:
     async def stream(
         self, query: Query, method: Method, answering: Answering, history: Sequence[Message] = (), *, context_only: bool
     ) -> AsyncGenerator[str | Answer, None]:
-        """The answer in pieces as the model writes them, and at the end the whole of it, checked.
+        """The answer in pieces as the model writes them, and at the end the complete, checked answer.
 
-        With `context_only` the model is not asked: the answer is without text, and has what the model would be shown.
+        With `context_only` the model is not called: the answer has no text, only the context that the model would be
+        shown.
         """
         name = registry.name_of(method)
         with open_span(f"ask {name}", {"trueweave.method": name}) as asked:
@@ -109,7 +110,7 @@ class Asking:
                 yield piece
 
     async def compare(self, query: Query, methods: Sequence[Method], answering: Answering | None) -> Comparison:
-        """Methods side by side, one after the other so that none slows another; with answers if `answering` is given.
+        """Compare methods, one after the other so that none slows another; with answers if `answering` is given.
 
         A method that cannot be used here is listed with the reason.
         """
@@ -130,7 +131,7 @@ class Asking:
 
 
 async def whole(pieces: AsyncIterator[str | Answer]) -> Answer:
-    """The answer at the end of its pieces."""
+    """The complete answer, which is the last item of the stream."""
     last: str | Answer = ""
     async for piece in pieces:
         last = piece
@@ -139,6 +140,6 @@ async def whole(pieces: AsyncIterator[str | Answer]) -> Answer:
 
 
 def chosen(method: str | Method, *, rerank: bool = False) -> Method:
-    """A method by its name, or as it is; reranked if that is wanted."""
+    """A method by its name, or the method itself; wrapped in reranking if `rerank` is set."""
     found = registry.make(method) if isinstance(method, str) else method
     return reranked(found) if rerank else found

@@ -1,4 +1,4 @@
-"""What a workspace may spend on models, and has spent."""
+"""The budget of a workspace and its spending on models."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ class AsyncBudgetGroup:
         self._core = core
 
     async def get(self) -> Budget:
-        """What this workspace may spend on models, and has spent."""
+        """How much this workspace may spend on models, and how much it has spent."""
         async with self._core.workspace.transaction() as tx:
             return await ledger.budget(tx)
 
     async def allow(self, *, price: Decimal | None = None, tokens: int | None = None) -> Budget:
-        """Let this workspace spend so much more, in money or in tokens, over all workers; without either, no cap."""
+        """Let this workspace spend this much more, in money or tokens, over all workers; with neither, no cap."""
         async with self._core.workspace.transaction() as tx:
             return await ledger.allow(tx, price, tokens)
 
     @asynccontextmanager
     async def for_run(self, *, price: Decimal | None = None, tokens: int | None = None) -> AsyncIterator[None]:
-        """A budget for one run: inside `async with`, this workspace spends no more than that, in money or in tokens,
-        over all workers, and no more than its own budget allows. At the end, or if this process dies, it is gone.
-        ConfigError where another run has one."""
+        """A budget for one run: inside `async with`, this workspace spends at most this much, in money or in tokens,
+        over all workers, and never more than its own budget allows. It ends with the block, or if this process dies.
+        Raises ConfigError if another run has one."""
         async with AsyncExitStack() as run:
             with translated():
                 await run.enter_async_context((await self._core.models()).run_budget(price, tokens))
             yield
 
     async def receipt(self, since: datetime | None = None) -> list[Spent]:
-        """What was spent since then, by stage and model."""
+        """What was spent since a time, by stage and model."""
         async with self._core.workspace.transaction() as tx:
             return await ledger.receipt(tx, since)
 
     async def receipt_by_document(self, since: datetime | None = None, limit: int = 20) -> list[SpentOn]:
-        """What was spent since then on the costliest documents, by model."""
+        """What was spent since a time on the most expensive documents, by model."""
         async with self._core.workspace.transaction() as tx:
             return await ledger.receipt_by_document(tx, since, limit)

@@ -1,4 +1,4 @@
-"""Communities of the graph, and what is written about them."""
+"""Communities of the graph and their reports."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class AsyncCommunitiesGroup:
         self._core = core
 
     async def find(self) -> CommunityChanges:
-        """Find the communities of the graph as it is settled now; what that changed.
+        """Find the communities of the graph as currently indexed. Returns what changed.
 
-        Nothing is done where the graph is as it was. No model is asked: `write_reports` does that.
+        Nothing is done if the graph has not changed. No model is called: `write_reports` does that.
         """
         return await regroup(self._core.workspace, self._how_grouped())
 
@@ -42,10 +42,10 @@ class AsyncCommunitiesGroup:
         return await estimate(self._core.workspace, kit.reporting, price)
 
     async def write_reports(self, listener: Listener = ignore) -> Reported:
-        """Write about all communities that have no report, or a stale one; how many that were.
+        """Write reports on all communities that have none, or a stale one. Returns how many were written.
 
-        Without a language model, names and sentences are picked out of the documents. Like `add` it may be stopped at
-        any moment and run again, and other workers of this workspace go on with it.
+        Without a language model, names and sentences are picked out of the documents. Like `add`, you can stop it at
+        any time and run it again, and other workers of this workspace continue it.
         """
         await self.request_reports()
         counted = CountingListener(listener, Reported())
@@ -53,35 +53,35 @@ class AsyncCommunitiesGroup:
         return counted.total
 
     async def request_reports(self) -> None:
-        """Have workers write about all communities that have no report, or a stale one, and do not wait for them."""
+        """Queue reports for all communities that have none, or a stale one, and return at once: workers write them."""
         async with self._core.workspace.transaction() as tx:
             await communities.request_reports(tx)
             await failed_work.forget(tx, "report")
             await ask_for(tx, "report")
 
     async def hierarchy(self) -> Hierarchy | None:
-        """The communities as a whole, level by level; None where none were looked for yet."""
+        """An overview of the communities, level by level; None if none have been looked for yet."""
         async with self._core.workspace.transaction() as tx:
             return await communities.hierarchy(tx)
 
     async def select(
         self, level: int | None = None, *, within: UUID | None = None, since: datetime | None = None, limit: int = 50
     ) -> list[Community]:
-        """Communities, the largest first: of a level, right within another, or changed since then."""
+        """Communities, largest first: of a level, directly within another, or changed since a time."""
         async with self._core.workspace.transaction() as tx:
             return await communities.listed(tx, level=level, within=within, since=since, limit=limit)
 
     async def retired(self, since: datetime, limit: int = 50) -> list[RetiredCommunity]:
-        """Communities that are no more since then, the latest first."""
+        """Communities that have ceased to exist since a time, latest first."""
         async with self._core.workspace.transaction() as tx:
             return await communities.retired(tx, since, limit)
 
     async def get(self, id: UUID | str) -> Community:
-        """The community of this id, or of the one id that begins like this."""
+        """The community with this id, or the only one whose id begins with it."""
         return await found_community(self._core, id)
 
     async def report(self, community: UUID) -> CommunityReport | None:
-        """What is written about a community, if anything is."""
+        """The report on a community; None if there is none."""
         async with self._core.workspace.transaction() as tx:
             return await communities.report(tx, community)
 
@@ -95,7 +95,7 @@ class AsyncCommunitiesGroup:
 
 
 async def found_community(core: OpenWorkspace, id: UUID | str) -> Community:
-    """The community of this id, or of the one id that begins like this."""
+    """The community with this id, or the only one whose id begins with it."""
     async with core.workspace.transaction() as tx:
         found = await communities.beginning(tx, str(id).lower())
         if len(found) != 1:

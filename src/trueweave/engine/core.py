@@ -1,4 +1,4 @@
-"""A workspace that is open, with its settings and models: what the engine and its groups share."""
+"""An open workspace with its settings and models, shared by the engine and its groups."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ if TYPE_CHECKING:
     from trueweave.engine.factory import ModelFactory
     from trueweave.engine.workspace_models import WorkspaceModels
 
-# `factory`, `workspace_models` and `asking` import the clients of models, which take longer to load than everything
-# else. They are imported where they are used, so that commands which only read the index start faster.
+# `factory`, `workspace_models` and `asking` import the model clients, which take longer to load than everything else.
+# They are imported where they are used, so that commands which only read the index start faster.
 
 
 class OpenWorkspace:
-    """One workspace, and the models to work in it with. Nothing is opened until it is needed."""
+    """One workspace and the models used in it. Everything is opened when first needed."""
 
     def __init__(
         self,
@@ -87,25 +87,27 @@ class OpenWorkspace:
 
     @property
     def workspace(self) -> Workspace:
-        """The workspace in its database. After a bulk load it is the new index, as soon as that was noticed."""
+        """The workspace in its database: the new index, once it was noticed that a bulk load has replaced the old
+        one."""
         self._follow()
         return self._workspace
 
     def _follow(self) -> None:
-        """Leave an index that a bulk load has replaced, with all that was made for it."""
+        """Switch to the new index if a bulk load has replaced this one, and discard everything made for the old one."""
         latest = self._workspace.latest
         if latest != self._workspace:
             self._workspace, self._where = latest, VectorLayoutCache(latest)
             self._forget_models()
 
     def _forget_models(self) -> None:
-        """Have models made anew when they are next needed. Those that were made are closed with the workspace."""
+        """Discard the models, so that they are made anew when next needed. The workspace closes the old ones at the
+        end."""
         self._models = None
         if self._embedder_is_of_settings:
             self._embedder = None
 
     async def aclose(self) -> None:
-        """Let go of what was opened to work with models, and end all streams. The database stays open."""
+        """Close all streams and everything that was opened for models. The database stays open."""
         try:
             await self.streams.aclose()
         finally:
@@ -120,7 +122,7 @@ class OpenWorkspace:
         from trueweave.engine.factory import opened_models
         from trueweave.engine.workspace_models import WorkspaceModels
 
-        async with self._opening:  # two who ask at once share one
+        async with self._opening:  # concurrent callers share one
             if self._factory is None:
                 opening = opened_models(self.workspace.database, self.settings.lease)
                 self._factory = await self._closing.enter_async_context(opening)
@@ -131,36 +133,36 @@ class OpenWorkspace:
                 given = Given(embedder, self._extractor, self._chunker)
                 made = await WorkspaceModels.open(self._factory, workspace, self.settings, await self.prompts(), given)
                 await self._closing.enter_async_context(aclosing(made))
-                if workspace == self.workspace:  # not replaced meanwhile
+                if workspace == self.workspace:  # not replaced meanwhile by a bulk load
                     self._models = made
         return self._models
 
     async def prompts(self) -> PromptSet:
-        """The prompts that models are asked with here, read when they are first needed."""
+        """The prompts used in this workspace, read when first needed."""
         if self._prompts is None:
             folder = self.settings.prompt_folder
             self._prompts = await asyncio.to_thread(PromptSet.from_folder, folder) if folder else BUILT_IN
         return self._prompts
 
     async def embedding(self) -> Embedder | None:
-        """The embedder to add documents with: a workspace without vectors takes its space."""
+        """The embedder for adding documents. A workspace without vectors adopts its space."""
         embedder = await self.embedder()
         if embedder and not self.has_space:
             await self.take_space(embedder)
         return embedder
 
     async def embedder(self) -> Embedder | None:
-        """The embedder, opened when it is first needed; None where neither caller nor settings name one."""
+        """The embedder, opened when first needed; None if neither the caller nor the settings name one."""
         self._follow()
         while self._embedder is None and (name := self.settings.embedding_model):
             models = await self.models()
             embedder = await models.embedder(name)
-            if models is self._models:  # not replaced meanwhile
+            if models is self._models:  # not replaced meanwhile by a bulk load
                 self._embedder, self._embedder_is_of_settings = embedder, True
         return self._embedder
 
     async def take_space(self, embedder: Embedder) -> None:
-        """Give the workspace the space of this embedder, unless it has one."""
+        """Give the workspace the space of this embedder, unless it already has one."""
 
         async def look() -> Space | None:
             async with self.workspace.transaction() as tx:
@@ -171,22 +173,22 @@ class OpenWorkspace:
         self.has_space = True
 
     async def chat(self, role: ModelRole) -> StreamingLLM | None:
-        """The language model that was given, or the one of the settings for a role."""
+        """The language model passed by the caller, or the one set for this role."""
         if self.llm is None and (name := self.settings.model_for(role)):
             return (await self.models()).chat(name)
         return self.llm
 
     def files(self, seen: Seen) -> Files:
-        """What reads files, and names them. Those that were read to their end are noted."""
+        """The reader of files, which also gives them their uris. It notes in `seen` which were read to the end."""
         return Files.of(self.settings, whole=seen.whole)
 
     def open_readers(self, filter: Filter) -> Readers:
-        """Readers of the primary with this filter, for what is looked up beside other statements to it."""
+        """Readers of the primary with this filter, for lookups that run alongside other statements on the primary."""
         return self._changed(open_readers(self._layouts, filter), filter)
 
     def open_question(self, filter: Filter) -> Readers:
-        """The readers of a question with this filter: those of a standby, where there is one that may answer it. Other
-        stores may be ahead of standbys, so that they are read together with the primary alone."""
+        """Readers for a question with this filter: those of a standby, if one may answer it. Other stores may be ahead
+        of standbys, so when one is used, only the primary is read with it."""
         is_alone = self.settings.graph == self.settings.vectors == "postgresql"
         return self._changed(open_readers(self._layouts, filter, standbys=is_alone), filter)
 
@@ -200,7 +202,7 @@ class OpenWorkspace:
         return self._change_readers(readers, filter) if self._change_readers else readers
 
     def target(self, store: str) -> ProjectionTarget:
-        """A store besides PostgreSQL that the settings name, as a projector sees it."""
+        """A store besides PostgreSQL that the settings name, in the form a projector uses."""
         return self._stores.target(self.settings, store)
 
     async def worker(self, dependencies: WorkerDependencies, listener: Listener, *, patient: bool = False) -> Worker:
@@ -214,13 +216,13 @@ class OpenWorkspace:
         return models.dependencies(await self.embedding(), self.llm)
 
     async def liveness(self) -> Liveness:
-        """Whether this process is alive, as others see it."""
+        """The lease that shows other processes that this one is alive."""
         await self.models()
         assert self._factory, "models were made by one"
         return await self._factory.liveness()
 
     async def work_off(self, listener: Listener) -> None:
-        """Work until nothing waits any longer."""
+        """Run a worker until the queue is empty."""
         no_more = asyncio.Event()
         no_more.set()
         with in_run(listener, is_watched=True):
@@ -234,13 +236,13 @@ class OpenWorkspace:
             await asyncio.gather(working, return_exceptions=True)
 
     async def settle(self) -> int:
-        """Bring the view up to date with all that is stored; how many versions of documents were settled."""
+        """Bring the view up to date with the record. Returns the number of document versions settled."""
         settled = await settle(self.workspace, await self.embedding())
         await self.finish_settling(settled)
         return settled.documents
 
     async def settle_in(self, workspace: Workspace) -> None:
-        """Settle what waits in another workspace, with the models and settings of this one."""
+        """Settle what is waiting in another workspace, with the models and settings of this one."""
         embedder = None if self._embedder_is_of_settings else self._embedder
         given = self._extractor, self._chunker
         other = OpenWorkspace(workspace, embedder, self._of_process, self.llm, self.own, self._factory, None, *given)
@@ -248,23 +250,23 @@ class OpenWorkspace:
             await other.settle()
 
     async def finish_settling(self, settled: SettleResult) -> None:
-        """What follows when all is settled: texts are linked to names, and large tables of vectors moved. Then the
-        first failure by a bug is raised, if there was one."""
+        """Run the steps that follow settling: link texts to names, and move large vector tables. If there was a failure
+        caused by a bug, raise the first one afterwards."""
         await link(self.workspace)
         await vectors.move_to_own_table(self.workspace, settled.vectors)
         if settled.defect:
             raise settled.defect
 
     async def change_space(self, embedder: Embedder, progress: Progress = unseen) -> None:
-        """Embed everything with another model beside the old vectors, then switch to it at once."""
+        """Embed everything with another model alongside the old vectors, then switch in one step."""
         held_up = await vectors.change_space(self.workspace, with_roles(embedder), progress)
         self._embedder = embedder
         if held_up:
             await self.settle()
 
     async def change_settings(self, changes: Mapping[str, Any], unset: Collection[str] = ()) -> Settings:
-        """Give this workspace settings of its own, for all who work in it, and take others back; those in force here
-        now. Other processes see them when they next open the workspace."""
+        """Set settings of this workspace for everyone who uses it, and unset others. Returns the settings now in effect
+        here. Other processes see the change when they next open the workspace."""
         self.own = await change_settings(self.workspace, changes, unset)
         self.settings = self._of_process.over(self.own)
         self._forget_models()
@@ -272,7 +274,7 @@ class OpenWorkspace:
 
 
 def with_roles(embedder: Embedder) -> Embedder:
-    """This embedder, unless it takes texts without their role, as embedders once did."""
+    """Return this embedder; ConfigError if `embed` does not take the role of the texts, as in older versions."""
     try:
         inspect.signature(embedder.embed).bind([], "query")
     except TypeError as error:
@@ -286,7 +288,7 @@ def with_roles(embedder: Embedder) -> Embedder:
 async def found_workspace(
     database: Database, name: str, *, make: bool = False, resolution: Resolution = "exact"
 ) -> OpenedWorkspace:
-    """The workspace of that name with what is needed to open it; made when it is new and `make` is set."""
+    """The workspace of that name with what is needed to open it. With `make`, it is created if missing."""
     found = await database.open_workspace(name, make=make, resolution=resolution)
     if found is None:
         raise UnknownWorkspace(
@@ -297,9 +299,9 @@ async def found_workspace(
 
 
 async def change_settings(workspace: Workspace, changes: Mapping[str, Any], unset: Collection[str]) -> dict[str, Any]:
-    """Give a workspace settings of its own, and take others back; those that it has now.
+    """Set settings of a workspace and unset others. Returns the settings that the workspace now has.
 
-    The workspace need not be open: one that has a setting which this version of Trueweave does not know cannot be.
+    The workspace need not be open: a workspace with a setting unknown to this version of Trueweave cannot be opened.
     """
     workspace_settings(changes)
     async with workspace.transaction() as tx:

@@ -1,4 +1,4 @@
-"""The database that a process works in."""
+"""Opening the database that a process uses."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from trueweave.store.postgres.schema.migrate import migrate
 
 
 def bundled(settings: Settings) -> EmbeddedServer:
-    """The PostgreSQL that comes with Trueweave."""
+    """The bundled PostgreSQL."""
     return EmbeddedServer(settings.data_directory or default_directory())
 
 
 def owner_addresses(settings: Settings) -> dict[str, OwnerAddress]:
-    """How the owners of the schemas reach the servers beside the home, by their names."""
+    """The addresses of the servers besides the home, by name, for the owners of their schemas."""
     found = {name: settings.server(name) for name in settings.server_urls}
     return {name: OwnerAddress(one.owner_url, one.owner_url == one.direct_url) for name, one in found.items()}
 
 
 @asynccontextmanager
 async def opened_database(settings: Settings, url: str | None = None, *, make: bool = False) -> AsyncIterator[Database]:
-    """The database of these settings, for all workspaces that a process works in. Without a `url` anywhere it is in the
-    bundled PostgreSQL, which is started if need be and left running; with `make` it is also made. Where the settings
-    name more servers, it is their home, and workspaces are worked in wherever they are.
+    """The database of these settings, for all workspaces that a process uses. If there is no `url` in either, it is in
+    the bundled PostgreSQL, which is started if necessary and left running; with `make` it is also created. If the
+    settings name more servers, it is their home, and each workspace is used on the server it is on.
 
-    A schema that is missing or outdated is an error, SchemaOutdated. Only in the bundled PostgreSQL, which belongs to
-    one user, it is made and migrated here.
+    A missing or outdated schema raises SchemaOutdated, except in the bundled PostgreSQL, which belongs to one user:
+    there the schema is created or migrated.
     """
     url = url or settings.database_url
     revive = None

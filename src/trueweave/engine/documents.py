@@ -30,13 +30,13 @@ from trueweave.store.postgres.search.document_filter import ALL, scope
 from trueweave.store.postgres.view import read
 from trueweave.text.uris import Naming
 
-_LOOKS, _LOOK_AGAIN = 50, 0.2  # seconds between
+_LOOKS, _LOOK_AGAIN = 50, 0.2  # seconds between looks
 _SWEPT_EVERY = 3600.0  # seconds, by each worker
 
 
 @own_errors
 class DocumentCalls:
-    """What `AsyncTrueweave` does with documents."""
+    """The calls of `AsyncTrueweave` about documents."""
 
     _core: OpenWorkspace
     maintenance: AsyncMaintenanceGroup
@@ -44,19 +44,19 @@ class DocumentCalls:
     async def add(
         self, *what: str | Path | Source, listener: Listener = ignore, prune: bool = False, refresh: bool = False
     ) -> Added:
-        """Add files, whole folders and texts: each becomes a document, worked as the settings say, and settled. A path
-        that does not exist is UnreadableFile, before anything is added.
+        """Add files, whole folders and texts. Each becomes a document, which is processed according to the settings and
+        indexed. A path that does not exist raises UnreadableFile before anything is added.
 
-        What is there unchanged is left alone, so a run that was interrupted, or stopped by an error such as
-        BudgetReached, is simply run again. Other workers of this workspace help. Where a setting or a model's refusal
-        stops it, what nobody has begun is taken out of the queue again. With `prune`, documents whose files are gone
-        from these folders are removed at the end. With `refresh`, unchanged documents are worked again where an earlier
-        version of the extractor or of its prompts made them.
+        Unchanged documents are skipped, so a run that was interrupted, or stopped by an error such as BudgetReached,
+        can simply be run again. Other workers of this workspace help. If a setting or a refusal by the model stops the
+        run, documents that no worker has begun are taken out of the queue again. With `prune`, documents whose files no
+        longer exist in these folders are removed at the end. With `refresh`, unchanged documents are processed again if
+        an earlier version of the extractor or of its prompts made them.
         """
         return await self._add(what, listener, self._folders(what) if prune else [], refresh=refresh)
 
     async def plan_sync(self, *folders: str | Path, listener: Listener = ignore) -> SyncPlan:
-        """What `sync` would do. Nothing is changed, and no model is asked."""
+        """What `sync` would do. Nothing is changed, and no model is called."""
         wanted, recipe = self._folders(folders), (await self._core.models()).recipe()
         with Seen() as seen:
             files = self._core.files(seen)
@@ -65,20 +65,20 @@ class DocumentCalls:
         return SyncPlan(*counts, tuple(left))
 
     async def sync(self, *folders: str | Path, plan: SyncPlan | None = None, listener: Listener = ignore) -> Added:
-        """Bring the index up to date with folders: add what is new or changed, remove what is gone from them.
+        """Bring the index up to date with folders: add new and changed files, remove documents of deleted files.
 
-        With a `plan`, nothing is removed that it does not name.
+        With a `plan`, only documents named in it are removed.
         """
         return await self._add(folders, listener, self._folders(folders), plan)
 
     async def matching(self, *what: str | Path) -> dict[str, list[str]]:
-        """The uris of the documents that each of these stands for: a file with its rows, a folder, a pattern or a
-        uri."""
+        """For each file (with its rows), folder, pattern or uri, the uris of the documents it matches."""
         naming = Naming(self._core.settings.project_folder)
         return await matching(self._core.workspace, [str(one) for one in what], naming)
 
     def _folders(self, what: Sequence[str | Path | Source]) -> list[Folder]:
-        """The folders among these. None at all is an error, as nobody could tell what is gone."""
+        """The folders among these. Raise an error if there are none: without a folder, nothing can be missing from
+        it."""
         naming = Naming(self._core.settings.project_folder)
         paths = [one for one in what if not isinstance(one, Source) and is_folder(one)]
         if not paths:
@@ -103,7 +103,7 @@ class DocumentCalls:
         recipe = models.recipe()
         with in_run(counted, is_watched=True), Seen() as seen:
             kit = await self._core.worker_dependencies()
-            made = models.made(recipe)  # what it lacks is an error, before all else
+            made = models.made(recipe)  # if anything it needs is missing, it fails here, before anything is added
             worker = await self._core.worker(kit, counted)
             files = self._core.files(seen)
             coming = incoming(what, files, seen)
@@ -122,7 +122,7 @@ class DocumentCalls:
         return counted.total
 
     async def _work_while(self, worker: Worker, coming: Coroutine[None, None, None]) -> None:
-        """Work until all that comes has come and nothing is left."""
+        """Work until everything incoming has been taken in and the queue is empty."""
         no_more = asyncio.Event()
         working = asyncio.create_task(worker.run_until_done(no_more))
         taking = asyncio.create_task(coming)
@@ -141,7 +141,7 @@ class DocumentCalls:
         self, *what: str | Path | Source | NamedFile, listener: Listener = ignore, refresh: bool = False
     ) -> Estimate:
         """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model, and no
-        key is needed. A path that does not exist is UnreadableFile."""
+        key is needed. A path that does not exist raises UnreadableFile."""
         from trueweave.ingest.estimate import estimate
 
         check_present(what)
@@ -155,10 +155,10 @@ class DocumentCalls:
     async def try_extract(
         self, what: str | Path | Source, *, chunk: int = 1, listener: Listener = ignore
     ) -> ExtractionTrial:
-        """What the extractor makes of one chunk, counted from 1, of a text or of the first document in a file: the
-        prompts, the replies, what is kept, what is left out and why, and what it cost.
+        """Run the extractor on one chunk (counted from 1) of a text, or of the first document in a file. The result has
+        the prompts, the replies, what is kept, what is left out and why, and what it cost.
 
-        Nothing is added to the index. Replies are cached as always.
+        Nothing is added to the index. Replies are cached as usual.
         """
         from trueweave.ingest.trial import TrialLog, try_extract
 
@@ -170,7 +170,7 @@ class DocumentCalls:
             return await try_extract(source, chunk, recipe, extractor, chunker, log)
 
     def _first_document(self, path: str | Path) -> Source:
-        """The first document in a file; UnreadableFile where there is none."""
+        """The first document in a file; UnreadableFile if it has none."""
         with Seen() as seen:
             problem = "it holds no document"
             for loaded in self._core.files(seen).sources([path]):
@@ -180,7 +180,7 @@ class DocumentCalls:
         raise UnreadableFile(f"{path} cannot be tried: {problem}. Name another file.")
 
     async def work(self, listener: Listener = ignore, stop: asyncio.Event | None = None) -> None:
-        """Take jobs of this workspace from the queue until `stop` is set; then end what is begun."""
+        """Process jobs of this workspace from the queue until `stop` is set, then finish those already begun."""
         with in_run(listener):
             needed = await self._core.workspace.retry_while_down(self._core.worker_dependencies)
             worker = await self._core.worker(needed, listener, patient=True)
@@ -198,19 +198,20 @@ class DocumentCalls:
         progress: Progress = unseen,
         refused: Callable[[Refused], None] | None = None,
     ) -> int:
-        """Store documents whose entities and relations are given, and settle them; how many were new or changed.
+        """Store and index documents whose entities and relations are given. Returns how many were new or changed.
 
-        A document whose uri is already there replaces the one of that uri. Documents are read as they are stored, so
-        there may be more of them than fit in memory. `progress` is told how many more are done. One that cannot be
-        stored is an error that names it, or `refused` is told of it and the others go on.
+        A document replaces any earlier one with the same uri. Documents are read as they are stored, so there may be
+        more of them than fit in memory. `progress` is called with the number of documents just done. A document that
+        cannot be stored raises an error that names it; if `refused` is given, it is called instead, and the rest are
+        still added.
         """
         return await storing.add_documents(self._core, documents, progress, refused)
 
     async def remove(self, uris: Sequence[str]) -> int:
-        """Remove these documents, all in one pass, and settle; how many there were.
+        """Remove these documents in one pass, and update the index. Returns how many of them existed.
 
-        Their text is erased everywhere: also from what models replied about it, and from reports that may quote it,
-        which are to be written again.
+        Their text is erased everywhere, including from cached model replies and from community reports that may quote
+        it; those reports are marked to be written again.
         """
         removed = await record.withdraw(self._core.workspace, uris)
         await self._core.settle()
@@ -218,8 +219,8 @@ class DocumentCalls:
         return removed
 
     async def _erase(self) -> None:
-        """Erase what removed documents have left. What another settler is still at is waited for; if that takes long,
-        it is left to workers and to `sweep`."""
+        """Erase what is left of removed documents. If another process is still settling some of it, wait; if that takes
+        long, leave it to workers and to `sweep`."""
         for _ in range(_LOOKS):
             await erasing.erase(self._core.workspace)
             async with self._core.workspace.transaction() as tx:
@@ -241,8 +242,8 @@ class DocumentCalls:
     async def list_documents(
         self, limit: int = 50, *, noted: bool = False, after: str = "", prefix: str = "", filter: Filter | None = None
     ) -> list[DocumentInfo]:
-        """The documents that are there and pass a filter, by uri; only those with a note, or whose uri begins with a
-        `prefix`, if that is wanted. The next page begins after the last uri of this one."""
+        """The documents that pass a filter, by uri; optionally only those with a note, or whose uri begins with
+        `prefix`. For the next page, pass the last uri of this one as `after`."""
         passing = await scope(self._core.workspace.read, filter) if filter else ALL
         return await read.documents(
             self._core.workspace,
@@ -257,7 +258,7 @@ class DocumentCalls:
     async def document(
         self, uri: str, *, first: int = 0, chunks: int = 50, entities: int = 20, start: int = 0
     ) -> DocumentDetails:
-        """The document of this uri: its title and metadata, so many of its chunks from the `first` on, with their
-        places, and the entities that it mentions most. With a `start`, chunks are counted from the one that this
-        character of the document is in. UnknownDocument where there is none, with uris like it."""
+        """The document with this uri: its title and metadata, up to `chunks` of its chunks from number `first` on, with
+        their positions, and the entities it mentions most. With `start`, chunks are counted from the one that contains
+        this character of the document. Raises UnknownDocument, with similar uris, if there is none."""
         return await document_details(self._core, uri, first, chunks, entities, start)

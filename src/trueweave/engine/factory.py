@@ -24,8 +24,8 @@ from trueweave.store.postgres.queue.rate_limit import RateLimits, SharedRateLimi
 
 
 class ModelFactory:
-    """Everything that a process has once for all its workspaces: clients of model servers and other stores, models in
-    memory, its liveness and the rate limiters. Models are opened when they are first needed."""
+    """What a process has once for all its workspaces: clients of model servers and other stores, models in memory, its
+    liveness and the rate limiters. Models are opened when first needed."""
 
     def __init__(self, database: Database, lease: float = LEASE) -> None:
         self.stores = StoreClients()
@@ -42,7 +42,7 @@ class ModelFactory:
         self._limiters: dict[tuple[str, RateLimits], SharedRateLimiter] = {}
 
     async def aclose(self) -> None:
-        """Close the connections to model servers, and give up the lease of the process."""
+        """Close the connections to model servers, and release the lease of the process."""
         for task in self._opened.values():
             task.cancel()
         await asyncio.gather(*self._opened.values(), return_exceptions=True)
@@ -58,8 +58,8 @@ class ModelFactory:
         await self.aclose()
 
     async def liveness(self, database: Database | None = None) -> Liveness:
-        """The liveness of this process, registered at the first call on all servers under the same number: the one in
-        this `database`, or else in the home database."""
+        """The liveness of this process in this `database`, or by default in the home database. The first call registers
+        it on all servers under the same number."""
         async with self._opening:
             if not self._is_alive:
                 await self._closing.enter_async_context(self._liveness)
@@ -78,7 +78,7 @@ class ModelFactory:
         return self._chats[key]
 
     async def embedder(self, settings: Settings, model: str) -> OpenAIEmbedder | OnnxEmbedder:
-        """An embedding model. Its dimension is known."""
+        """An embedding model, whose dimension is known."""
         where = embedding_endpoint(settings, model)
         key = "embedder", where, settings.deadline, prefixes(settings), settings.model_folder
         opened = self._once(key, lambda: open_embedder(settings, model))
@@ -95,7 +95,7 @@ class ModelFactory:
         return cast("OnnxEntailment", await opened)
 
     async def _once(self, key: tuple[object, ...], open_: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-        """The model with this key, opened once. A model that failed to open is opened again."""
+        """The model with this key, opened once. If opening it failed, it is opened again."""
 
         async def opened() -> Any:
             made = await open_()
@@ -106,10 +106,10 @@ class ModelFactory:
         found = self._opened.get(key)
         if found is None or (found.done() and (found.cancelled() or found.exception())):
             found = self._opened[key] = asyncio.create_task(opened())
-        return await asyncio.shield(found)  # others may wait for the same
+        return await asyncio.shield(found)  # others may be waiting for the same model
 
     def pipeline(self, name: str) -> NlpExtractor:
-        """The extractor with a spaCy pipeline, which takes seconds to load."""
+        """The extractor with this spaCy pipeline, cached because it takes seconds to load."""
         if name not in self._pipelines:
             self._pipelines[name] = NlpExtractor(name)
         return self._pipelines[name]
@@ -124,6 +124,6 @@ class ModelFactory:
 
 @asynccontextmanager
 async def opened_models(database: Database, lease: float) -> AsyncIterator[ModelFactory]:
-    """A factory that is closed with the event loop at the latest: asyncio closes generators that are still open."""
+    """A factory that is closed at the latest with the event loop, as asyncio closes open generators."""
     async with ModelFactory(database, lease) as factory:
         yield factory

@@ -1,4 +1,4 @@
-"""The graph: entities, relations, and what changes in it."""
+"""The graph: entities, relations and their changes."""
 
 from __future__ import annotations
 
@@ -31,34 +31,33 @@ class AsyncGraphGroup:
         self._core = core
 
     async def entities(self, limit: int = 50, *, type: str = "") -> list[Entity]:
-        """The most mentioned entities; of one type, if that is wanted."""
+        """The most mentioned entities, optionally of one type."""
         async with self._core.workspace.transaction() as tx:
             return await read.entities(tx, limit, type)
 
     async def entity(self, entity: UUID | str | NameKey, *, relations: int = 10, passages: int = 5) -> EntityDetails:
-        """An entity by its id or by one of its names: what is said of it, its heaviest relations, and passages that
-        mention it.
+        """An entity by its id or one of its names: its description, its heaviest relations, and passages that mention
+        it.
 
-        A name need not have the case, accents or article that documents write it with. UnknownEntity where no entity
-        has it, with names like it; AmbiguousName where several have it, with these: NameKey says of which type.
+        A name matches whatever its case, accents or article. Raises UnknownEntity, with similar names, if no entity has
+        the name, and AmbiguousName, listing the entities, if several do: pass a NameKey to say which type is meant.
         """
         return await lookup.entity_details(self._core, entity, relations, passages)
 
     async def search_entities(
         self, text: str, limit: int = 10, *, type: str = "", filter: Filter | None = None
     ) -> Hits[Entity]:
-        """The entities that fit a text best: by meaning and by the words of their names, or by words alone where
-        nothing is embedded, which `by` says."""
+        """The entities that match a text best: by meaning and by the words of their names, or by words alone if nothing
+        is embedded; `by` says which."""
         return await lookup.search_entities(self._core, text, limit, type, filter or Filter())
 
     async def search_relations(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> Hits[Relation]:
-        """The relations that fit a text best: by meaning and by the words of their names, keywords and descriptions, or
-        by words alone where nothing is embedded, which `by` says."""
+        """The relations that match a text best: by meaning and by the words of their names, keywords and descriptions,
+        or by words alone if nothing is embedded; `by` says which."""
         return await lookup.search_relations(self._core, text, limit, filter or Filter())
 
     async def relations(self, *entities: UUID | str | NameKey, limit: int = 50) -> list[Relation]:
-        """The relations from and to these entities, given by id or name; of all entities, if none are given. The
-        heaviest come first."""
+        """The relations of these entities, given by id or name, heaviest first; of all entities if none are given."""
         if not entities:
             return await lookup.heaviest_relations(self._core, limit)
         ids = await lookup.entity_ids(self._core, *entities)
@@ -66,8 +65,8 @@ class AsyncGraphGroup:
             return await read.relations_of(tx, ids, limit)
 
     async def neighbours(self, *entities: UUID | str | NameKey, hops: int = 1, limit: int = 50) -> list[Entity]:
-        """The entities around these, given by id or name, over so many relations: nearer ones first, then those more
-        heavily related."""
+        """The entities within `hops` relations of these, which are given by id or name: nearer ones first, then those
+        more heavily related."""
         ids = await lookup.entity_ids(self._core, *entities)
         readers = self._core.open_readers(Filter())
         relations = await readers.record.relations(await readers.graph.neighbourhood(ids, hops))
@@ -77,11 +76,11 @@ class AsyncGraphGroup:
     async def path(
         self, start: UUID | str | NameKey, end: UUID | str | NameKey, *, longest: int = 6, passages: int = 2
     ) -> EntityPath | None:
-        """A shortest path from one entity to another over relations in either direction, with passages that state each;
-        of paths of the same length the one whose weakest relation is heaviest.
+        """A shortest path from one entity to another over relations in either direction, with passages that state each.
+        Of several paths of the same length, it is the one whose weakest relation is heaviest.
 
-        The search is bounded: of each entity the heaviest relations are followed. None where no path of at most
-        `longest` relations is found.
+        The search is bounded: it follows only the heaviest relations of each entity. Returns None if it finds no path
+        of at most `longest` relations.
         """
         return await lookup.entity_path(self._core, await lookup.entity_ids(self._core, start, end), longest, passages)
 
@@ -95,10 +94,10 @@ class AsyncGraphGroup:
         longest: int = 6,
         limit: int = 100,
     ) -> GraphPicture:
-        """A picture of an entity with what is around it, of the path from it `to` another, or of a community. It shows
-        itself in a notebook, and `save` writes it as a page or as a drawing.
+        """A picture of an entity and its neighbours, of the path from it `to` another, or of a community. It is
+        displayed inline in a notebook; `save` writes it as an HTML page or an SVG drawing.
 
-        It has `limit` entities at most, 500 at the very most; its `note` says what was left out.
+        It shows up to `limit` entities, at most 500; its `note` says what was left out.
         """
         if (entity is None) == (community is None) or (to is not None and entity is None):
             raise InvalidArgument(
@@ -116,23 +115,23 @@ class AsyncGraphGroup:
         return await vectors.nearest(self._core.workspace, kind, vector, limit)
 
     async def export(self, path: str | Path) -> None:
-        """Write the workspace to a file, as its name ends: the graph with its communities in .json, .graphml, .parquet
-        (a folder), .nt, .ttl or .cypher; and in .jsonl the documents with all that is said in them, to be imported."""
+        """Export the workspace; the file extension selects the format. .json, .graphml, .parquet (a folder), .nt, .ttl
+        and .cypher get the graph with its communities; .jsonl gets the annotated documents, to be imported again."""
         from trueweave.formats import exporting
 
         await exporting.write(self._core.workspace, Path(path))
 
     async def to_networkx(self) -> Any:
-        """The whole graph in memory, as a `networkx.DiGraph`: entities by their ids, and the relations between them."""
+        """The whole graph in memory as a `networkx.DiGraph`: entities by id, and the relations between them."""
         from trueweave.formats.exporting.networkx_graph import to_networkx
 
         return await to_networkx(self._core.workspace)
 
     async def changes(self, after: int = 0, limit: int = 1000) -> list[Change]:
-        """What changed after a position of the outbox, in order, for a projection to follow."""
+        """The changes after a position in the outbox, in order, for a projection to follow."""
         async with self._core.workspace.transaction() as tx:
             return await outbox.changes(tx, after, limit)
 
     def projection(self, consumer: str) -> ProjectionSource:
-        """What changed here and what is behind it, for a copy in another store that goes by this name."""
+        """The changes in this workspace and the data behind them, for the copy in another store named `consumer`."""
         return ProjectionSource(self._core.workspace, consumer)

@@ -1,4 +1,4 @@
-"""Documents that are handed in for workers, and how far they are."""
+"""Documents submitted for workers to process, and their progress."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from trueweave.store.postgres.queue import ingest_jobs
 
 @own_errors
 class AsyncJobsGroup:
-    """Documents that workers bring in: `trueweave.jobs`."""
+    """Documents that workers process: `trueweave.jobs`."""
 
     def __init__(self, core: OpenWorkspace) -> None:
         self._core = core
@@ -32,12 +32,12 @@ class AsyncJobsGroup:
         refresh: bool = False,
         job: UUID | None = None,
     ) -> IngestJob:
-        """Hand in files, whole folders and texts for workers, and wait for none of them: they are read, and are part of
-        the index once `trueweave worker`, or anybody who adds documents, has worked them.
+        """Submit files, whole folders and texts to workers, without waiting for them. The files are read now; the
+        documents become part of the index once `trueweave worker`, or any process that adds documents, has processed
+        them.
 
-        What is there unchanged is left alone, unless `refresh` has it worked again where an earlier version of the
-        extractor or of its prompts made it. With a `job`, these documents are added to it. `get` tells how far they
-        are.
+        Unchanged documents are skipped; with `refresh`, they are processed again if an earlier version of the extractor
+        or of its prompts made them. With a `job`, these documents are added to it. `get` returns the progress.
         """
         check_present(what)
         id_, reasons = job or uuid4(), list[str]()
@@ -67,7 +67,7 @@ class AsyncJobsGroup:
         return await self.get(id_)
 
     async def get(self, id: UUID) -> IngestJob:
-        """The documents that were handed in as this job, and how far they are. UnknownJob where there is none."""
+        """The job with this id, and the progress of its documents. Raises UnknownJob if there is none."""
         async with self._core.workspace.transaction() as tx:
             found = await ingest_jobs.get(tx, id)
         if found is None:
@@ -75,17 +75,17 @@ class AsyncJobsGroup:
         return found
 
     async def latest(self, limit: int = 50, *, before: tuple[datetime, UUID] | None = None) -> list[IngestJob]:
-        """Jobs, the latest first. The next page begins before the last one of this: its `made` and its `id`."""
+        """Jobs, latest first. For the next page, pass `made` and `id` of the last one as `before`."""
         async with self._core.workspace.transaction() as tx:
             return await ingest_jobs.latest(tx, limit, before)
 
     async def documents(self, job: UUID, limit: int = 50, *, after: str = "") -> list[DocumentState]:
-        """The documents of a job by uri, and how far each is. The next page begins after the last uri of this one."""
+        """The documents of a job by uri, and the progress of each. For the next page, pass the last uri as `after`."""
         async with self._core.workspace.transaction() as tx:
             return await ingest_jobs.documents(tx, job, limit, after)
 
     async def state(self, uri: str) -> DocumentState:
-        """How far one document is, however it was added. UnknownDocument where there is none."""
+        """The progress of one document, however it was added. Raises UnknownDocument if there is none."""
         async with self._core.workspace.transaction() as tx:
             found = await ingest_jobs.states(tx, [uri])
         if not found:

@@ -1,4 +1,4 @@
-"""Looking things up in an open workspace: what the calls about the graph and about documents share."""
+"""Lookups in an open workspace, shared by the calls about the graph and about documents."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from trueweave.store.postgres.view import lookup, read
 from trueweave.store.postgres.view.lookup import WordHit
 from trueweave.text.names import storable, tidy
 
-_DEEPER = 10  # times as many are looked for by meaning, where only some types count
+_DEEPER = 10  # factor for searching deeper by meaning when only one type counts
 _DEEPEST = 1000
 _RRF = 60  # the constant of reciprocal rank fusion
-_LISTED = 10  # entities of one name that are listed
+_LISTED = 10  # entities listed for an ambiguous name
 
 
 async def entity_ids(core: OpenWorkspace, *wanted: UUID | str | NameKey) -> list[UUID]:
-    """The ids of the entities that are meant, each by its id or by one of its names.
+    """The ids of these entities, each given by its id or one of its names.
 
-    UnknownEntity where there is none, AmbiguousName where several have the name.
+    Raises UnknownEntity if there is none, and AmbiguousName if several have the name.
     """
     return [one if isinstance(one, UUID) else await _entity_id(core, _key(one)) for one in wanted]
 
@@ -80,7 +80,7 @@ def _ambiguous(key: NameKey, entities: Sequence[Entity], number: int) -> Ambiguo
 async def entity_details(
     core: OpenWorkspace, wanted: UUID | str | NameKey, relations: int, passages: int
 ) -> EntityDetails:
-    """An entity with what is said of it."""
+    """An entity with its relations and passages."""
     [id_] = await entity_ids(core, wanted)
     readers = core.open_readers(Filter())
     found = await readers.record.entities([id_])
@@ -95,11 +95,11 @@ async def entity_details(
 async def passages_of(
     core: OpenWorkspace, readers: Readers, kind: str, ids: Sequence[UUID], each: int
 ) -> dict[UUID, tuple[Passage, ...]]:
-    """For each of these "entities" or "relations" passages that say most of it. Two statements for all of them."""
+    """For each of these "entities" or "relations", the passages that say most about it, in two statements."""
     async with core.workspace.transaction() as tx:
         chunks = await lookup.chunks_of(tx, kind, ids, 2 * each)  # some may have the same text
     wanted = [Scored(chunk, 0.0) for some in chunks.values() for chunk in some]
-    await readers.record.passages(wanted, len(wanted))  # reads all at once; below they are known
+    await readers.record.passages(wanted, len(wanted))  # reads all of them at once; the calls below find them cached
     return {
         id_: tuple(await readers.record.passages([Scored(one, 0.0) for one in some], each))
         for id_, some in chunks.items()
@@ -110,7 +110,7 @@ async def passages_of(
 
 
 async def search_entities(core: OpenWorkspace, text: str, limit: int, type_: str, filter: Filter) -> Hits[Entity]:
-    """Entities that fit a text."""
+    """Entities that match a text."""
     readers = core.open_readers(filter)
     near = await _near(core, readers, "entity", text, min(_DEEPER * limit, _DEEPEST) if type_ else 2 * limit)
     async with core.workspace.transaction() as tx:
@@ -125,7 +125,7 @@ def _is_of(entity: Entity, type_: str) -> bool:
 
 
 async def search_relations(core: OpenWorkspace, text: str, limit: int, filter: Filter) -> Hits[Relation]:
-    """Relations that fit a text."""
+    """Relations that match a text."""
     readers = core.open_readers(filter)
     near = await _near(core, readers, "relation", text, 2 * limit)
     async with core.workspace.transaction() as tx:
@@ -138,7 +138,7 @@ async def search_relations(core: OpenWorkspace, text: str, limit: int, filter: F
 async def _near(
     core: OpenWorkspace, readers: Readers, kind: VectorKind, text: str, limit: int
 ) -> list[Scored[UUID]] | None:
-    """What is nearest to a text by meaning; None where nothing is embedded, or the embedding model is missing."""
+    """The nearest matches by meaning; None if nothing is embedded, or the embedding model is missing."""
     try:
         embedder = await core.embedder()
         if embedder is None:
@@ -153,8 +153,8 @@ async def _near(
 def _fused(
     near: Sequence[Scored[UUID]] | None, words: Sequence[WordHit]
 ) -> tuple[dict[UUID, float], tuple[SearchedBy, ...]]:
-    """Both lists as one with a score for each, the best first, and what there was to look by. Without vectors the score
-    is the share of the words that is found; else it is by reciprocal rank fusion."""
+    """Both lists merged into one, with scores, best first, and what was searched by. Without vectors the score is the
+    share of the words found; otherwise it comes from reciprocal rank fusion."""
     if near is None:
         return {one.id: one.share for one in words}, ("words",)
     scores: defaultdict[UUID, float] = defaultdict(float)
@@ -165,7 +165,7 @@ def _fused(
 
 
 async def heaviest_relations(core: OpenWorkspace, limit: int) -> list[Relation]:
-    """The heaviest relations of all."""
+    """The heaviest relations in the graph."""
     async with core.workspace.transaction() as tx:
         ids = await lookup.heaviest_relations(tx, limit)
     return await core.open_readers(Filter()).record.relations(ids)
@@ -175,7 +175,7 @@ async def heaviest_relations(core: OpenWorkspace, limit: int) -> list[Relation]:
 
 
 async def entity_path(core: OpenWorkspace, ends: Sequence[UUID], longest: int, passages: int) -> EntityPath | None:
-    """The way from one entity to another."""
+    """The path from one entity to another."""
     start, end = ends
     async with core.workspace.transaction() as tx:
         way = await lookup.path(tx, start, end, longest)
@@ -195,7 +195,7 @@ async def entity_path(core: OpenWorkspace, ends: Sequence[UUID], longest: int, p
 async def document_details(
     core: OpenWorkspace, uri: str, first: int, chunks: int, entities: int, start: int
 ) -> DocumentDetails:
-    """A document with some of its chunks, and what it mentions."""
+    """A document with some of its chunks, and the entities it mentions."""
     async with core.workspace.transaction() as tx:
         found = await lookup.document(tx, uri)
         if found is None:

@@ -1,4 +1,4 @@
-"""What keeps a workspace in order, and shows how it does."""
+"""Maintenance of a workspace, and reports on its state."""
 
 from __future__ import annotations
 
@@ -39,30 +39,30 @@ from trueweave.store.postgres.view import digest, read
 
 @own_errors
 class AsyncMaintenanceGroup:
-    """The upkeep of a workspace: `trueweave.maintenance`."""
+    """The maintenance of a workspace: `trueweave.maintenance`."""
 
     def __init__(self, core: OpenWorkspace) -> None:
         self._core = core
 
     async def settle(self) -> int:
-        """Bring the view up to date with all that is stored; how many versions of documents were settled."""
+        """Bring the view up to date with the record. Returns the number of document versions that were indexed."""
         return await self._core.settle()
 
     async def digest(self) -> str:
-        """A hash of all that readers can see: equal digests, equal indexes, whatever the ids inside."""
+        """A hash of everything readers can see: equal for indexes with equal contents, whatever their internal ids."""
         return await digest.digest(self._core.workspace)
 
     async def state(self) -> str:
-        """A key that changes whenever documents, rules or vectors do. Unlike a digest it is quick, and says nothing of
-        another database."""
+        """A key that changes whenever documents, rules or vectors do. Unlike a digest it is quick to compute, and
+        cannot be compared between databases."""
         async with self._core.workspace.transaction() as tx:
             return str(await tx.value("read.state"))
 
     async def verify(self, progress: Progress = unseen) -> Verdict:
-        """Build the index anew beside this one, from the documents that it shows, and compare.
+        """Rebuild the index alongside this one from the documents visible in it, and compare the two.
 
-        Nothing in this workspace is changed, and no model is asked: what the vectors stand for is compared by the
-        hashes of their texts. What waits to be settled is counted, not settled.
+        Nothing in this workspace is changed, and no model is called: vectors are compared by the hashes of the texts
+        they embed. Changes waiting to be indexed are counted, but not indexed.
         """
         await temporary_workspaces.drop_expired(await self._core.workspace.placed())
         before = await moment(self._core.workspace)
@@ -70,14 +70,15 @@ class AsyncMaintenanceGroup:
             return await compare_with(self._core.workspace, beside.workspace, before)
 
     async def sweep(self) -> Swept:
-        """Take away what nobody needs any longer: names that no document mentions, what has been kept for as long as
-        the settings say, and what removed documents and killed processes left. Workers do all but the names."""
+        """Delete what is no longer needed: names that no document mentions, data past the retention times in the
+        settings, and what removed documents and killed processes left behind. Workers do all of this except the
+        names."""
         names = await resolution.sweep(self._core.workspace)
         return replace(await self.clean_up(), names=names)
 
     async def clean_up(self) -> Swept:
-        """What workers do every hour: all that `sweep` does, but for the names. A database that is away is waited
-        for."""
+        """Do what workers do every hour: all that `sweep` does except the names. Waits if the database is
+        unavailable."""
         return await self._core.workspace.retry_while_down(self._clean_up)
 
     async def _clean_up(self) -> Swept:
@@ -96,14 +97,14 @@ class AsyncMaintenanceGroup:
         )
 
     async def drop(self) -> int:
-        """Take the workspace away, with all that is in it; how many documents there were.
+        """Drop the workspace with everything in it. Returns the number of documents it had.
 
-        Whoever is adding documents is waited for where a transaction is under way, and gets UnknownWorkspace after it.
+        Waits for transactions that are under way. A process that is adding documents gets UnknownWorkspace afterwards.
         """
         return await read.drop_workspace(self._core.workspace)
 
     async def estimate_reembed(self, model: str) -> EmbeddingEstimate:
-        """What `reembed` would take. The model is asked for its dimensions, and no text is sent to it."""
+        """What `reembed` would take. The model is asked for its dimensions, but no text is sent to it."""
         from trueweave.engine import model_settings
         from trueweave.ingest.estimate import estimate_embedding
 
@@ -112,10 +113,11 @@ class AsyncMaintenanceGroup:
         return await estimate_embedding(self._core.workspace, embedder, price)
 
     async def reembed(self, model: str, progress: Progress = unseen) -> None:
-        """Embed everything with the model of that name, paid from the budget, then switch to it at once.
+        """Embed everything with the model of that name, paid from the budget, then switch to it in one step.
 
-        Like `add` it may be stopped at any moment and run again: what is embedded is kept. Questions are answered by
-        the old vectors until then, and those are dropped afterwards. `progress` is told how many more texts are done.
+        Like `add`, you can stop it at any time and run it again: finished embeddings are kept. Questions use the old
+        vectors until the switch; after it, these are dropped. `progress` is called with the number of texts just
+        embedded.
         """
         embedder = await self._opened(model)
         await self._core.change_space(embedder, progress)
@@ -124,32 +126,33 @@ class AsyncMaintenanceGroup:
             await self._core.change_settings({"embedding_model": model})
 
     async def _opened(self, model: str) -> Embedder:
-        """The embedding model of that name. Its caller watches, so one that cannot be reached is an error at once."""
+        """The embedding model of that name. The caller is watching, so one that cannot be reached is an error at
+        once."""
         with in_run(ignore, is_watched=True):
             return await (await self._core.models()).embedder(model)
 
     async def change_space(self, embedder: Embedder, progress: Progress = unseen) -> None:
-        """Embed everything with another model beside the old vectors, then switch to it at once."""
+        """Embed everything with another model alongside the old vectors, then switch in one step."""
         await self._core.change_space(embedder, progress)
 
     @property
     def own_settings(self) -> dict[str, Any]:
-        """The settings that this workspace has of its own, as they were when it was opened or last changed here."""
+        """The workspace's own settings, as of when it was opened or they were last changed here."""
         return dict(self._core.own)
 
     async def change_settings(self, changes: Mapping[str, Any], unset: Collection[str] = ()) -> Settings:
-        """Give this workspace settings of its own, for all who work in it, and take others back; those in force here
-        now. Other processes see them when they next open the workspace."""
+        """Set settings of this workspace for everyone who uses it, and unset others. Returns the settings now in effect
+        here. Other processes see the change when they next open the workspace."""
         return await self._core.change_settings(changes, unset)
 
     async def clock(self) -> datetime:
-        """The time by the database's clock, by which `ingest_progress` and receipts count."""
+        """The time by the database's clock, which `ingest_progress` and receipts use."""
         async with self._core.workspace.transaction() as tx:
             return await ingest_progress.clock(tx)
 
     async def ingest_progress(self, since: datetime | None = None) -> IngestProgress:
-        """How many documents came in since then, whoever worked them, and how many wait. A database that is away is
-        waited for."""
+        """How many documents have been added since a time, by any process, and how many are waiting. Waits if the
+        database is unavailable."""
 
         async def look() -> IngestProgress:
             async with self._core.workspace.transaction() as tx:
@@ -158,18 +161,18 @@ class AsyncMaintenanceGroup:
         return await self._core.workspace.retry_while_down(look)
 
     async def duplicates(self, since: datetime) -> list[Duplicate]:
-        """The documents that came in since then and have the very text of one that was there before."""
+        """The documents added since a time whose text is identical to that of an earlier document."""
         async with self._core.workspace.transaction() as tx:
             return await ingest_progress.duplicates(tx, since)
 
     async def notes(self, since: datetime, named: int = 3) -> list[Note]:
-        """What was odd about the documents that came in since then, with the names of the first so many."""
+        """Notes on the documents added since a time, each with the names of the first `named` documents."""
         async with self._core.workspace.transaction() as tx:
             return await ingest_progress.notes(tx, since, named)
 
     async def out_of_date(self) -> list[OutOfDate]:
-        """Documents that were worked by other settings than those of now, or by another version of the extractor; none
-        where the settings name no extractor that could be used here."""
+        """Documents that were processed with settings other than the current ones, or by another version of the
+        extractor; none if the settings name no extractor that can be used here."""
         from trueweave.ingest.outdated import outdated
 
         async with self._core.workspace.transaction() as tx:
@@ -179,22 +182,22 @@ class AsyncMaintenanceGroup:
         try:
             models = await self._core.models()
             now = models.made(models.recipe())
-        except ConfigError:  # there is nothing to compare with; whoever adds is told what is missing
+        except ConfigError:  # nothing to compare with; adding documents reports what is missing
             return []
         return outdated(made, now)
 
     async def failed_documents(self, limit: int = 20) -> list[FailedDocument]:
-        """Documents that failed for good, with their errors. Adding one again tries it again."""
+        """Documents that failed for good, with their errors. Add a document again to retry it."""
         async with self._core.workspace.transaction() as tx:
             return await sources.failed_documents(tx, limit)
 
     async def failed_work(self, limit: int = 20) -> list[FailedWork]:
-        """Work that failed by a bug of Trueweave, the latest first. `retry` tries it again."""
+        """Work that failed because of a bug in Trueweave, latest first. `retry` tries it again."""
         async with self._core.workspace.transaction() as tx:
             return await failed_work.listed(tx, limit)
 
     async def retry(self, listener: Listener = ignore) -> int:
-        """Try again what failed: failed documents, and work that failed by a bug; how much that was."""
+        """Try failed documents again, and work that failed because of a bug. Returns how many there were."""
         async with self._core.workspace.transaction() as tx:
             failed = await failed_work.forget(tx) + await sources.retry(tx)
             await ask_for(tx, "settle")
@@ -210,15 +213,15 @@ class AsyncMaintenanceGroup:
         told: Callable[[str, int, int], None] | None = None,
         gpus: float = 0,
     ) -> BulkReport:
-        """Load files, folders and addresses such as s3://bucket/folder on a Ray cluster; on one of this machine where
-        no address is given. Afterwards the workspace has another number: open it again.
+        """Load files, folders and addresses such as s3://bucket/folder on a Ray cluster; without an address, on a
+        cluster on this machine. Afterwards the workspace has a new internal number: open it again.
 
-        The index is built beside this workspace, together with the documents that are here, and takes its place at the
-        end in one transaction; until then nothing is seen of it. `spool` is a folder that all nodes share, in which
-        what was made is kept, so that a load that was stopped goes on from there when it is started again. `told` is
-        called with the name of a stage, and how many of how many units are done. `gpus` is how many each process that
-        extracts and embeds takes. An embedder, extractor or chunker that this was opened with is sent to the processes
-        by pickle.
+        The index is built alongside this workspace, including the documents already in it, and replaces it at the end
+        in one transaction; until then none of it is visible. `spool` is a folder shared by all nodes, in which finished
+        work is kept, so that a load that was stopped resumes when it is started again. `told` is called with the name
+        of a stage, the number of units done, and their total. `gpus` is the number of GPUs for each process that
+        extracts and embeds. An embedder, extractor or chunker that this workspace was opened with is pickled and sent
+        to the processes.
         """
         from trueweave.bulk.ray_flow import RayFlow
         from trueweave.bulk.run import bulk_load, untold

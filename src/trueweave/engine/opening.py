@@ -1,4 +1,4 @@
-"""Opening a workspace wherever it is: in a database, or at a server. What follows is the same for both."""
+"""Opening a workspace wherever it is: in a database or on a server. Both give the same calls."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from trueweave.engine.sync import Trueweave
     from trueweave.engine.trueweave import AsyncTrueweave
 
-# Who uses a server does not wait for what a database needs.
+# Imported where they are used, so that users of a server do not load what only a database needs.
 
 
 def connect(
@@ -25,13 +25,13 @@ def connect(
     settings: Settings | None = None,
     make: bool | None = None,
 ) -> Trueweave | Client:
-    """The workspace of that name: a Client for the address of a server, `https://…`, else a Trueweave, for a database
-    (`postgresql://…`), or for that of the settings where no address is given.
+    """Open the workspace of that name: a Client if the address is that of a server (`https://…`), otherwise a Trueweave
+    for a database (`postgresql://…`), by default the one in the settings.
 
-    The workspace of the settings is made when it is new, and one that is named here with `make=True` alone.
+    A workspace named in the settings is created if it is missing; one named here is created only with `make=True`.
 
-    A `key` is for a server; without one it is that of the variable TRUEWEAVE_KEY. Models, and what else only one of the
-    two takes, are given to `Trueweave` and `Client` themselves.
+    `key` is for a server, and defaults to the environment variable TRUEWEAVE_KEY. To pass models, or anything else that
+    only one of the two takes, use `Trueweave` or `Client` directly.
     """
     if _is_server(url, key):
         from trueweave.client.sync import Client
@@ -50,7 +50,7 @@ def connect_async(
     settings: Settings | None = None,
     make: bool | None = None,
 ) -> AbstractAsyncContextManager[AsyncTrueweave | AsyncClient]:
-    """What `connect` does, for `async with`: an AsyncClient, or an AsyncTrueweave."""
+    """Like `connect`, for `async with`: gives an AsyncClient or an AsyncTrueweave."""
     if _is_server(url, key):
         from trueweave.client.client import AsyncClient
 

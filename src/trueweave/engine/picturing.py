@@ -1,4 +1,4 @@
-"""Which part of the graph a picture shows."""
+"""Selecting the part of the graph that a picture shows."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _RELATIONS_EACH = 6  # relations of a picture for each entity, at most
 
 
 def check_limit(limit: int) -> None:
-    """InvalidArgument for more entities than a picture can show."""
+    """Raise InvalidArgument for more entities than a picture can show."""
     if not 1 <= limit <= MOST:
         raise InvalidArgument(f"a picture of {limit:,} entities cannot be read. Take 1 to {MOST}.")
 
 
 async def around(core: OpenWorkspace, wanted: UUID | str | NameKey, hops: int, limit: int) -> GraphPicture:
-    """An entity, and what is around it."""
+    """An entity and its neighbours."""
     check_limit(limit)
     [id_] = await lookup.entity_ids(core, wanted)
     readers = core.open_readers(Filter())
@@ -41,7 +41,7 @@ async def around(core: OpenWorkspace, wanted: UUID | str | NameKey, hops: int, l
 
 
 async def between(core: OpenWorkspace, ends: Sequence[UUID | str | NameKey], longest: int, limit: int) -> GraphPicture:
-    """The path between two entities, and what is around it, as far as there is room."""
+    """The path between two entities, and as many of their neighbours as there is room for."""
     check_limit(limit)
     found = await lookup.entity_path(core, await lookup.entity_ids(core, *ends), longest, 0)
     if found is None:
@@ -83,7 +83,7 @@ async def _near(readers: Readers, start: Sequence[UUID], hops: int) -> _Near:
 
 
 def _left_out(found: Sequence[UUID], limit: int, where: str, *, is_cut: bool) -> str:
-    """What was left out, in a sentence; nothing, where all is shown."""
+    """A sentence on what was left out; empty if everything is shown."""
     there = f"{len(found):,}{' or more' if is_cut else ''} entities {where}"
     if len(found) > limit:
         return f"{limit:,} of {there} are shown: the nearest, then those more heavily related."

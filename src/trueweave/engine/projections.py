@@ -25,30 +25,30 @@ class AsyncProjectionsGroup:
         self._core = core
 
     async def status(self) -> list[ProjectionStatus]:
-        """The stores that have a copy of this workspace, or are to have one, and how far each is."""
+        """The stores that have a copy of this workspace, or are to have one, and the progress of each."""
         async with self._core.workspace.transaction() as tx:
             return [one.status for one in await projections.listed(tx)]
 
     async def start(self, store: StoreName, stop: asyncio.Event | None = None, listener: Listener = ignore) -> None:
-        """Let this workspace have a copy in a store, and keep it up to date until `stop` is set."""
+        """Enable a copy of this workspace in a store, and keep it up to date until `stop` is set."""
         await self.enable(store)
         await self._projector(store, listener).run(stop or asyncio.Event())
 
     async def catch_up(self, store: StoreName, listener: Listener = ignore) -> None:
-        """Let this workspace have a copy in a store, and bring it up to date, by whichever projector."""
+        """Enable a copy of this workspace in a store, and bring it up to date, whichever projector does the work."""
         await self.enable(store)
         await self._projector(store, listener).catch_up()
 
     async def rebuild(self, store: StoreName, listener: Listener = ignore) -> None:
-        """Build another copy beside the one that answers questions, and switch to it when it is complete."""
+        """Build a new copy alongside the one that answers questions, and switch to it when it is complete."""
         await self.enable(store)
         async with self._core.workspace.transaction() as tx:
             await projections.begin_building(tx, store, uuid4().hex[:16])
         await self._projector(store, listener).catch_up()
 
     async def verify(self, store: StoreName, limit: int = 20) -> list[ProjectionDifference]:
-        """Compare all that the copy in a store has with the record; the first differences. Nothing is changed, and
-        nothing should change meanwhile."""
+        """Compare the whole copy in a store with the record. Returns the first differences. Nothing is changed; the
+        workspace should not change while this runs."""
         copy, _ = await projections.live(self._core.workspace, store)
         if copy is None:
             raise ProjectionMissing(f"{store} has no complete copy of this workspace. Run `project start {store}`.")
@@ -61,12 +61,12 @@ class AsyncProjectionsGroup:
         return found
 
     async def remove(self, store: StoreName) -> bool:
-        """Drop the copy of this workspace in a store; whether there was one."""
+        """Drop the copy of this workspace in a store. Returns whether there was one."""
         return await projector.remove(self._core.workspace, self._core.target(store))
 
     async def enable(self, store: StoreName) -> None:
-        """Let this workspace have a copy in a store; a projector builds it."""
-        self._core.target(store)  # a store without an address is told before anything is noted
+        """Enable a copy of this workspace in a store; a projector builds it."""
+        self._core.target(store)  # raises if the store has no address, before anything is written
         async with self._core.workspace.transaction() as tx:
             await refuse_during_load(tx, "copying it to another store")
             await projections.enable(tx, store)

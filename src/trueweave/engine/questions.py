@@ -1,4 +1,4 @@
-"""Questions."""
+"""The calls of AsyncTrueweave about questions."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
 
 @own_errors
 class QuestionCalls:
-    """What `AsyncTrueweave` does with questions."""
+    """The calls of `AsyncTrueweave` about questions."""
 
     _core: OpenWorkspace
 
     @takes(AskOptions)
     async def ask(self, asked: AskOptions) -> Answer:
-        """The answer to a question from what a method finds, every citation checked.
+        """Answer a question from what a method finds, with every citation checked.
 
-        `method` is a name, or a method with parameters of its own; `filter` selects documents, and `history` is the
-        conversation so far. With `use_cot` the model thinks first, and its reasoning is kept apart; with
-        `numerical_answer` it gives a number and its unit alone, with `extractive` quotes alone; with `context_only` it
-        is not asked. `verifiers` check the answer in their order, by name ("rules", "llm", "onnx/FOLDER") or as
-        objects, and `repair` gives the model the sentences that they do not confirm once more; both are as in the
-        settings unless given. `options` has further instructions, language, length and temperature of this answer. The
-        listener receives what the question waits for.
+        `method` is a name, or a method with its own parameters; `filter` selects documents, and `history` is the
+        conversation so far. With `use_cot` the model reasons first, and its reasoning is kept apart; with
+        `numerical_answer` it gives only a number and its unit, with `extractive` only quotes; with `context_only` it is
+        not called. `verifiers` check the answer in their order, by name ("rules", "llm", "onnx/FOLDER") or as objects,
+        and `repair` gives the model one chance to fix the sentences they do not confirm; both default to the settings.
+        `options` sets further instructions, language, length and temperature for this answer. The listener receives
+        events about what the question is waiting for.
         """
         from trueweave.engine.asking import whole
 
@@ -52,7 +52,7 @@ class QuestionCalls:
 
     @takes(AskOptions)
     def stream(self, asked: AskOptions) -> Stream[str | Answer]:
-        """The answer in pieces as the model writes them, and at the end the whole of it, checked: see `ask`.
+        """The answer in pieces as the model writes them, and at the end the complete, checked answer: see `ask`.
 
         You can close the stream early, or drop it: either cancels generation.
         """
@@ -70,7 +70,7 @@ class QuestionCalls:
                         async for piece in pieces:
                             has_begun = True
                             yield piece
-            except WorkspaceReplaced:  # it was noticed just now: the next try uses the new index
+            except WorkspaceReplaced:  # the replacement was noticed just now: the next try uses the new index
                 if has_begun or not may_begin_again:
                     raise
             else:
@@ -78,11 +78,11 @@ class QuestionCalls:
 
     @takes(RetrieveOptions)
     async def retrieve(self, asked: RetrieveOptions) -> Evidence:
-        """What a method finds for a question, and how, without an answer."""
+        """What a method finds for a question, with a trace of how, but without an answer."""
         with in_run(asked.listener, is_question=True):
             try:
                 return await self._retrieve(asked)
-            except WorkspaceReplaced:  # it was noticed just now: the next try uses the new index
+            except WorkspaceReplaced:  # the replacement was noticed just now: the next try uses the new index
                 return await self._retrieve(asked)
 
     async def _retrieve(self, asked: RetrieveOptions) -> Evidence:
@@ -90,7 +90,7 @@ class QuestionCalls:
         return await asking.retrieve(query, method)
 
     async def search(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> list[Passage]:
-        """The passages that fit a text best: by meaning and by words, or by words alone where nothing is embedded."""
+        """The passages that match a text best: by meaning and by words, or by words alone if nothing is embedded."""
         from trueweave.retrieval.methods.auto import Search
 
         return list((await self.retrieve(text, Search(top_k=limit), filter=filter)).passages)
@@ -104,7 +104,7 @@ class QuestionCalls:
         answers: bool = False,
         listener: Listener = ignore,
     ) -> Comparison:
-        """What these methods find for a question, side by side; all methods there are, when none are given.
+        """What these methods find for a question, side by side; by default, all methods.
 
         A method that cannot be used here is listed with the reason.
         """
@@ -124,7 +124,7 @@ class QuestionCalls:
 
     @property
     def method(self) -> str:
-        """The method that answers where none is named: that of the settings, or auto."""
+        """The method used when none is named: that of the settings, or auto."""
         return self._core.settings.method or "auto"
 
     @property
@@ -139,7 +139,7 @@ class QuestionCalls:
         filter: Filter | None = None,
         history: Sequence[Message] = (),
     ) -> AsyncConversation:
-        """A conversation: questions one after the other, each understood from what was said before, which may begin
+        """A conversation: a series of questions, each understood in the light of what was said before. It may begin
         with a `history`."""
         return AsyncConversation(self, self._core.streams.hand_out, method, filter, history)
 
@@ -178,15 +178,15 @@ class QuestionCalls:
         return JudgeVerifier(QuestionLLM(llm, self._core.settings.question_tokens), await self._core.prompts())
 
     async def _prepare_question(self, asked: RetrieveOptions) -> tuple[Asking, Query, Method]:
-        """A question as it is put: to whom, what, and by which method."""
+        """The asking object, query and method for a question."""
         from trueweave.engine.asking import chosen
 
         query = Query(storable(asked.question), asked.filter or Filter())
         return await self._asking(), query, chosen(asked.method or self.method, rerank=asked.rerank)
 
     async def _embedder(self) -> Embedder | None:
-        """The embedder. Where its files are missing, whoever needs it is told so, and methods that search by words are
-        not held up."""
+        """The embedder. If its files are missing, methods that need it get an error that says so, and methods that
+        search by words still work."""
         try:
             return await self._core.embedder()
         except ModelFilesMissing as error:
@@ -197,7 +197,7 @@ class QuestionCalls:
     async def _asking(self) -> Asking:
         from trueweave.engine.asking import Asking, Models
 
-        # Not `_embedding`: a question is no reason to embed everything.
+        # `embedder`, not `embedding`: a question is no reason to embed everything.
         models = Models(await self._embedder(), await self._core.chat("answer"), await self._core.chat("keywords"))
         if name := self._core.settings.reranker:
             models = replace(models, reranker=await (await self._core.models()).reranker(name))

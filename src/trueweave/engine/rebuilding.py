@@ -1,4 +1,4 @@
-"""Building the index again from scratch, to compare it with the one in use."""
+"""Rebuilding the index from scratch, to compare it with the one in use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from trueweave.store.postgres.view import communities
 
 @asynccontextmanager
 async def rebuilt(core: OpenWorkspace, progress: Progress) -> AsyncIterator[OpenWorkspace]:
-    """A temporary workspace built from scratch from the documents that this one shows, with its settings and rules.
+    """A temporary workspace rebuilt from scratch from the visible documents of this one, with its settings and rules.
     It has no models."""
     without = core.settings.model_copy(update={"model": None, "embedding_model": None, "reranker": None})
     async with temporary_workspace(await core.workspace.placed(), f"rebuild-{uuid4()}") as made:

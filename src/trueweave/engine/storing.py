@@ -24,7 +24,8 @@ async def add_documents(
     progress: Progress,
     refused: Callable[[Refused], None] | None = None,
 ) -> int:
-    """Store and index these documents; the number of new or changed ones. See `AsyncTrueweave.add_documents`."""
+    """Store and index these documents. Returns the number of new or changed ones. See
+    `AsyncTrueweave.add_documents`."""
     with in_run(ignore, is_watched=True), Seen() as seen:
         return await _add(core, _usable(documents, seen, refused), progress)
 
@@ -34,7 +35,7 @@ async def _add(core: OpenWorkspace, source: Iterator[Contribution], progress: Pr
     stored = await asyncio.to_thread(_some, source)
     new, total = await store(core, stored), SettleResult()
     while stored:
-        # The next batch is stored while this one is being settled.
+        # Store the next batch while this one is being settled.
         settling = asyncio.create_task(settle(core.workspace, embedder))
         try:
             following = await asyncio.to_thread(_some, source)
@@ -59,8 +60,8 @@ async def store(core: OpenWorkspace, documents: Sequence[Contribution]) -> int:
 def _usable(
     documents: Iterable[Document], seen: Seen, refused: Callable[[Refused], None] | None
 ) -> Iterator[Contribution]:
-    """The documents that can be stored, as rows of the record. Two that were read from different places and have the
-    same uri are a mistake; a caller's own may come again, and the last counts."""
+    """The documents that can be stored, as rows of the record. Two documents read from different places with the same
+    uri are an error; a caller may pass the same uri twice, and the last one counts."""
     for document in documents:
         try:
             if document.origin and (clash := seen.clash(document.uri, document.origin)):
@@ -75,7 +76,7 @@ def _usable(
 
 
 def _some(documents: Iterator[Contribution]) -> list[Contribution]:
-    """The next documents, as many as are well stored together: neither too many, nor with too much to say."""
+    """The next batch of documents, limited both in documents and in mentions and links."""
     some: list[Contribution] = []
     said = 0
     for document in documents:

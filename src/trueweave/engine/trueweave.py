@@ -1,4 +1,4 @@
-"""AsyncTrueweave: one workspace of an index, with everything wired together."""
+"""AsyncTrueweave: one workspace of an index, with all its parts wired together."""
 
 from __future__ import annotations
 
@@ -38,9 +38,10 @@ if TYPE_CHECKING:
 
 @own_errors
 class AsyncTrueweave(DocumentCalls, QuestionCalls):
-    """One workspace. Made by `AsyncTrueweave.open`. Many processes may work in it at the same time.
+    """One workspace, opened with `AsyncTrueweave.open`. Many processes may work in it at the same time.
 
-    `graph`, `communities`, `rules`, `jobs`, `budget`, `projections` and `maintenance` have what is about these.
+    The remaining calls are grouped under `graph`, `communities`, `rules`, `jobs`, `budget`, `projections` and
+    `maintenance`.
     """
 
     graph: AsyncGraphGroup
@@ -88,18 +89,19 @@ class AsyncTrueweave(DocumentCalls, QuestionCalls):
         extractor: Extractor | MakeExtractor | None = None,
         chunker: Chunker | MakeChunker | None = None,
     ) -> AsyncIterator[Self]:
-        """The workspace of that name, or of the settings. The one of the settings is made when it is new. One that is
-        named here must be there, so that a mistyped name is UnknownWorkspace. `make` says otherwise: True makes either,
-        False makes nothing.
+        """Open the workspace of that name, or the one named in the settings. By default, a workspace named in the
+        settings is created if it is missing, while one named here must exist, so that a mistyped name raises
+        UnknownWorkspace. `make=True` creates either one; `make=False` creates nothing.
 
-        What is not given here is as the settings say, which are those of trueweave.toml and the environment unless
-        given too. Without a `url` anywhere it is in the bundled PostgreSQL, which is made unless `make` is False,
-        started and migrated if need be, and left running. Any other database must have been migrated: SchemaMismatch
-        says what to run.
-        `readers` takes PostgreSQL's readers and the filter of a question, and gives those to answer it from.
-        `extractor` and `chunker` take the place of those of the settings: as they are, or a class or function that
-        makes one from an IngestContext. Other processes do not have them: a document that was added with one fails
-        there, with an error that says so.
+        Anything not passed here comes from the settings; settings not passed here are loaded from trueweave.toml and
+        the environment. If there is no `url` in either, the bundled PostgreSQL is used: it is created unless `make` is
+        False, started and migrated if necessary, and left running. Any other database must already be migrated; if it
+        is not, SchemaMismatch names the command to run.
+
+        `readers` is called with the PostgreSQL readers and the filter of a question, and returns the readers to answer
+        it from. `extractor` and `chunker` replace those of the settings: pass an instance, or a class or function that
+        makes one from an IngestContext. Other processes do not have them: a document added with one fails there, with
+        an error that says so.
         """
         settings = settings or Settings.load(database_url=url, workspace=workspace)
         async with opened_database(settings, url, make=make is not False) as database:
@@ -120,11 +122,11 @@ class AsyncTrueweave(DocumentCalls, QuestionCalls):
 
     @staticmethod
     async def migrate(url: str | None = None, *, settings: Settings | None = None) -> list[str]:
-        """Make Trueweave's schema in a database, or bring it up to date; the names of the migrations that were applied.
+        """Create Trueweave's schema in a database, or bring it up to date. Returns the names of the migrations applied.
 
-        `url` is the address of PostgreSQL itself with the user who owns the schema, or is to own it. Without it, it is
-        that of owner_database_url in the settings, else direct_database_url, else database_url, else the bundled
-        PostgreSQL. If another process migrates the same database, it is waited for. Without a `url` all servers of the
+        `url` is the direct address of PostgreSQL, with the user who owns the schema or is to own it. It defaults to
+        owner_database_url in the settings, then direct_database_url, then database_url, then the bundled PostgreSQL. If
+        another process is migrating the same database, this call waits for it. Without a `url`, all servers in the
         settings are migrated, and new ones are joined.
         """
         settings = settings or Settings.load()
@@ -152,10 +154,10 @@ class AsyncTrueweave(DocumentCalls, QuestionCalls):
         extractor: Extractor | MakeExtractor | None = None,
         chunker: Chunker | MakeChunker | None = None,
     ) -> Self:
-        """The workspace of that name in an open database. A workspace without vectors takes the embedder's space.
+        """The workspace of that name in an open database. A workspace without vectors adopts the embedder's space.
 
-        This is one statement. Nothing is opened until it is needed, and workspaces that are given the same `models`
-        share their clients, models in memory and rate limiters. Call `aclose` at the end.
+        This takes a single statement. Everything else is opened when first needed, and workspaces given the same
+        `models` share clients, models in memory and rate limiters. Call `aclose` when done.
         """
         settings = settings or Settings.load()
         found = await found_workspace(database, workspace, make=make, resolution=settings.resolution)
@@ -177,8 +179,8 @@ class AsyncTrueweave(DocumentCalls, QuestionCalls):
 
     @asynccontextmanager
     async def rebuilt(self, progress: Progress = unseen) -> AsyncIterator[AsyncTrueweave]:
-        """A temporary workspace built from scratch from the documents that this one shows, with its settings and rules.
-        It has no models, and is dropped at the end."""
+        """A temporary workspace rebuilt from scratch from the visible documents of this one, with its settings and
+        rules. It has no models, and is dropped at the end."""
         with translated():
             async with rebuilt(self._core, progress) as beside:
                 yield AsyncTrueweave(beside.workspace, settings=beside.settings)
@@ -194,7 +196,7 @@ class AsyncTrueweave(DocumentCalls, QuestionCalls):
         return self.workspace.database
 
     async def aclose(self) -> None:
-        """Let go of what was opened to work with models, and end all streams. The database stays open."""
+        """Close all streams and everything that was opened for models. The database stays open."""
         await self._core.aclose()
 
     async def worker_dependencies(self) -> WorkerDependencies:
@@ -203,10 +205,10 @@ class AsyncTrueweave(DocumentCalls, QuestionCalls):
 
     @property
     def settings(self) -> Settings:
-        """The settings in force here: those of the workspace over those of the process."""
+        """The settings in effect here: those of the process, overridden by those of the workspace."""
         return self._core.settings
 
     async def status(self) -> Status:
-        """How large the workspace is, and what still waits to be settled."""
+        """The size of the workspace, and what still waits to be indexed."""
         async with self._core.workspace.transaction() as tx:
             return await read.status(tx)

@@ -1,4 +1,4 @@
-"""Working for all workspaces of a database, or of several servers, in one process."""
+"""Worker and projector processes for all workspaces of a database, or of several servers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PAGE = 100
 
 
 class Serving:
-    """All workspaces of a database, as one process works in them: they share its models and its pool of connections."""
+    """All workspaces of a database, served by one process: they share its models and its connection pool."""
 
     def __init__(self, database: Database, settings: Settings, models: ModelFactory) -> None:
         self._database = database
@@ -41,7 +41,7 @@ class Serving:
 
     @asynccontextmanager
     async def opened(self, workspace: Workspace) -> AsyncIterator[AsyncTrueweave]:
-        """A workspace with its own settings. UnknownWorkspace if it was dropped."""
+        """A workspace with its own settings. Raises UnknownWorkspace if it was dropped."""
         async with workspace.transaction() as tx:
             own = await tx.value("read.settings")
         trueweave = AsyncTrueweave(workspace, settings=self._settings, own=own, models=self._models)
@@ -55,15 +55,15 @@ class Serving:
             yield await trueweave.worker_dependencies()
 
     async def clean_up(self, tell: Listener) -> None:
-        """Take away what nobody needs any longer, workspace by workspace, and have settled what others had to leave.
-        What fails in one keeps no other waiting."""
+        """Delete what is no longer needed, workspace by workspace, and queue settling where some is left to do. A
+        failure in one workspace does not hold up the others."""
         after = 0
         while page := await self._page(after):
             for workspace in page:
                 try:
                     await self._clean_up(workspace)
                 except UnknownWorkspace:
-                    continue  # it was dropped meanwhile
+                    continue  # dropped meanwhile
                 except (TrueweaveError, Error) as error:
                     raise_if_cancelled(error)
                     tell(Waiting(f"cleaning up failed, and is tried again in an hour: {error}"))
@@ -83,8 +83,8 @@ class Serving:
 async def work_for_all(
     database: Database, settings: Settings, listener: Listener = ignore, stop: asyncio.Event | None = None
 ) -> None:
-    """Carry out the jobs of all workspaces, one of each in turn, until `stop` is set; then end what is begun. Where the
-    database is the home of several servers, this is done on each, and what moves have left is brought to an end."""
+    """Run jobs of all workspaces, taking turns between them, until `stop` is set, then finish those already begun. If
+    the database is the home of several servers, do this on each of them, and finish interrupted moves."""
     stop = stop or asyncio.Event()
     async with ModelFactory(database, settings.lease) as models:
 
@@ -136,8 +136,8 @@ async def _on_all(
     listener: Listener,
     stop: asyncio.Event,
 ) -> None:
-    """Do this in a database until `stop` is set; where it is the home of several, on each server. What fails on one is
-    restarted after a while, and keeps no other from going on."""
+    """Run `act` on a database until `stop` is set; if it is the home of several servers, on each server. Where it
+    fails, it is restarted after a while, and the other servers are not affected."""
     servers = database.servers
 
     async def on(name: str) -> None:

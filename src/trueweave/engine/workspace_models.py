@@ -1,4 +1,4 @@
-"""The models of one workspace by its settings, and the extractors that use them."""
+"""The models of one workspace according to its settings, and the extractors that use them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from trueweave.store.postgres.money.replies import PostgresReplies
 from trueweave.store.postgres.queue.liveness import Liveness
 from trueweave.store.postgres.queue.rate_limit import RateLimits, SharedRateLimiter
 
-_CALLS_A_SLOT = 2  # so that one is ready to be made when another ends
+_CALLS_A_SLOT = 2  # so that the next call is prepared when a slot becomes free
 
 
 @asynccontextmanager
@@ -67,7 +67,7 @@ async def models_of_load(workspace: Workspace, settings: Settings, given: Given)
 
 
 class WorkspaceModels:
-    """The models of one workspace, paid from its budget and with its cache, and the extractors that use them. `open`
+    """The models of one workspace, paid from its budget and using its cache, and the extractors that use them. `open`
     makes one from the clients and rate limiters of a factory."""
 
     def __init__(
@@ -108,8 +108,8 @@ class WorkspaceModels:
         prompts: PromptSet = BUILT_IN,
         given: Given = Given(),  # noqa: B008 (immutable)
     ) -> WorkspaceModels:
-        """The models of a workspace by its settings, asked with these prompts. A `given` extractor or chunker replaces
-        that of the settings."""
+        """The models of a workspace according to its settings, with these prompts. A `given` extractor or chunker
+        replaces that of the settings."""
         return cls(factory, workspace, settings, await factory.liveness(), prompts, given)
 
     async def aclose(self) -> None:
@@ -118,7 +118,7 @@ class WorkspaceModels:
             await close()
 
     def run_budget(self, price: Decimal | None, tokens: int | None) -> AbstractAsyncContextManager[None]:
-        """A budget for what is spent inside, over all workers, besides that of the workspace."""
+        """A budget for spending inside the block, over all workers, in addition to that of the workspace."""
         return self._ledger.run_budget(price, tokens)
 
     def unasked(self) -> WorkspaceModels:
@@ -128,17 +128,16 @@ class WorkspaceModels:
         )
 
     def paid_chat(self, llm: StreamingLLM) -> PaidChat:
-        """A chat model that is paid from the budget of this workspace, with its cache and the rate limit of the
-        model."""
+        """A chat model paid from the budget of this workspace, with its cache and the rate limit of the model."""
         terms = self._terms(llm.model, chat_key_variable(self._settings, llm.model))
         return PaidChat(llm, self._stored(llm.model), terms)
 
     def paid_embedder(self, embedder: Embedder, name: str) -> PaidEmbedder:
-        """An embedding model in the same way. `name` is what its price is listed under."""
+        """An embedding model, likewise paid, cached and rate-limited. `name` is the one its price is listed under."""
         return PaidEmbedder(embedder, self._stored(name), self._terms(name, self._settings.embedding_key_variable))
 
     def paid_reranker(self, reranker: Reranker, name: str) -> PaidReranker:
-        """A reranker in the same way, without a cache."""
+        """A reranker, likewise paid and rate-limited, but without a cache."""
         return PaidReranker(reranker, self._terms(name, self._settings.reranker_key_variable))
 
     def _terms(self, model: str, key_variable: str | None) -> CallTerms:
@@ -166,9 +165,8 @@ class WorkspaceModels:
         return self._factory.chat(chat_endpoint(self._settings, model), context, self._settings.deadline)
 
     async def embedder(self, model: str) -> Embedder:
-        """The embedding model of that name. One in this process is used as it is: nothing has to be paid, limited or
-        cached."""
-        # Its dimension is found out by asking, which may fail like any other call.
+        """The embedding model of that name. A local model is used directly: it has no price, rate limit or cache."""
+        # Its dimension is found by calling it, which may fail like any other call.
         open_ = partial(self._open_embedder, model)
         return await retry(open_, Tries(model, self._patience, Clock(), self._contacts[model]))
 
@@ -181,7 +179,7 @@ class WorkspaceModels:
         return self._embedders[model]
 
     async def reranker(self, name: str) -> Reranker:
-        """What reranks by that name: `llm` is the language model that is set, other names are those of models."""
+        """The reranker of that name: `llm` is the configured language model, other names are those of models."""
         if name not in self._rerankers:
             made = self._asked_to_rerank() if name == "llm" else await self._open_reranker(name)
             self._rerankers.setdefault(name, made)
@@ -208,12 +206,12 @@ class WorkspaceModels:
         return await self._factory.entailment(name)
 
     def recipe(self) -> Recipe:
-        """How documents are worked here."""
+        """How documents are processed here."""
         return self._parts.fingerprinted(recipe(self.given.overriding(self._settings), self._prompts))
 
     @property
     def _parts(self) -> Parts:
-        """Extractors and chunkers of a user's own, made when they are first needed."""
+        """The user's own extractors and chunkers, made when first needed."""
         if self._own_parts is None:
             model = self._settings.model_for("extract")
             llm = self.chat(model) if model else None
@@ -224,7 +222,7 @@ class WorkspaceModels:
         return Parts(self.given, IngestContext(self._settings, llm, self.embedder_of_documents))
 
     async def embedder_of_documents(self) -> Embedder | None:
-        """What documents are embedded with: what was given, or the model that the settings name, if any."""
+        """The embedder for documents: the one passed in, or the model named in the settings, if any."""
         if self.given.embedder:
             return self.given.embedder
         name = self._settings.embedding_model
@@ -235,18 +233,18 @@ class WorkspaceModels:
         return self._parts.chunker(recipe)
 
     def made(self, recipe: Recipe) -> Made:
-        """How a document is made by a recipe. What it lacks is an error."""
+        """How a recipe makes documents. Raises an error if something it needs is missing."""
         return made_by(recipe, self.extractor(recipe), self.chunker(recipe))
 
     def extractor(self, recipe: Recipe) -> Extractor:
-        """The extractor that a recipe names: one for equal recipes, as some take seconds to load."""
+        """The extractor that a recipe names. Equal recipes share one, as some take seconds to load."""
         if recipe.packed() not in self._extractors:
             self._extractors[recipe.packed()] = self._make_extractor(recipe)
         return self._extractors[recipe.packed()]
 
     def trial_extractor(self, recipe: Recipe, log: TrialLog) -> Extractor:
-        """The extractor that a recipe names, made anew so that the log hears what it asks and what it leaves out. One
-        that was given ready made is used as it is."""
+        """The extractor that a recipe names, made anew so that the log records what it asks and what it leaves out. An
+        extractor that was passed in as an instance is used as it is."""
         return self._make_extractor(recipe, log)
 
     def _make_extractor(self, recipe: Recipe, log: TrialLog | None = None) -> Extractor:
@@ -273,7 +271,7 @@ class WorkspaceModels:
         )
 
     def _check_prompts(self, recipe: Recipe) -> None:
-        """Raise ConfigError where a document is to be asked about with other prompts than there are here."""
+        """Raise ConfigError if a document was added with prompts other than those of this process."""
         here = self._prompts.versions(*PROMPTS)
         if other := sorted(name for name, _ in here.items() ^ recipe.prompts.items()):
             names = ", ".join(dict.fromkeys(other))
@@ -283,7 +281,7 @@ class WorkspaceModels:
             )
 
     def prices(self, recipe: Recipe) -> Prices:
-        """What an estimate by a recipe rests on."""
+        """What an estimate for a recipe is based on."""
         embedding = self._settings.embedding_model or ""
         asked = self.extractor(recipe) if recipe.extractor == "llm" else None
         return Prices(
@@ -294,7 +292,7 @@ class WorkspaceModels:
         )
 
     def dependencies(self, embedder: Embedder | None, llm: StreamingLLM | None) -> WorkerDependencies:
-        """What a worker works with. Reports are written by this model, or by that of the settings without one."""
+        """What a worker needs. Reports are written by `llm`, or by the model in the settings if it is None."""
         chosen = self.given.overriding(self._settings).extractor
         own = None if chosen == "llm" and not self._settings.model_for("extract") else self.recipe()
         return WorkerDependencies(
@@ -325,7 +323,7 @@ class WorkspaceModels:
         )
 
     def _limiter(self, model: str, key_variable: str | None) -> SharedRateLimiter:
-        """A key of one's own has limits of its own."""
+        """The rate limiter of a model; a separate one if the model has its own key."""
         return self._factory.rate_limiter(f"{model}@{key_variable}" if key_variable else model, self._limits)
 
     def _stored(self, model: str) -> PostgresReplies:

@@ -1,1 +1,1 @@
-"""File formats: graphs that are imported and exported, and pictures of a graph."""
+"""File formats: importing and exporting graphs, and pictures of a graph."""

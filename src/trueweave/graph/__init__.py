@@ -1,1 +1,1 @@
-"""The algorithms of the index, with no I/O: resolving names, adding up, walking."""
+"""The algorithms of the index, without I/O: resolving names, aggregating, finding communities and paths."""

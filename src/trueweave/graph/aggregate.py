@@ -1,7 +1,7 @@
-"""Adding up: what all mentions of a name, and all links between two names, come to.
+"""Aggregation: entities from all mentions of their names, and relations from all links between two names.
 
-Everything that is added up is a sum of integers, or a multiset kept with its counts: adding a document adds, removing
-it subtracts, and the order does not matter. What people read (a name, a description) is computed from those sums.
+Everything is aggregated as a sum of integers or as a multiset with counts: adding a document adds, removing it
+subtracts, and the order does not matter. What people read (a name, a description) is computed from those sums.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from uuid import UUID
 
 from trueweave.text.names import key, normalise, pair_key
 
-Histogram = tuple[int, ...]  # how many mentions had emphasis 1, 2 … 9
+Histogram = tuple[int, ...]  # the number of mentions with emphasis 1, 2 … 9
 
 EMPTY: Histogram = (0,) * 9
-THOUSANDTHS = 1000  # what strengths and weights are counted in, so that their sums are exact
+THOUSANDTHS = 1000  # the unit of strengths and weights, so that their sums are exact
 DESCRIPTIONS_KEPT = 8
 KEYWORDS_KEPT = 16
 ALIASES_KEPT = 64
 
 
 class NameRow(NamedTuple):
-    """A name with the sums over its live mentions; `entity` is None while there are none."""
+    """A name with the sums over its live mentions; `entity` is None while it has none."""
 
     id: UUID
     written: str
@@ -35,8 +35,8 @@ class NameRow(NamedTuple):
 
 
 class Phrase(NamedTuple):
-    """A description or keyword by its hash, and what it is chosen by: the sum of the emphases with which it was said of
-    a name or a pair of names."""
+    """A description or keyword with its hash and weight: the sum of the emphases with which it was said of a name or a
+    pair of names."""
 
     hash: UUID
     value: str
@@ -55,7 +55,7 @@ class NamePairRow(NamedTuple):
 
 
 class EntityRow(NamedTuple):
-    """An entity as it is stored."""
+    """An entity as stored."""
 
     id: UUID
     name: str
@@ -69,7 +69,7 @@ class EntityRow(NamedTuple):
 
 
 class RelationRow(NamedTuple):
-    """A relation as it is stored. The weight is in thousandths."""
+    """A relation as stored. The weight is in thousandths."""
 
     id: UUID
     source: UUID
@@ -96,12 +96,12 @@ def total(histograms: Iterable[Sequence[int]]) -> Histogram:
 
 
 def harmonic_emphasis(histogram: Sequence[int]) -> float:
-    """The harmonic mean of the emphases that a histogram counts; 0 for an empty one."""
+    """The harmonic mean of the emphases counted in a histogram; 0 for an empty one."""
     weighted = sum(count / emphasis for emphasis, count in enumerate(histogram, 1))
     return sum(histogram) / weighted if weighted else 0.0
 
 
-@lru_cache(maxsize=2**14)  # a batch asks for each of its pairs several times
+@lru_cache(maxsize=2**14)  # a batch needs each of its pairs several times
 def name_pair_id(source: UUID, target: UUID) -> UUID:
     """The id under which descriptions and keywords of a pair of names are counted."""
     return pair_key("tie", source, target)
@@ -113,27 +113,27 @@ def relation_id(source: UUID, target: UUID) -> UUID:
 
 
 def entity_text(name: str, type_: str, description: str) -> str:
-    """What is embedded for an entity."""
+    """The text that is embedded for an entity."""
     return name + (f" ({type_})" if type_ else "") + (f": {description}" if description else "")
 
 
 def relation_text(source: str, target: str, description: str, keywords: Sequence[str]) -> str:
-    """What is embedded for a relation."""
+    """The text that is embedded for a relation."""
     words = f" ({', '.join(keywords)})" if keywords else ""
     return f"{source} -> {target}{words}" + (f": {description}" if description else "")
 
 
 def report_text(title: str, summary: str) -> str:
-    """The text that a report is found by."""
+    """The text by which a report is found."""
     return f"{title}\n{summary}"
 
 
 def chosen(said: Iterable[Phrase], most: int) -> list[str]:
-    """The `most` values that were said with most emphasis, in the order of their hashes: so the text that they make
-    changes when another one is chosen, and not whenever one is said again.
+    """The `most` values with the highest weights, in the order of their hashes: so the text made from them changes when
+    another value is chosen, but not whenever one is repeated.
 
-    What several names of an entity have in common counts as with the one that it is said of with most emphasis. A sum
-    over all of them could not be had from the first few of each.
+    A value shared by several names of an entity has the highest of its weights. A sum over all of them could not be
+    computed from the first few of each.
     """
     best: dict[UUID, Phrase] = {}
     for phrase in said:
@@ -154,8 +154,8 @@ def entity(
     label: str | None = None,
     type_label: str | None = None,
 ) -> EntityRow:
-    """The entity that these live names make, called as most mentions write it and of the type that most give, unless a
-    person gave it another name or type."""
+    """The entity that these live names form, with the most frequent spelling and type, unless a person gave it another
+    name or type."""
     normal = _winner((normalise(n.written), n.count) for n in names)
     kind = _winner((n.type.lower(), n.count) for n in names)
     type_ = type_label or _winner((n.type, n.count) for n in names if n.type.lower() == kind)
@@ -176,10 +176,10 @@ def relation(
     keywords: Iterable[Phrase],
     types: Iterable[Phrase],
 ) -> RelationRow:
-    """The relation that these live pairs of names make.
+    """The relation that these live pairs of names form.
 
-    It names both ends as its most frequent pair writes them, not by the entities' current names: otherwise one more
-    spelling of a hub could change, and have embedded again, the texts of all its relations.
+    Its ends are named as in its most frequent pair, not by the entities' current names: otherwise one more spelling of
+    a hub could change the texts of all its relations, which would all be embedded again.
     """
     main = min(name_pairs, key=lambda t: (-t.count, written[t.source], written[t.target], t.source, t.target))
     source, target = written[main.source], written[main.target]

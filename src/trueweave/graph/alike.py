@@ -1,19 +1,20 @@
-"""Which names are alike, found by index instead of comparing all with all.
+"""Finding similar names with an index, instead of comparing all with all.
 
-Where resolution is exact, two names are alike when their normal forms are equal. Where it is fuzzy, they are when the
+With exact resolution, two names are alike if their normal forms are equal. With fuzzy resolution, they are alike if the
 rapidfuzz ratio of their letters (lower-case ASCII) exceeds the threshold and their digits agree: with `d` the number of
 single-character insertions and deletions between them,
 
     100 · (1 − d / (|a| + |b|)) > threshold
 
-So the threshold and the two lengths bound `d`. Where it allows for one deletion at most from either name, as between
-short ones, alike names are equal after it: each is stored as it is and without each of its characters. Such a key has
-nearly all of the name, so that few others share it, however alike all names begin.
+So the threshold and the two lengths bound `d`. Where that allows at most one deletion from either name, as for short
+names, names that are alike become equal by it: each name is stored as it is and without each of its characters. Such a
+key has nearly all of the name, so few other names share it, however similar their beginnings are.
 
-Where it allows for more, cut a name into more pieces than `d` can touch and at least one piece stands unharmed in any
-name alike (the pigeonhole of Li, Deng, Wang and Feng's Pass-Join, VLDB 2011). The name is stored under one key per
-piece; a name that looks for others computes the keys those must have, over every length they can have and every place
-the piece can have moved to. No pair is missed, whatever the order in which names arrive: the index law rests on that.
+Where it allows more, cut a name into more pieces than `d` can touch: at least one piece remains intact in any name that
+is alike (the pigeonhole principle of Li, Deng, Wang and Feng's Pass-Join, VLDB 2011). The name is stored under one key
+per piece; a search computes the keys that names alike must have, for every length they can have and every position the
+piece can have moved to. No pair is missed, whatever the order in which names arrive: the exactness of the index depends
+on that.
 """
 
 from __future__ import annotations
@@ -30,18 +31,18 @@ from rapidfuzz.distance import Indel
 from trueweave.core.record import ResolutionSettings
 from trueweave.text.names import digits, letters, normalise
 
-# Beyond this, a "name" is a phrase: it is the same only when it is equal. Keeps the number of keys bounded.
+# A longer "name" is a phrase, and is alike only if equal. This bounds the number of keys.
 LONGEST_FUZZY = 64
 
 
-# What stands for the number of a piece where a key is of the whole name, or of all but one character.
+# Used as the piece number for keys of the whole name, or of all but one character.
 _WHOLE = -1
 _SHORTENED = -2
 
 
 class Search(NamedTuple):
-    """What a name looks for, by the length of stored names: itself, itself without a character, or pieces of it. The
-    first two say which of their keys to compare with."""
+    """What to search for, by the length of stored names: the name itself, the name without a character, or pieces of
+    it. The first two also say which kind of stored key to compare with."""
 
     whole: tuple[tuple[int, int], ...]
     shortened: tuple[tuple[int, int], ...]
@@ -49,7 +50,7 @@ class Search(NamedTuple):
 
 
 class StoredForms(NamedTuple):
-    """What a name is stored under: itself, itself without each character, and so many pieces."""
+    """The forms under which a name is stored: itself, itself without each character, and a number of pieces."""
 
     whole: bool
     shortened: bool
@@ -57,7 +58,7 @@ class StoredForms(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """Where piece `number` of a stored name stands, and where in the searching name it can have moved to."""
+    """Where piece `number` of a stored name is, and where in the searching name it can have moved to."""
 
     number: int
     length: int
@@ -66,12 +67,12 @@ class Piece(NamedTuple):
 
 
 def compared(written: str, settings: ResolutionSettings) -> str:
-    """The form of a name that is compared. All functions below take names in it."""
+    """The form in which names are compared. All functions below take names in this form."""
     return letters(written) if settings.mode == "fuzzy" else normalise(written)
 
 
 def keys(form: str, type_: str, settings: ResolutionSettings) -> list[int]:
-    """The keys a name is stored under: none with resolution off, one where only equal names are alike."""
+    """The keys under which a name is stored: none if resolution is off, one if only equal names are alike."""
     if settings.mode == "off":
         return []
     data = form.encode("latin-1", "replace")
@@ -92,7 +93,7 @@ def keys(form: str, type_: str, settings: ResolutionSettings) -> list[int]:
 
 
 def probes(form: str, type_: str, settings: ResolutionSettings) -> set[int]:
-    """The keys of which every name alike has at least one."""
+    """Keys such that every name alike has at least one of them."""
     if settings.mode == "off":
         return set()
     data = form.encode("latin-1", "replace")
@@ -117,7 +118,7 @@ def _shortened(data: bytes) -> set[bytes]:
 
 
 def mask(form: str) -> int:
-    """Which characters occur, as 63 bits. One change flips one bit at most, so the masks of alike names are close."""
+    """The characters that occur, as 63 bits. One change flips at most one bit, so names alike have similar masks."""
     bits = 0
     for character in set(form):
         bits |= 1 << ord(character) % 63
@@ -143,7 +144,7 @@ def alike(pairs: Sequence[tuple[str, str]], settings: ResolutionSettings) -> lis
 
 
 def ratio(a: str, b: str) -> float:
-    """How alike two forms are, from 0 to 100: what the threshold is compared with."""
+    """The similarity of two forms, from 0 to 100, which is compared with the threshold."""
     return 100 * Indel.normalized_similarity(a, b)
 
 
@@ -152,7 +153,7 @@ def _fuzzy(a: str, b: str) -> bool:
 
 
 def _allowance(settings: ResolutionSettings) -> int:
-    """Hundredths of the joint length that may differ (less than this): none when only equal names are alike."""
+    """Hundredths of the joint length, of which fewer may differ: none if only equal names are alike."""
     return 100 - settings.threshold if settings.mode == "fuzzy" else 0
 
 
@@ -162,16 +163,16 @@ def _group(form: str, type_: str, settings: ResolutionSettings) -> int:
 
 
 def _bucket(group: int, size: int, number: int) -> int:
-    """The upper half of a signed 64-bit key; the piece's own hash is the lower one.
+    """The upper half of a signed 64-bit key; the lower half is the hash of the piece.
 
-    Two pieces may share a key by chance: `alike` decides, so that costs time, not truth.
+    Two pieces may share a key by chance: that costs time but gives no wrong result, as `alike` decides.
     """
     return (crc32(b"%d %d" % (size, number), group) << 32) - (1 << 63)
 
 
 @lru_cache(maxsize=4096)
 def _pieces(size: int, allowance: int) -> int:
-    """One more than the most changes any name alike can differ by."""
+    """One more than the most changes by which any name alike can differ."""
     if size > LONGEST_FUZZY:
         return 1
     return 1 + max(_changes(size, other, allowance) for other in range(LONGEST_FUZZY + 1))
@@ -179,7 +180,7 @@ def _pieces(size: int, allowance: int) -> int:
 
 @lru_cache(maxsize=4096)
 def _search(size: int, allowance: int) -> Search:
-    """What to look for among the stored names of each length that a name alike can have."""
+    """What to search for among the stored names of each length that a name alike can have."""
     whole: list[tuple[int, int]] = []
     shortened: list[tuple[int, int]] = []
     pieces: list[tuple[int, tuple[Piece, ...]]] = []
@@ -195,7 +196,7 @@ def _search(size: int, allowance: int) -> Search:
 
 @lru_cache(maxsize=4096)
 def _stored(size: int, allowance: int) -> StoredForms:
-    """What names of any length that is alike look for."""
+    """The forms that searches by names of any possible length need."""
     deleted = [_deleted(size, other, allowance) for other in _lengths(size, allowance)]
     return StoredForms(
         whole=any(one is not None and not one[0] for one in deleted),
@@ -212,10 +213,10 @@ def _lengths(size: int, allowance: int) -> Iterable[int]:
 
 
 def _deleted(stored: int, searching: int, allowance: int) -> tuple[int, int] | None:
-    """How many characters to take from a stored name and from a searching one, one at most from either, for them to be
-    equal if they are alike; None where that may take more.
+    """How many characters, at most one each, to delete from a stored name and from a searching one to make names that
+    are alike equal; None if more may be needed.
 
-    Of two that need less, as equal ones do, the same character may be taken from both.
+    If fewer are needed, as for equal names, the same character can be deleted from both.
     """
     if stored > LONGEST_FUZZY:
         return 0, 0
@@ -225,10 +226,10 @@ def _deleted(stored: int, searching: int, allowance: int) -> tuple[int, int] | N
 
 
 def _windows(stored: int, searching: int, allowance: int) -> Iterable[Piece]:
-    """The pieces of a stored name of one length that a searching name of another must look for.
+    """The pieces of a stored name of one length that a searching name of another length must look for.
 
-    With `most` changes, one of the first `most + 1` pieces is unharmed, and one of those has at most `i` changes
-    before it and at most `most − i` behind it, `i` being its number: so it moved by no more than that.
+    With `most` changes, one of the first `most + 1` pieces is intact, and one of those has at most `i` changes before
+    it and at most `most − i` after it, where `i` is its number: so it has moved by no more than that.
     """
     most, pieces = _changes(stored, searching, allowance), _pieces(stored, allowance)
     grown = searching - stored
@@ -244,9 +245,9 @@ def _windows(stored: int, searching: int, allowance: int) -> Iterable[Piece]:
 
 @lru_cache(maxsize=8192)
 def _changes(a: int, b: int, allowance: int) -> int:
-    """The most insertions and deletions between alike names of these lengths; -1 when no such names are alike."""
+    """The most insertions and deletions between names alike of these lengths; -1 if none of these lengths are alike."""
     most = (allowance * (a + b) - 1) // 100
     gap = abs(a - b)
     if most < gap:
         return 0 if a == b else -1
-    return most - (most - gap) % 2  # each change moves the length by one, so their number has the gap's parity
+    return most - (most - gap) % 2  # each change alters the length by one, so their number has the parity of the gap

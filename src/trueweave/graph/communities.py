@@ -1,12 +1,12 @@
-"""Communities: the parts of a graph that hang together, and their parts in turn.
+"""Communities: densely connected parts of a graph, and the parts of these in turn.
 
-Nodes are numbers, and what comes out depends on nothing but the graph and the settings. Each part that the graph falls
-into is looked at alone, and so is each community that is divided further: what is in one place does not depend on what
-is elsewhere, so that a change here leaves communities there as they were. Parts of up to LARGE nodes are divided by the
-library's Leiden, always from the same seed; larger ones, in which that would make other choices everywhere after any
-change, by a Louvain of our own (louvain.py).
+Nodes are numbers, and the result depends only on the graph and the settings. Each connected part of the graph is
+treated separately, and so is each community that is divided further: one place does not depend on another, so a change
+here leaves communities elsewhere as they were. Parts of up to LARGE nodes are divided by the library's Leiden, always
+with the same seed. In larger parts any change would lead it to other choices everywhere, so they are divided by our own
+Louvain (louvain.py).
 
-A part of a few nodes is one community as it is. A node without neighbours is in none.
+A part of a few nodes is a single community. A node without neighbours is in none.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ import numpy as np
 
 from trueweave.graph.louvain import Graph, Ints, partition, reached, rows
 
-LIBRARY = f"graspologic-native {version('graspologic-native')}, Louvain 1"  # raised whenever louvain.py finds others
+LIBRARY = f"graspologic-native {version('graspologic-native')}, Louvain 1"  # raised when louvain.py finds others
 NONE = -1
-LARGE = 300  # parts of more nodes are divided by louvain.py
+LARGE = 300  # larger parts are divided by louvain.py
 
 
 @dataclass(frozen=True, slots=True)
 class LeidenSettings:
-    """How communities are found. A community of more than `most` members is divided further, where it can be."""
+    """How communities are found. A community of more than `most` members is divided further if possible."""
 
     most: int = 10
     resolution: float = 1.0
@@ -36,9 +36,9 @@ class LeidenSettings:
 
 
 class Tree(NamedTuple):
-    """Communities, numbered so that all that is within one comes right after it, up to its `last`.
+    """Communities, numbered so that those within a community come right after it, up to its `last`.
 
-    `leaf` has for each node the innermost community that it is in, or NONE.
+    `leaf` has the innermost community of each node, or NONE.
     """
 
     parent: Ints
@@ -47,7 +47,7 @@ class Tree(NamedTuple):
     leaf: Ints
 
     def at(self, level: int) -> Ints:
-        """For each node the community of that level that it is in; the innermost one, where that is further up."""
+        """For each node, its community at that level, or its innermost one if that is further out."""
         outer = self.leaf.copy()
         inside = np.flatnonzero(outer != NONE)
         while (deeper := inside[self.level[outer[inside]] > level]).size:
@@ -56,7 +56,7 @@ class Tree(NamedTuple):
 
     @property
     def depth(self) -> int:
-        """How many levels there are."""
+        """The number of levels."""
         return int(self.level.max()) + 1 if self.level.size else 0
 
 
@@ -68,7 +68,8 @@ def communities(whole: Graph, how: LeidenSettings) -> Tree:
 
 
 def modularity(whole: Graph, community: Ints, resolution: float = 1.0) -> float:
-    """How much more of the weight is within communities than chance would put there; nodes in none are left out."""
+    """How much more of the weight is within communities than expected by chance; nodes without a community are left
+    out."""
     total = math.fsum(whole.weight)
     if not total:
         return 0.0
@@ -83,14 +84,14 @@ def modularity(whole: Graph, community: Ints, resolution: float = 1.0) -> float:
 
 
 class _Part(NamedTuple):
-    """A part of the graph: what its nodes are in the whole, and the edges between them."""
+    """A part of the graph: the numbers of its nodes in the whole graph, and the edges between them."""
 
     nodes: Ints
     inner: Graph
 
 
 class _Division(NamedTuple):
-    """A part, to be divided by these labels; its pieces become communities within `parent`."""
+    """A part to divide by these labels; the pieces become communities within `parent`."""
 
     part: _Part
     labels: Ints
@@ -123,11 +124,11 @@ class _Growing:
             for group in np.flatnonzero(groups.sizes > how.most):
                 piece = groups.part(int(group))
                 finer = _divided(piece.inner, how)
-                if finer.any():  # it can be divided
+                if finer.any():  # it can be divided further
                     waiting.append(_Division(piece, finer, first + int(group), level + 1))
 
     def _add(self, groups: _Groups, wanted: Ints, parent: int, level: int) -> int:
-        """Make these groups communities; the number of the first."""
+        """Make these groups communities. Returns the number of the first."""
         first = self._count
         numbers = np.full(groups.sizes.size, NONE)
         numbers[wanted] = first + np.arange(wanted.size)
@@ -139,16 +140,16 @@ class _Growing:
         return first
 
     def tree(self) -> Tree:
-        """The tree, with its communities in order: by the smallest node that they have, and each before its parts."""
+        """The tree, with its communities ordered by their smallest node, each before its parts."""
         parent = np.concatenate(self._parents) if self._parents else np.empty(0, np.int64)
         level = np.concatenate(self._levels) if self._levels else np.empty(0, np.int64)
         inside, smallest = _sizes_and_smallest(parent, level, self._leaf)
-        # A community and its first part may share their smallest node: the level tells them apart.
+        # A community and its first part may have the same smallest node: the level distinguishes them.
         order = np.lexsort((smallest, level))
         place = np.empty(self._count, np.int64)
         after = np.empty(self._count, np.int64)  # where the next one within the same parent begins
         top = 0
-        for one in order.tolist():  # parents before their parts, and these by their smallest node
+        for one in order.tolist():  # parents before their parts, and parts by their smallest node
             above = parent[one]
             if above == NONE:
                 place[one], top = top, top + inside[one]
@@ -164,7 +165,7 @@ class _Growing:
 
 
 def _sizes_and_smallest(parent: Ints, level: Ints, leaf: Ints) -> tuple[Ints, Ints]:
-    """For each community how many there are in it, itself included, and its smallest node."""
+    """For each community, the number of communities in it, including itself, and its smallest node."""
     inside = np.ones(parent.size, np.int64)
     smallest = np.full(parent.size, leaf.size, np.int64)
     nodes = np.flatnonzero(leaf != NONE)
@@ -177,7 +178,7 @@ def _sizes_and_smallest(parent: Ints, level: Ints, leaf: Ints) -> tuple[Ints, In
 
 
 class _Groups:
-    """A part by labels: groups of nodes, and the edges within each."""
+    """A part divided by labels: groups of nodes, and the edges within each."""
 
     def __init__(self, part: _Part, labels: Ints) -> None:
         _, self.labels = np.unique(labels, return_inverse=True)
@@ -190,11 +191,11 @@ class _Groups:
         within = within[np.argsort(self.labels[a[within]], kind="stable")]
         self._a, self._b, self._weight = a[within], b[within], weight[within]
         self._ends = np.searchsorted(self.labels[self._a], np.arange(self.sizes.size + 1))
-        self._place = np.empty(self.nodes.size, np.int64)  # of a node within its group
+        self._place = np.empty(self.nodes.size, np.int64)  # position of a node within its group
         self._place[by_group] = np.arange(self.nodes.size) - np.repeat(np.cumsum(self.sizes) - self.sizes, self.sizes)
 
     def part(self, group: int) -> _Part:
-        """One group as a part of its own."""
+        """One group as a part."""
         edges = slice(self._ends[group], self._ends[group + 1])
         a, b = self._place[self._a[edges]], self._place[self._b[edges]]
         own = self._nodes[group]
@@ -202,7 +203,8 @@ class _Groups:
 
 
 def _divided(part: Graph, how: LeidenSettings) -> Ints:
-    """A label for each node of a part: 0 for the community of the first node, 1 for that of the first not in it, …"""
+    """A label for each node of a part: 0 for the community of the first node, 1 for that of the first node not in it,
+    …"""
     labels = partition(part, how.resolution) if part.size > LARGE else _by_leiden(part, how)
     _, first, which = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[which]

@@ -1,7 +1,7 @@
-"""Succession: which community of today goes by the label of which one of yesterday.
+"""Succession: which new community inherits the label of which old one.
 
-What communities are depends on the graph alone. Only their labels are handed on, so that links and bookmarks stay
-alive: each label goes to the community that shares most with the one that had it.
+Communities depend only on the graph. Their labels are passed on so that links and bookmarks keep working: each label
+goes to the community that shares most members with the one that had it.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import numpy as np
 from trueweave.graph.communities import NONE, Tree
 from trueweave.graph.louvain import Ints
 
-LEAST_SHARED = 1 / 3  # of the members that two communities have together
+LEAST_SHARED = 1 / 3  # of the members of both communities together
 
 
 def successors(new: Tree, new_sizes: Ints, old: Tree, old_sizes: Ints) -> Ints:
-    """For each new community the old one whose label it takes, or NONE.
+    """For each new community, the old one whose label it inherits, or NONE.
 
-    The leaves of `old` are those of the nodes of today; `old_sizes` also count members that are gone. The closest two
-    are matched first; of two that are equally close, those on levels nearer to each other.
+    The leaves of `old` are for the current nodes; `old_sizes` also count members that no longer exist. The closest pair
+    is matched first; of equally close pairs, the one with the smaller difference in level.
     """
     taken: Ints = np.full(new.parent.size, NONE)
     pairs, shared = _overlaps(new, old)
@@ -46,6 +46,6 @@ def _overlaps(new: Tree, old: Tree) -> tuple[Ints, Ints]:
             found.append(np.unique(theirs + new.at(now)[both], return_counts=True))
     if not found:
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    # A pair of which one is a leaf comes up for each level below that, always with the same members.
+    # A pair with a leaf appears again for each level below it, always with the same members.
     pairs, first = np.unique(np.concatenate([pair for pair, _ in found]), return_index=True)
     return pairs, np.concatenate([count for _, count in found])[first]

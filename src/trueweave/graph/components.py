@@ -1,4 +1,4 @@
-"""From links between names to entities: connected components, and people's rules on top."""
+"""From similar names to entities: connected components, and people's rules on top."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trueweave.core.graph import RuleKind
 
 @dataclass(frozen=True, slots=True)
 class NameRule:
-    """A rule by the ids of the names that it speaks of. A later one (larger `order`) outweighs an earlier one."""
+    """A rule with the ids of the names it is about. A later rule (larger `order`) overrides an earlier one."""
 
     order: int
     kind: RuleKind
@@ -24,12 +24,12 @@ class NameRule:
 def components(
     live: Collection[UUID], alike: Iterable[tuple[UUID, UUID]], rules: Sequence[NameRule]
 ) -> list[frozenset[UUID]]:
-    """The groups of live names that are one entity each. Depends on the sets given, not on their order.
+    """The groups of live names that each form one entity. The result does not depend on the order of the arguments.
 
     - Names that are alike belong together.
     - `merge`: its names belong together as well.
-    - `split`: its names belong together, and apart from all others: links across its border are cut, but for those
-      that a later rule asks for.
+    - `split`: its names belong together, and apart from all others: connections to other names are cut, except
+      those that a later rule asks for.
     """
     parent: dict[UUID, UUID] = {name: name for name in live}
 
@@ -65,11 +65,11 @@ def _uncut(alike: Iterable[tuple[UUID, UUID]], rules: Sequence[NameRule]) -> Ite
 
 
 def inherit(groups: Iterable[frozenset[UUID]], before: dict[UUID, tuple[UUID, int]]) -> list[UUID | None]:
-    """For each group the entity id it keeps, or None when it needs a new one.
+    """For each group, the entity id that it keeps, or None if it needs a new one.
 
-    `before` gives a name's former entity and how much would have to be rewritten if the name left it. Each entity goes
-    to the group that saves most, so that little is rewritten and outside references stay good. Ids are labels: the
-    digest does not see them.
+    `before` has each name's former entity and how much would have to be rewritten if the name left it. Each entity id
+    goes to the group that saves most, so that little is rewritten and outside references stay valid. Ids are only
+    labels: they are not part of the digest.
     """
     groups = list(groups)
     claims: defaultdict[tuple[UUID, int], int] = defaultdict(int)

@@ -1,4 +1,4 @@
-"""What communities say, in a hash each: another hash, another content, and what was written about it is out of date."""
+"""A hash of the content of each community: if it changes, the report on the community is out of date."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from trueweave.graph.communities import NONE, Tree
 from trueweave.graph.louvain import Ints
 
-Halves = NDArray[np.uint64]  # two for each hash
+Halves = NDArray[np.uint64]  # two per hash
 
 
 class Contents(NamedTuple):
-    """For each community how many members and how many relations between them it has, and the hash of them all."""
+    """For each community, the number of its members, the number of relations between them, and the hash of all of
+    these."""
 
     members: Ints
     relations: Ints
@@ -24,16 +25,16 @@ class Contents(NamedTuple):
 
 
 def contents(tree: Tree, nodes: Halves, source: Ints, target: Ints, relations: Halves) -> Contents:
-    """What communities say: their members, and the relations between these, each by a hash of its own.
+    """The contents of communities: their members and the relations between these, each with its own hash.
 
-    Hashes add up, as in a set: in no order, and for a community and all that it is divided into in one pass a level.
+    Hashes are added, so their order does not matter, and all communities of a level take one pass.
     """
     number = tree.parent.size
     sums = np.zeros((number, 2), np.uint64)
     members, inside = np.zeros(number, np.int64), np.zeros(number, np.int64)
     for level in range(tree.depth):
         community = tree.at(level)
-        # A community of a level further up was seen to there.
+        # Communities of levels further out were handled there.
         community = np.where((community != NONE) & (tree.level[community] == level), community, NONE)
         _add(sums, members, community, nodes)
         within = np.where(community[source] == community[target], community[source], NONE)
@@ -46,12 +47,12 @@ def contents(tree: Tree, nodes: Halves, source: Ints, target: Ints, relations: H
 
 
 def of_relations(texts: Halves, sources: Halves, targets: Halves) -> Halves:
-    """Hashes of relations from those of their texts, and the stable ids of the entities that each is from and to."""
+    """Hashes of relations, from those of their texts and the stable ids of their source and target entities."""
     return _mixed(texts + _mixed(sources + _mixed(targets)))
 
 
 def _mixed(values: Halves) -> Halves:
-    """Numbers that have nothing to do with each other, from any that differ (splitmix64's last step)."""
+    """Statistically independent numbers from any distinct ones (the last step of splitmix64)."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return values ^ (values >> np.uint64(31))

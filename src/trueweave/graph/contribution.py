@@ -14,7 +14,7 @@ from trueweave.core.record import Chunk, Document, Json, Link, Mention, Place, S
 from trueweave.graph.aggregate import THOUSANDTHS
 from trueweave.text.names import key, name_id, said_hash, storable, tidy
 
-_FORM = "1"  # of what ids are made from: another one, and all documents are new
+_FORM = "1"  # of the data that ids are made from: changing it makes all documents new
 
 
 class ChunkRow(NamedTuple):
@@ -68,7 +68,8 @@ class DocumentRow(NamedTuple):
 
 
 class Made(NamedTuple):
-    """How a document was worked: by which settings (JSON), and a fingerprint of all else that its findings rest on."""
+    """How a document was processed: the settings (JSON), and a fingerprint of everything else that affects the
+    result."""
 
     recipe: str
     fingerprint: str
@@ -79,7 +80,7 @@ class Made(NamedTuple):
 
 
 class Contribution(NamedTuple):
-    """One version of one document, ready to be stored."""
+    """One version of one document, ready to store."""
 
     document: DocumentRow
     chunks: list[ChunkRow]
@@ -91,11 +92,11 @@ class Contribution(NamedTuple):
 def contribution(
     document: Document, source: UUID | None = None, notes: Sequence[str] = (), made: Made | None = None
 ) -> Contribution:
-    """The rows of a document, with the hash of what it was made from, notes on how that went, and how it was made.
+    """The rows of a document, with the hash of its source, notes on processing it, and how it was made.
 
-    Its id depends on all that it says, so storing it twice is storing it once. A chunk's id depends on the document's
-    uri and the chunk's text, and on the language if its metadata give one, so a chunk that an update does not touch
-    stays the same chunk.
+    Its id depends on everything it says, so storing it twice has the effect of storing it once. A chunk's id depends on
+    the document's uri and the chunk's text, and on the language if the metadata has one, so a chunk that an update does
+    not touch keeps its id.
     """
     metadata, places = metadata_json(document.uri, document.metadata), places_json(document.places)
     content = key("content", *(chunk.text for chunk in document.chunks))
@@ -105,7 +106,7 @@ def contribution(
     mentions: list[MentionRow] = []
     links: list[LinkRow] = []
     seen: dict[str, int] = {}
-    language = document.metadata.get("language")  # a chunk that is said to be in another language is searched anew
+    language = document.metadata.get("language")  # a chunk whose language changes must be indexed for search again
     spoken = [language] if isinstance(language, str) and language else []
     for n, chunk in enumerate(document.chunks):
         again = seen[chunk.text] = seen.get(chunk.text, -1) + 1
@@ -122,12 +123,12 @@ def contribution(
 
 
 def _canonical(chunk: Chunk) -> str:
-    """A chunk's place and all that is said in it, as text that is the same for the same chunk.
+    """A chunk's position and everything said in it, as text that is the same for equal chunks.
 
-    A field that has its default is left out, so that one that is added to these classes changes no id.
+    Fields with their default value are left out, so that adding a field to these classes changes no id.
     """
     said = _said(chunk)
-    said.pop("text")  # it is in the id already, once for all chunks
+    said.pop("text")  # the id already includes it, once for all chunks
     return json.dumps(said, sort_keys=True, separators=(",", ":"))
 
 
@@ -146,12 +147,12 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mention | Link):
         return _said(value)
     if isinstance(value, float) and value.is_integer():
-        return int(value)  # 7.0 is 7
+        return int(value)  # 7.0 and 7 are equal
     return [_plain(one) for one in value] if isinstance(value, tuple) else value
 
 
 def metadata_json(uri: str, metadata: Mapping[str, Json]) -> str:
-    """A document's metadata as it is stored."""
+    """A document's metadata as stored."""
     try:
         written = json.dumps(dict(metadata), sort_keys=True, allow_nan=False, ensure_ascii=False)
     except (TypeError, ValueError) as error:
@@ -162,7 +163,7 @@ def metadata_json(uri: str, metadata: Mapping[str, Json]) -> str:
 
 
 def places_json(places: Sequence[Place]) -> str:
-    """A document's places as they are stored."""
+    """A document's places as stored."""
     return json.dumps([[p.start, p.kind, storable(p.label), p.level, p.offset] for p in places])
 
 
@@ -179,7 +180,7 @@ def _mention_rows(document: UUID, chunk_id: UUID, chunk: Chunk, uri: str) -> Ite
 
 
 def _mentions(chunk: Chunk) -> Iterator[Mention]:
-    """The chunk's mentions, and one for each end of a link that has none yet."""
+    """The chunk's mentions, plus one for each end of a link that has none yet."""
     yield from chunk.mentions
     known = {tidy(m.name) for m in chunk.mentions}
     typed = {(tidy(m.name), tidy(m.type)) for m in chunk.mentions}

@@ -1,4 +1,4 @@
-"""What people decided about facts: entities and relations that are not to be there, and what is said of relations."""
+"""People's decisions about facts: suppressed entities and relations, and types and descriptions of relations."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from uuid import UUID
 
 from trueweave.core.graph import RuleKind
 
-SOURCE, TARGET, SUPPRESSED = 1, 2, 3  # which part a name has in a rule about facts
+SOURCE, TARGET, SUPPRESSED = 1, 2, 3  # the part of a name in a rule about facts
 
 Pair = tuple[UUID, UUID]
 
 
 class FactRule(NamedTuple):
-    """A rule about facts by one name that it speaks of, and the entity of that name. A larger `order` is later."""
+    """A rule about facts, for one of the names in it and the entity of that name. A larger `order` is later."""
 
     order: int
     kind: RuleKind
@@ -28,19 +28,19 @@ class FactRule(NamedTuple):
 
 @dataclass(frozen=True)
 class FactDecisions:
-    """What rules say of entities and relations. A rule gives names, and is about the entities that have them."""
+    """What rules decide about entities and relations. A rule has names, and applies to the entities that have them."""
 
     suppressed: frozenset[UUID] = frozenset()
     relations: Mapping[Pair, Mapping[RuleKind, str]] = field(default_factory=dict)
 
     def hide(self, source: UUID, target: UUID) -> bool:
-        """Whether the relation from one entity to another is not to be there."""
+        """Whether the relation from one entity to another is suppressed."""
         is_suppressed = source in self.suppressed or target in self.suppressed
         return is_suppressed or "suppress" in self.relations.get((source, target), {})
 
 
 def decisions(rules: Iterable[FactRule]) -> FactDecisions:
-    """What these rules come to; a later one outweighs an earlier one."""
+    """The combined effect of these rules; a later one overrides an earlier one."""
     ends: defaultdict[tuple[int, RuleKind, str], tuple[set[UUID], set[UUID]]] = defaultdict(lambda: (set(), set()))
     suppressed: set[UUID] = set()
     for rule in rules:

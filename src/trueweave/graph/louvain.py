@@ -1,14 +1,14 @@
-"""A Louvain of our own, which divides large parts of a graph (communities.py); small ones go to the library's Leiden.
+"""Our own Louvain, which divides large parts of a graph (communities.py); small ones are divided by the library's
+Leiden.
 
-Local moving as in Louvain: each node goes to the community where modularity gains most, until none would move; then
-communities are contracted to nodes, and these move. Two things differ from Louvain as published:
+Local moving as in Louvain: each node moves to the community with the highest gain in modularity, until none would move;
+then communities are contracted to nodes, and these move. Two things differ from Louvain as published:
 
-- Nothing is drawn at random. The order is that of marks which stay with the nodes: in each turn those move whose mark
-  has a 1 in that place, all at once, and of equal choices the lowest mark wins. The library draws an order for each
-  graph, so that one node more or less leads to other choices everywhere; here a change is felt where it is and little
-  further.
-- A community is connected, as with Leiden: what falls apart is split before it is contracted. That is all it shares
-  with Leiden; there is no refinement phase.
+- Nothing is random. The order comes from marks that stay with the nodes: in each turn, the nodes whose mark has a 1 in
+  that bit move, all at once, and of equal choices the lowest mark wins. The library draws an order for each graph, so
+  that one node more or less leads to other choices everywhere; here a change has little effect beyond its surroundings.
+- Communities are connected, as with Leiden: one that falls apart is split before it is contracted. That is all it
+  shares with Leiden; there is no refinement phase.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _LAST = np.iinfo(np.uint64).max
 
 
 class Graph(NamedTuple):
-    """So many nodes, and edges between two of them each, with their weights. No two edges have the same ends.
+    """A number of nodes, and weighted edges between pairs of them. No two edges have the same ends.
 
-    A mark is a number for each node, as good as drawn at random, which stays with it whatever else comes and goes.
+    Each node has a mark, a practically random number that stays with it whatever else is added or removed.
     """
 
     size: int
@@ -40,12 +40,12 @@ class Graph(NamedTuple):
 
 
 def partition(whole: Graph, resolution: float) -> Ints:
-    """A label for each node of a graph that hangs together."""
+    """A label for each node of a connected graph."""
     labels = np.arange(whole.size)
     grouped, inside = whole, np.zeros(whole.size)
     while grouped.a.size:
         found = _settled(grouped, inside, resolution)
-        # All move at once, so that some may be left behind alone: groups are what hangs together.
+        # Nodes move all at once, so some may be left behind: take the connected parts as groups.
         together = found[grouped.a] == found[grouped.b]
         groups, which = np.unique(reached(grouped.size, grouped.a[together], grouped.b[together]), return_inverse=True)
         if groups.size == grouped.size:
@@ -56,7 +56,7 @@ def partition(whole: Graph, resolution: float) -> Ints:
 
 
 def reached(size: int, a: Ints, b: Ints) -> Ints:
-    """For each node the smallest one that can be reached from it."""
+    """For each node, the smallest node reachable from it."""
     least = np.arange(size)
     while True:
         nearest = np.minimum(least[a], least[b])
@@ -71,14 +71,14 @@ def reached(size: int, a: Ints, b: Ints) -> Ints:
 
 
 class Rows(NamedTuple):
-    """The edges of a graph from both ends, row by row: those of a node are at starts[node] up to starts[node + 1]."""
+    """The edges of a graph from both ends, row by row: those of a node are from starts[node] to starts[node + 1]."""
 
     starts: Ints
     others: Ints
     weights: Floats
 
     def of(self, nodes: Ints) -> tuple[Ints, Ints]:
-        """Where the edges of these nodes are, and for each of them the place of its node among these."""
+        """The positions of the edges of these nodes, and for each edge the position of its node in `nodes`."""
         counts = self.starts[nodes + 1] - self.starts[nodes]
         first = np.cumsum(counts) - counts
         at = np.repeat(self.starts[nodes] - first, counts) + np.arange(counts.sum())
@@ -95,7 +95,8 @@ def rows(graph: Graph) -> Rows:
 
 
 def _settled(graph: Graph, inside: Floats, resolution: float) -> Ints:
-    """The community of each node once nobody would move, or after so many turns; `inside` are weights within nodes."""
+    """The community of each node once none would move, or after `_TURNS` turns; `inside` has the weights within
+    nodes."""
     edges = rows(graph)
     degree = np.array(2 * inside, np.float64)
     for ends in (graph.a, graph.b):
@@ -115,7 +116,8 @@ def _settled(graph: Graph, inside: Floats, resolution: float) -> Ints:
 
 
 class _State(NamedTuple):
-    """Where nodes are, how much they are linked, how much communities are, and what share of that chance would give."""
+    """The community of each node, the degrees of nodes and communities, and the factor for the share expected by
+    chance."""
 
     label: Ints
     degree: Floats
@@ -124,7 +126,8 @@ class _State(NamedTuple):
     marks: Marks
 
     def move(self, movers: Ints, edges: Rows) -> Ints:
-        """Let these nodes, each with an edge at least, go where they have most to do; those that went."""
+        """Move these nodes, which all have edges, to the communities with the highest gain. Returns those that
+        moved."""
         at, place = edges.of(movers)
         key = place * self.label.size + self.label[edges.others[at]]
         order = np.argsort(key, kind="stable")
@@ -149,14 +152,14 @@ class _State(NamedTuple):
 
 
 def _begins(values: Ints) -> Ints:
-    """Where runs of equal values begin."""
+    """The positions where runs of equal values begin."""
     changes = np.ones(values.size, bool)
     np.not_equal(values[1:], values[:-1], out=changes[1:])
     return np.flatnonzero(changes)
 
 
 def _contracted(graph: Graph, inside: Floats, which: Ints) -> tuple[Graph, Floats]:
-    """The graph with groups as its nodes, each with the lowest mark in it, and the weights within them."""
+    """The graph with groups as nodes, each with its lowest mark, and the weights within them."""
     size = int(which.max()) + 1
     marks = np.full(size, _LAST, np.uint64)
     np.minimum.at(marks, which, graph.marks)
@@ -169,7 +172,7 @@ def _contracted(graph: Graph, inside: Floats, which: Ints) -> tuple[Graph, Float
 
 
 def merged(size: int, source: Ints, target: Ints, weight: Floats, marks: Marks) -> Graph:
-    """A graph of edges in any order and direction: those between the same two nodes add up."""
+    """A graph from edges in any order and direction: those between the same two nodes are added up."""
     low, high = np.minimum(source, target), np.maximum(source, target)
     ends, which = np.unique(low * size + high, return_inverse=True)
     summed: Floats = np.bincount(which, weight, ends.size).astype(np.float64)

@@ -9,15 +9,16 @@ import numpy as np
 
 N = TypeVar("N", bound=Hashable)
 
-_STEPS = 60  # by then less than one part in a million moves on, at the usual damping
-_DIGITS = 12  # so that what is equal does not differ by the order in which it was added up
+_STEPS = 60  # by then, less than one millionth of the mass moves on, at the usual damping
+_DIGITS = 12  # rounded, so that equal ranks do not differ by the order of addition
 
 
 def personalised_pagerank(
     edges: Iterable[tuple[N, N, float]], seeds: Mapping[N, float], damping: float
 ) -> dict[N, float]:
-    """How much arrives at each node of what starts at the seeds, walks along undirected edges by their weights, and at
-    each step starts anew in part. Edges between the same nodes add up; a node without any keeps nothing."""
+    """The rank of each node: mass starts at the seeds, flows along undirected edges by their weights, and restarts in
+    part at each step. Edges between the same nodes are added up; a node without edges has only its share of the
+    restart."""
     listed = list(edges)
     place: dict[N, int] = {}
     for node in (*seeds, *(end for a, b, _ in listed for end in (a, b))):

@@ -13,17 +13,17 @@ from trueweave.core.graph import Relation
 
 
 class Way(NamedTuple):
-    """The relations from one entity to another, in the order in which they are passed, and the entities on the way."""
+    """A path from one entity to another: the entities on it, and the relations between them, in order."""
 
     entities: tuple[UUID, ...]
     relations: tuple[Relation, ...]
 
 
 def shortest(relations: Sequence[Relation], ends: Sequence[UUID], longest: int, most: int) -> list[Way]:
-    """For each two of these entities the shortest way from the first to the second, no longer than so many relations.
+    """For each two of these entities, the shortest path from the first to the second, of at most `longest` relations.
 
-    Of equally short ways, the one over the relations that come first. The shortest ways are listed first, then those
-    between the entities that come first.
+    Of equally short paths, it is the one over the relations that come first. The shortest paths are listed first, then
+    those between the entities that come first.
     """
     beside: defaultdict[UUID, list[tuple[UUID, Relation]]] = defaultdict(list)
     for relation in relations:
@@ -52,7 +52,7 @@ def _search(beside: defaultdict[UUID, list[tuple[UUID, Relation]]], start: UUID,
 
 
 class Edge(NamedTuple):
-    """A relation as a search sees it."""
+    """A relation in the form that a search uses."""
 
     relation: UUID
     source: UUID
@@ -61,21 +61,21 @@ class Edge(NamedTuple):
 
 
 class Reach:
-    """What is reached from one entity, hop by hop, over relations in either direction.
+    """What can be reached from one entity, hop by hop, over relations in either direction.
 
-    Each entity is reached by the fewest relations, and of ways of that length by the strongest: a way is as strong as
+    Each entity is reached by the fewest relations, and of paths of that length by the strongest: a path is as strong as
     its weakest relation.
     """
 
     def __init__(self, start: UUID) -> None:
         self.hops = 0
-        self.edge = [start]  # from which the next hop goes on
+        self.edge = [start]  # where the next hop starts
         self._strength = {start: inf}
         self._way_back: dict[UUID, tuple[UUID, UUID]] = {}
         self._distance = {start: 0}
 
     def grow(self, edges: Sequence[Edge], widest: int) -> None:
-        """Go one hop further over these, and on from the `widest` entities that are reached most strongly."""
+        """Go one hop further over these edges, and continue from the `widest` entities reached most strongly."""
         self.hops += 1
         here, best = set(self.edge), dict[UUID, tuple[float, UUID, UUID]]()
         for one in edges:
@@ -91,7 +91,7 @@ class Reach:
         self.edge = sorted(best, key=lambda entity: (best[entity], entity))[:widest]
 
     def meets(self, other: Reach) -> UUID | None:
-        """The entity over which the best way leads from here to there: the shortest, then the strongest."""
+        """The entity where the best path from here to there meets: the shortest, then the strongest."""
         both = self._strength.keys() & other._strength.keys()
         return min(both, key=lambda one: self._rank(one, other), default=None)
 

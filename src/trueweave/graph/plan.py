@@ -1,4 +1,4 @@
-"""What settling a batch comes to: the difference between the view before and after."""
+"""The plan for settling a batch: the difference between the view before and after."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ K = TypeVar("K")
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What is settled together: versions of documents that come (+1) or go (-1), names to be resolved again, and pairs
-    of names whose relation is to be worked out again."""
+    """What is settled together: versions of documents that are added (+1) or removed (-1), names to resolve again, and
+    pairs of names whose relation must be computed again."""
 
     documents: dict[UUID, int]
     dirty_names: tuple[UUID, ...] = ()
@@ -37,8 +37,8 @@ class Batch:
 
 
 class PhraseCount(NamedTuple):
-    """How much more (or less) often something is said of a name or a pair of names, and with how much more emphasis.
-    Kind: d(escription), k(eyword) or t(ype), which is a first keyword and counts by votes."""
+    """The change in how often something is said of a name or a pair of names, and with how much emphasis. Kind:
+    d(escription), k(eyword) or t(ype), which is a first keyword and is decided by votes."""
 
     owner: UUID
     kind: str
@@ -48,12 +48,12 @@ class PhraseCount(NamedTuple):
     weight: int
 
     def plus(self, other: PhraseCount) -> PhraseCount:
-        """The same phrase, with both counted."""
+        """The same phrase, with both counts added."""
         return PhraseCount(*self[:4], self.count + other.count, self.weight + other.weight)
 
 
 class PhraseDeltas(NamedTuple):
-    """What a batch changes in what is said: in the descriptions of names, and in the descriptions, keywords and types
+    """The changes of a batch in what is said: in the descriptions of names, and in the descriptions, keywords and types
     of pairs of names."""
 
     of_names: list[PhraseCount]
@@ -63,7 +63,7 @@ class PhraseDeltas(NamedTuple):
 
 
 class ChangedText(NamedTuple):
-    """Something whose text is new or has changed, and so must be embedded."""
+    """A new or changed text, which must be embedded."""
 
     kind: VectorKind
     id: UUID
@@ -98,7 +98,7 @@ class Plan:
 
 
 def sums(rows: Iterable[tuple[K, int, int, int]]) -> dict[K, Sums]:
-    """Rows of (key, emphasis, count, weight) added up by key."""
+    """Rows of (key, emphasis, count, weight), summed by key."""
     added: defaultdict[K, list[int]] = defaultdict(lambda: [0] * 10)  # the weight, then the histogram
     for key, emphasis, count, weight in rows:
         of_key = added[key]
@@ -108,14 +108,14 @@ def sums(rows: Iterable[tuple[K, int, int, int]]) -> dict[K, Sums]:
 
 
 def changed_name(row: NameRow, by: Sums | None) -> NameRow:
-    """The name after a batch has added to it."""
+    """The name with the changes of a batch."""
     if by is None:
         return row
     return row._replace(count=row.count + by.count, histogram=add(row.histogram, by.histogram))
 
 
 def changed_name_pair(pair: Pair, row: NamePairRow | None, by: Sums | None) -> NamePairRow:
-    """The pair of names after a batch has added to it; one that is new starts from nothing."""
+    """The pair of names with the changes of a batch; a new pair starts from zero."""
     if by is None:
         return row or NamePairRow(*pair, 0, 0, EMPTY, None)
     if row is None:

@@ -1,4 +1,4 @@
-"""What there is to say about a community: its members, how they are related, and what is written about its parts."""
+"""The facts for a report on a community: its members, their relations, and the reports on its parts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trueweave.core.graph import CommunityReport
 
 
 class EntityFact(NamedTuple):
-    """A member of a community, and a chunk that speaks of it."""
+    """A member of a community, and a chunk that mentions it."""
 
     id: UUID
     name: str
@@ -36,9 +36,10 @@ class RelationFact(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """All that a report may be written from, as far as it was read: the most central members and heaviest relations.
+    """All facts that a report may be written from, as far as they were read: the most central members and the heaviest
+    relations.
 
-    `size` and `links` say how many of each there are. `parts` are the reports of its parts, `between` the relations
+    `size` and `links` say how many of each there are. `parts` has the reports on its parts, `between` the relations
     from one part to another.
     """
 
@@ -51,5 +52,5 @@ class Facts:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all members and relations are here."""
+        """Whether all members and relations are included."""
         return len(self.entities) == self.size and len(self.relations) == self.links

@@ -1,7 +1,7 @@
 """Chat models of Anthropic, through its Messages API.
 
-This module is imported when a model of Anthropic is opened, as its SDK is an extra. The SDK makes the requests. Bodies
-are written and read here, as for OpenAI's API: the SDK would read replies of any length.
+This module is imported only when an Anthropic model is opened, as the SDK is an extra. The SDK makes the requests.
+Bodies are written and read here, as for OpenAI's API: the SDK would read replies of any length.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from trueweave.models.names import Endpoint
 from trueweave.models.server import Sdk, Server
 
 _TOKENS_IN = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-# From its version 2 on, the SDK speaks the API of 2026-10-21, which refuses `temperature` for every model.
+# From version 2, the SDK uses the API of 2026-10-21, which rejects `temperature` for every model.
 _TAKES_TEMPERATURE = int(anthropic.__version__.partition(".")[0]) < 2
 
 
 class AnthropicChat(ServerChat[ToolDialect]):
     """A chat model of Anthropic.
 
-    A reply of a certain form is asked for by a tool that the model must call, and is the JSON of its arguments. Models
-    that cannot be made to call a tool, as those that always think, get the schema as the format of their text.
+    For a reply that must follow a schema, the model is made to call a tool, and the reply is the JSON of its arguments.
+    Models that cannot be made to call a tool, such as those that always think, get the schema as their output format.
     """
 
     def __init__(self, endpoint: Endpoint, *, deadline: float = DEADLINE) -> None:
@@ -101,8 +101,8 @@ class AnthropicChat(ServerChat[ToolDialect]):
 
 
 class _Client(anthropic.AsyncAnthropic):
-    """The SDK's client without what it takes from the environment: `ANTHROPIC_CUSTOM_HEADERS` may hold the secrets of
-    another server. As a subclass it does not look for credentials in files either."""
+    """The SDK's client without settings from the environment: `ANTHROPIC_CUSTOM_HEADERS` may contain secrets of another
+    server. As a subclass, it does not look for credentials in files either."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -117,20 +117,20 @@ def _sdk(endpoint: Endpoint, timeout: httpx2.Timeout) -> Sdk:
         http_client=BoundedClient(),
         timeout=timeout,
     )
-    # The SDK of version 1 takes it from the environment although a key is given.
+    # Version 1 of the SDK takes it from the environment although a key is given.
     client.auth_token = None
     return Sdk(client, anthropic.AsyncStream[object], anthropic.APIStatusError, anthropic.APIConnectionError)
 
 
 def _text(content: Sequence[object]) -> str:
-    """The reply: the arguments of the tool where it was called, else the text. What the model thought is left out."""
+    """The reply: the arguments of the tool if it was called, otherwise the text. Thinking is left out."""
     blocks = [block for block in content if isinstance(block, dict)]
     called = next((block.get("input") for block in blocks if block.get("type") == "tool_use"), None)
     return tool_reply(called, (str(block.get("text") or "") for block in blocks if block.get("type") == "text"))
 
 
 def _delta(event: Mapping[str, Any], what: str) -> str:
-    """What an event of a stream adds to the text, or to the arguments of the tool (`partial_json`)."""
+    """What a stream event adds to the text, or to the arguments of the tool (`partial_json`)."""
     delta = event.get("delta") if event.get("type") == "content_block_delta" else None
     added = delta.get(what) if isinstance(delta, dict) else None
     return added if isinstance(added, str) else ""

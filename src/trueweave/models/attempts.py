@@ -1,7 +1,7 @@
-"""Attempts at a paid call: each holds money, takes a slot of the rate limit, and is booked on its own.
+"""Attempts at a paid call: each reserves money, takes a rate limit slot, and is booked separately.
 
-The most that a call may cost is held before it is made, so that a budget is never exceeded. An attempt that fails for a
-while is made again after a pause, during which nothing is held and no slot is taken.
+The maximum cost of a call is reserved before it is made, so that a budget is never exceeded. After a temporary failure,
+the call is attempted again after a pause, during which nothing is reserved and no slot is taken.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _BYTES_A_TOKEN = 3  # of most text; a rate limit needs no exact count
 
 @dataclass(frozen=True)
 class CallTerms:
-    """What applies to all calls of one model: the budget that pays for them, their price, and their limits. An unknown
-    `price` is None, and recorded as such.
+    """The terms for all calls of one model: the budget that pays for them, their price, and their limits. `price` is
+    None if it is unknown, and recorded as unknown.
 
-    `places` bounds the calls of this process that hold money, including those that wait for a slot: if the process is
-    killed, what they hold is booked as lost.
+    `places` limits the calls of this process with reserved money, including those waiting for a slot: if the process is
+    killed, the reserved money is booked as lost.
     """
 
     ledger: Ledger
@@ -72,10 +72,10 @@ class Attempts:
 
 
 class Attempt:
-    """One attempt at a call. While it is entered, the most that the call may cost is held; BudgetReached when that is
-    more than is left. ModelUnavailable ends it without being raised, and is its `failure`.
+    """One attempt at a call. Entering it reserves the maximum cost of the call, or raises BudgetReached if less than
+    that is left. ModelUnavailable is not raised but stored as `failure`.
 
-    Set `begun` before a part of the reply is passed on: the caller has it, so the call cannot be made again.
+    Set `begun` before passing on a part of the reply: the caller then has it, so the call cannot be repeated.
     """
 
     def __init__(self, terms: CallTerms, call: Call) -> None:
@@ -115,14 +115,14 @@ class Attempt:
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
-        """A slot of the rate limit, in which the model is asked."""
+        """A rate limit slot, held while the model is called."""
         async with self._terms.limiter.acquire(self._call.tokens_in // _BYTES_A_TOKEN + self._call.tokens_out):
             self._is_sent = True
             yield
             self._terms.contact.has_answered = True
 
     async def book(self, tokens_in: int, tokens_out: int = 0) -> Decimal | None:
-        """Book what the call took, which frees the rest of what was held; the price, or None if it is unknown."""
+        """Book the cost of the call and release the rest of the reserved money. Returns the price; None if unknown."""
         self._is_booked = True
         price = self._terms.price.of(tokens_in, tokens_out) if self._terms.price else None
         caller_usage.add(tokens_in + tokens_out, price)
@@ -132,8 +132,8 @@ class Attempt:
         return price
 
     async def _release(self, error: BaseException) -> None:
-        """A server that refused a call has not charged for it. One that did not answer, or whose caller stopped
-        waiting, may have."""
+        """Release the reserved money. A server that refused a call has not charged for it. One that did not answer, or
+        whose caller stopped waiting, may have."""
         charged = error.charged if isinstance(error, ModelError) else self._is_sent
         if charged:
             caller_usage.add(self._call.tokens_in + self._call.tokens_out, self._call.price)

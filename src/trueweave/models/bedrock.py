@@ -1,11 +1,11 @@
-"""Chat models of Amazon Bedrock, through its Converse API, which is one for the models of all vendors.
+"""Chat models of Amazon Bedrock, through its Converse API, which is the same for models of all vendors.
 
-This module is imported when such a model is opened, as boto3 is an extra. boto3 blocks, so each call has a thread.
-Credentials and the region are found by boto3 itself, in the environment and in the files and services of AWS: a chain
-that has its own rules, and is not to be written again here.
+This module is imported only when such a model is opened, as boto3 is an extra. boto3 blocks, so each call runs in a
+thread. boto3 itself finds credentials and the region, in the environment and in the files and services of AWS: that
+chain has its own rules, and is not reimplemented here.
 
-boto3 reads a reply whole, however long it is. So requests are sent by a handler of its event `before-send`, over
-botocore's own HTTP session, which gives replies that can be read up to a bound and no further.
+boto3 reads a whole reply, however long it is. So requests are sent by a handler of its event `before-send`, over
+botocore's own HTTP session, whose replies can be read up to a limit.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ _STATUSES = {
     "modelstreamerrorexception": 424,
     "serviceunavailableexception": 503,
 }
-_PIECE = 64 << 10  # bytes that are read at a time
+_PIECE = 64 << 10  # bytes read at a time
 
 _Answers = Generator[dict[str, Any], None, None]
 _Ask = Callable[["_BedrockCall", str, Mapping[str, Any]], _Answers]
@@ -94,8 +94,8 @@ _Ask = Callable[["_BedrockCall", str, Mapping[str, Any]], _Answers]
 class BedrockChat(ServerChat[ToolDialect]):
     """A chat model of Amazon Bedrock.
 
-    A reply of a certain form is asked for by a tool that the model must call, and is the JSON of its arguments. Models
-    that cannot be made to call a tool get the schema as the format of their text.
+    For a reply that must follow a schema, the model is made to call a tool, and the reply is the JSON of its arguments.
+    Models that cannot be made to call a tool get the schema as their output format.
     """
 
     def __init__(self, endpoint: Endpoint, *, deadline: float = DEADLINE) -> None:
@@ -161,7 +161,7 @@ class BedrockChat(ServerChat[ToolDialect]):
 
 
 class _Bedrock:
-    """Where the requests go: boto3's client of `bedrock-runtime`."""
+    """The target of requests: boto3's client for `bedrock-runtime`."""
 
     def __init__(self, endpoint: Endpoint, deadline: float) -> None:
         self._endpoint = endpoint
@@ -171,7 +171,7 @@ class _Bedrock:
         self._calls = threading.local()
 
     async def post(self, path: str, body: Mapping[str, Any], most_bytes: int) -> dict[str, Any]:
-        """What the operation of that name answers."""
+        """The response of the operation of that name."""
         call = _BedrockCall(most_bytes)
         async with aclosing(self._heard(self._answer, call, path, body)) as answers:
             return await anext(answers)
@@ -179,7 +179,7 @@ class _Bedrock:
     async def events(
         self, path: str, body: Mapping[str, Any], most_bytes: int, is_end: Callable[[dict[str, Any]], bool]
     ) -> AsyncGenerator[dict[str, Any], None]:
-        """The events that the operation of that name gives."""
+        """The events of the operation of that name."""
         call = _BedrockCall(most_bytes)
         has_ended = False
         async with aclosing(self._heard(self._stream, call, path, body)) as events:
@@ -199,7 +199,7 @@ class _Bedrock:
     async def _heard(
         self, ask: _Ask, call: _BedrockCall, operation: str, body: Mapping[str, Any]
     ) -> AsyncGenerator[dict[str, Any], None]:
-        """What a thread of its own hears, within the deadline."""
+        """What a separate thread receives, within the deadline."""
         allowance = TimeAllowance(self._deadline)
         has_begun = False
         async with aclosing(read_in_thread(partial(ask, call, operation, body), call.stop)) as found:
@@ -212,14 +212,14 @@ class _Bedrock:
                 yield item
 
     def _answer(self, call: _BedrockCall, operation: str, body: Mapping[str, Any]) -> _Answers:
-        """In a thread: the answer of an operation. Making the client reads files, so the first call does it."""
+        """In a thread: the response of an operation. The first call makes the client here, as that reads files."""
         with self._making:
             client = self._client
         self._calls.now = call
         yield getattr(client, operation)(**body)
 
     def _stream(self, call: _BedrockCall, operation: str, body: Mapping[str, Any]) -> _Answers:
-        """In a thread: the events of an operation, as they come."""
+        """In a thread: the events of an operation, as they arrive."""
         for answer in self._answer(call, operation, body):
             with closing(answer["stream"]) as events:
                 yield from events
@@ -249,8 +249,8 @@ class _Bedrock:
         )
 
     def _send(self, request: AWSPreparedRequest, **_: object) -> AWSResponse:
-        """Send a request for botocore, and give it what may be read of the answer."""
-        request.stream_output = True  # nothing of the answer is read yet
+        """Send a request for botocore, and give it the part of the response that may be read."""
+        request.stream_output = True  # do not read the response yet
         with self._making:
             http = self._http
         answer = http.send(request)
@@ -270,7 +270,7 @@ class _Bedrock:
 
     @contextmanager
     def _sorted(self, *, has_begun: bool) -> Iterator[None]:
-        """Failures of a call as errors of Trueweave."""
+        """Convert failures of a call to Trueweave's errors."""
         try:
             yield
         except (TimeoutError, ReadTimeoutError, LateError) as error:
@@ -301,12 +301,12 @@ class _Bedrock:
         status = _STATUSES.get(code.lower(), 500) if is_in_stream else about.get("HTTPStatusCode", 500)
         said = f"{code}: {details.get('Message') or 'with no explanation'}"
         found = self._failures.refused(status, {"message": said, "code": code}, about.get("HTTPHeaders", {}))
-        found.charged |= has_begun  # whatever the server says: it has done some of the work
+        found.charged |= has_begun  # whatever the server says, it has done some of the work
         return found
 
 
 class _BedrockCall:
-    """One call: how much of the answer is read, and the answer itself, so that another thread can end it."""
+    """One call: the maximum size of its response, and the response itself, so that another thread can end it."""
 
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
@@ -314,15 +314,15 @@ class _BedrockCall:
         self.is_stopped = False
 
     def stop(self) -> None:
-        """Let the thread that reads the answer read no more. One that waits for its beginning ends at the deadline."""
+        """Stop the thread that reads the response. A thread still waiting for it to begin stops at the deadline."""
         self.is_stopped = True
         if self.raw is not None:
-            with suppress(RuntimeError, ValueError, OSError):  # it was read to its end, or is closed
+            with suppress(RuntimeError, ValueError, OSError):  # it was read to the end, or is closed
                 self.raw.shutdown()
 
 
 class _Bounded:
-    """The body of an answer as botocore reads it, up to a bound."""
+    """The body of a response as botocore reads it, up to a limit."""
 
     def __init__(
         self, raw: BaseHTTPResponse, most: int, failures: Failures, length: str | None, *, is_error: bool
@@ -334,7 +334,7 @@ class _Bounded:
         self._is_error = is_error
 
     def stream(self) -> Iterator[bytes]:
-        """The body in pieces. More than the bound is an error, and not read of the explanation of an error."""
+        """The body in pieces. A body over the limit is an error, except that of an error response, which is cut."""
         size = 0
         try:
             while piece := self._raw.read1(_PIECE):
@@ -355,7 +355,7 @@ class _Bounded:
 
 
 def _text(content: Sequence[object]) -> str:
-    """The reply: the arguments of the tool where it was called, else the text. What the model thought is left out."""
+    """The reply: the arguments of the tool if it was called, otherwise the text. Thinking is left out."""
     blocks = [block for block in content if isinstance(block, dict)]
     called = next((block["toolUse"].get("input") for block in blocks if "toolUse" in block), None)
     return tool_reply(called, (str(block.get("text") or "") for block in blocks))

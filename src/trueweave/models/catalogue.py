@@ -1,9 +1,9 @@
-"""Embedding models known by name: where their files are, and how they are to be used.
+"""Embedding models known by name: where their files are, and how to use them.
 
     local/bge-small-en-v1.5
 
-A `revision` that is a commit comes with the checksums of its files. Of the others, the hub tells the commit and the
-checksums when they are downloaded.
+If `revision` is a commit, the checksums of the files are listed here. For other models, the hub gives the commit and
+the checksums when they are downloaded.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DEFAULT = "bge-small-en-v1.5"  # for `trueweave init`: see docs/adr/0026-models-
 
 @dataclass(frozen=True, slots=True)
 class HubModel:
-    """An embedding model on a hub. Dimensions, tokens, pooling and prefixes are as its authors say."""
+    """An embedding model on a hub. Dimensions, tokens, pooling and prefixes are as published by its authors."""
 
     name: str
     repository: str

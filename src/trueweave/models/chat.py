@@ -1,5 +1,5 @@
-"""What chat models on servers have in common: how they are asked, listened to, and asked again in another way when a
-server takes no such parameter."""
+"""What chat models on servers have in common: making requests, reading streams, and repeating a request without a
+parameter that the server rejects."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from trueweave.text import tokens
 
 DEADLINE = 300.0  # seconds for one call, from the first byte sent to the last received
 CUT_FROM = 500  # tokens; a prompt shorter than this is not cut by any server
-TOOL = "reply"  # what a tool is called whose arguments are the reply
+TOOL = "reply"  # name of the tool whose arguments are the reply
 TOOL_USE = "Gives the reply. Its arguments are the whole reply."
 TOLD_IN_WORDS = ("temperature", "toolchoice")
-CUT_SHORT = ("max_tokens", "model_context_window_exceeded")  # why a model stopped before its reply was complete
+CUT_SHORT = ("max_tokens", "model_context_window_exceeded")  # reasons for stopping before the reply was complete
 
 _BYTES_PER_TOKEN = 64  # of a reply in JSON, generously
 _BYTES_PER_EVENT = 1024  # of a stream, for one token; more generously still
 
 
 class Exchange(Protocol):
-    """Where requests go, as `Server` is."""
+    """Where requests are sent, such as `Server`."""
 
     async def post(self, path: str, body: Mapping[str, Any], most_bytes: int) -> dict[str, Any]:
-        """The answer to a request."""
+        """The response to a request."""
         ...
 
     def events(
         self, path: str, body: Mapping[str, Any], most_bytes: int, is_end: Callable[[dict[str, Any]], bool]
     ) -> AsyncGenerator[dict[str, Any], None]:
-        """The events of a stream. One that is over before one came that `is_end` is an error."""
+        """The events of a stream. Raises an error if the stream ends before an event for which `is_end` is true."""
         ...
 
     async def close(self) -> None:
@@ -48,15 +48,15 @@ class Exchange(Protocol):
 
 
 class RequestDialect(Protocol):
-    """How requests to a model differ from the usual. It is learnt from the server's refusals."""
+    """How requests to a model differ from the usual, as learnt from the server's refusals."""
 
     def without(self, parameter: str) -> Self:
-        """How to ask a model that does not take the parameter; unchanged if there is no other way."""
+        """The dialect for a model that does not take this parameter; unchanged if there is no other way."""
         ...
 
 
 class ChatRequest(NamedTuple):
-    """A path of the server and what is sent there."""
+    """A path on the server and the body sent there."""
 
     path: str
     body: dict[str, Any]
@@ -64,14 +64,14 @@ class ChatRequest(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ToolDialect:
-    """A model that gives a reply of a certain form as the arguments of a tool that it must call, or else, as models do
-    that cannot be made to call one, as text to which the server applies the schema."""
+    """For a reply that must follow a schema, the model either must call a tool and the reply is its arguments, or, if
+    it cannot be made to call one, the server applies the schema to its text."""
 
     takes_temperature: bool = True
     forces_tool: bool = True
 
     def without(self, parameter: str) -> ToolDialect:
-        """How to ask a model that does not take the parameter: one of `TOLD_IN_WORDS`."""
+        """The dialect for a model that does not take this parameter, which is one of `TOLD_IN_WORDS`."""
         match parameter:
             case "temperature":
                 return replace(self, takes_temperature=False)
@@ -84,7 +84,7 @@ D = TypeVar("D", bound=RequestDialect)
 
 
 class ServerChat(ABC, Generic[D]):
-    """A chat model on a server, in its usual dialect until the server refuses a parameter."""
+    """A chat model on a server, with the default dialect until the server rejects a parameter."""
 
     def __init__(self, endpoint: Endpoint, server: Exchange, dialect: D) -> None:
         self.endpoint = endpoint
@@ -108,7 +108,7 @@ class ServerChat(ABC, Generic[D]):
                 return self._read(prompt, found)
 
     async def stream(self, prompt: Prompt, purpose: Purpose) -> Stream:
-        """The pieces of the reply as they come, and at the end the whole of it, or the same errors."""
+        """The pieces of the reply as they arrive, then the complete reply. Raises the same errors as `complete`."""
         heard: list[dict[str, Any]] = []
         while True:
             dialect = self._dialect
@@ -127,7 +127,7 @@ class ServerChat(ABC, Generic[D]):
         yield self._read(prompt, self._joined(heard))
 
     async def context_length(self) -> int | None:
-        """How many tokens prompt and reply may have together; None where the server does not say."""
+        """The maximum number of tokens of prompt and reply together; None if the server does not say."""
         return None
 
     async def close(self) -> None:
@@ -135,66 +135,66 @@ class ServerChat(ABC, Generic[D]):
         await self._exchange.close()
 
     def _learn_from(self, error: Unsupported, spoken: D) -> None:
-        """Change later requests so that the server accepts them. Raises the error when there is no other way to ask."""
+        """Change later requests so that the server accepts them. Raises the error if there is no other way to ask."""
         self._dialect = self._dialect.without(error.parameter)
         if self._dialect == spoken:
             raise error
 
     @abstractmethod
     def _request(self, prompt: Prompt, dialect: D, *, stream: bool) -> ChatRequest:
-        """The request that asks for a reply to the prompt."""
+        """The request for a reply to the prompt."""
 
     @abstractmethod
     def _read(self, prompt: Prompt, found: Mapping[str, Any]) -> Reply:
-        """The reply in what the server answered."""
+        """The reply in the server's response."""
 
     @abstractmethod
     def _piece(self, event: Mapping[str, Any]) -> str:
-        """What an event of a stream adds to the reply; empty where it adds nothing."""
+        """What a stream event adds to the reply; empty if nothing."""
 
     @abstractmethod
     def _is_last(self, event: Mapping[str, Any]) -> bool:
-        """Whether the reply is complete with this event."""
+        """Whether this event completes the reply."""
 
     @abstractmethod
     def _joined(self, events: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-        """What the server would have answered without streaming."""
+        """The response that the server would have sent without streaming."""
 
 
 def system_of(prompt: Prompt) -> str:
-    """All messages of the system as one text, for APIs that have one place for them."""
+    """All system messages as one text, for APIs that have a single field for them."""
     return "\n\n".join(message.content for message in prompt.messages if message.role == "system")
 
 
 def turns_of(prompt: Prompt) -> list[tuple[str, str]]:
-    """The other messages, each with its role. One without any text has a word in its place, as these APIs refuse it."""
+    """The other messages with their roles. Blank messages get a word of text, as these APIs reject empty ones."""
     turns = [message for message in prompt.messages if message.role != "system"]
     return [(message.role, message.content if message.content.strip() else "(empty)") for message in turns]
 
 
 def tool_reply(arguments: object, texts: Iterable[str]) -> str:
-    """The reply: the arguments of the tool where it was called, as JSON, else the text."""
+    """The reply: the arguments of the tool, as JSON, if it was called, otherwise the text."""
     if arguments is None:
         return "".join(texts)
     return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
 
 
 def reply_bytes(prompt: Prompt) -> int:
-    """A bound on the bytes of a reply to this prompt."""
+    """An upper limit for the bytes of a reply to this prompt."""
     return MOST_BYTES // 4 + _BYTES_PER_TOKEN * prompt.max_tokens
 
 
 def stream_bytes(prompt: Prompt) -> int:
-    """A bound on the bytes of a streamed reply to this prompt."""
+    """An upper limit for the bytes of a streamed reply to this prompt."""
     return MOST_BYTES // 4 + _BYTES_PER_EVENT * prompt.max_tokens
 
 
 def counted_reply(
     endpoint: Endpoint, prompt: Prompt, text: str, said: tuple[object, object], *, is_cut_short: bool
 ) -> Reply:
-    """The reply with its tokens, to the model and from it: as the server `said`, or else counted here.
+    """The reply with the token counts of prompt and reply: the server's, or else our own.
 
-    Raises CutPrompt when the server counted far fewer than it was sent.
+    Raises CutPrompt if the server counted far fewer tokens than it was sent.
     """
     sent = prompt_tokens(prompt)
     seen = counted(said[0], sent, "tokens of the prompt")
@@ -206,9 +206,9 @@ def counted_reply(
 
 
 def cut(sent: int, seen: int) -> str:
-    """What is wrong when a server counted far fewer tokens than were sent; empty when nothing is.
+    """The problem, if a server counted far fewer tokens than it was sent; empty otherwise.
 
-    Tokens differ between models, by less than half.
+    Token counts differ between models, but by less than half.
     """
     if sent < CUT_FROM or 2 * seen >= sent:
         return ""
@@ -216,7 +216,7 @@ def cut(sent: int, seen: int) -> str:
 
 
 def total(usage: object, *keys: str) -> object:
-    """The sum of several counts of a server, where it gives any; the first that is no whole number, if one is not."""
+    """The sum of the server's counts under these keys; if one of them is not an integer, that one."""
     counts = [count for key in keys if isinstance(usage, Mapping) and (count := usage.get(key)) is not None]
     wrong = [count for count in counts if type(count) is not int]
     return wrong[0] if wrong else sum(counts)

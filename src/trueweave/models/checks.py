@@ -1,4 +1,4 @@
-"""Checks of models: what `trueweave doctor` shows."""
+"""Health checks of models, which `trueweave doctor` shows."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _QUESTION = Message("user", "Which city, and which year? The games of 1924 were 
 
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
-    """One check. `ok` is None where the result is unknown; `fix` says what to do when it is False. `limit` says what
-    does not work although nothing is wrong."""
+    """One check. `ok` is None if the result is unknown; `fix` says what to do if it is False. `limit` says what does
+    not work although nothing is wrong."""
 
     what: str
     ok: bool | None
@@ -36,7 +36,7 @@ class HealthCheck:
 
 
 class Chat(LLM, Protocol):
-    """A chat model that may know how long a prompt it takes."""
+    """A chat model that may know its context length."""
 
     async def context_length(self) -> int | None: ...
 
@@ -53,7 +53,7 @@ async def check_chat(chat: Chat) -> tuple[HealthCheck, ...]:
 
 
 async def check_embedder(embedder: Embedder) -> tuple[HealthCheck, ...]:
-    """Does the embedder answer, and with vectors of the dimension that it names? Embeds two words."""
+    """Does the embedder answer, with vectors of the dimension it states? Embeds two words."""
     what = f"{embedder.model} embeds"
     try:
         vectors = await embedder.embed(["river", "stream"], "document")

@@ -1,5 +1,5 @@
-"""Replies without characters that neither a database nor a terminal can hold (NUL, unpaired surrogates), and without
-the fences of the prompt, which small models repeat."""
+"""Removing characters from replies that neither a database nor a terminal can hold (NUL, unpaired surrogates), and the
+fences of the prompt, which small models repeat."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def cleaned(text: str) -> str:
 
 
 class Unfencing:
-    """Removes the fences of a prompt from a reply that arrives in pieces: `<<<MARK` and `MARK>>>`, each with the end of
-    its line. The beginning of a fence is held back until it is complete, or turns out to be something else."""
+    """Removes the fences of a prompt, `<<<MARK` and `MARK>>>` with the following newline, from a reply that arrives in
+    pieces. The beginning of a fence is held back until it is complete, or turns out to be something else."""
 
     def __init__(self, prompt: Prompt) -> None:
         marks = {mark for message in prompt.messages for mark in prompts.fence_marks(message.content)}
@@ -46,7 +46,7 @@ class Unfencing:
         self._held = ""
 
     def feed(self, piece: str, *, final: bool = False) -> str:
-        """The text so far that is not part of a fence."""
+        """Take in a piece. Returns the text so far that is not part of a fence."""
         if self._fence is None:
             return piece
         text = self._held + piece
@@ -59,13 +59,13 @@ class Unfencing:
         return self._fence.sub("", text) if self._fence else text
 
     def _complete(self, text: str) -> int:
-        """Where the longest beginning of a fence at the end of a text starts."""
+        """The position where the longest possible beginning of a fence at the end of a text starts."""
         first = max(len(text) - self._longest, 0)
         return next((at for at in range(first, len(text)) if text[at:] in self._beginnings), len(text))
 
 
 async def clean_pieces(prompt: Prompt, pieces: AsyncIterator[str | Reply]) -> Stream:
-    """A streamed reply to this prompt, cleaned: its pieces, and at the end the whole reply."""
+    """A streamed reply to this prompt, cleaned: its pieces, and at the end the complete reply."""
     cleaning, unfencing = Cleaning(), Unfencing(prompt)
     async with aclosing(ReplyStream(pieces)) as received:
         async for piece in received:
@@ -77,5 +77,5 @@ async def clean_pieces(prompt: Prompt, pieces: AsyncIterator[str | Reply]) -> St
 
 
 def clean_reply(prompt: Prompt, reply: Reply) -> Reply:
-    """A whole reply to this prompt, cleaned."""
+    """A complete reply to this prompt, cleaned."""
     return replace(reply, text=Unfencing(prompt).strip(cleaned(reply.text)))

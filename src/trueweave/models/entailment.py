@@ -14,7 +14,7 @@ from trueweave.core.errors import ConfigError
 from trueweave.core.protocols import Entailment, Vectors
 from trueweave.models.local import BATCH_TOKENS, LocalModel, Mask, settings
 
-MOST_TOKENS = 512  # of both texts together, where neither the caller nor the model's folder says
+MOST_TOKENS = 512  # of both texts together, if neither the caller nor the model's folder sets it
 
 _ENTAILED = ("entailment", "entailed", "entails")
 _CONTRADICTED = ("contradiction", "contradicted", "contradicts")
@@ -23,7 +23,7 @@ _NEUTRAL = ("neutral", "not_entailment", "not entailment", "unknown")
 
 @dataclass(frozen=True)
 class _Classes:
-    """Which columns of the output are which class; a model of two classes has no `contradicted`."""
+    """Which columns of the output are which class; a model with two classes has no `contradicted`."""
 
     entailed: int
     neutral: int
@@ -35,7 +35,7 @@ class _Classes:
 class OnnxEntailment:
     """A cross-encoder for natural language inference in this process. `await OnnxEntailment.open(folder)` makes one.
 
-    Of two texts that have more than `most_tokens` together, the end of the longer one is not seen.
+    If two texts have more than `most_tokens` together, the end of the longer one is cut off.
     """
 
     _local: LocalModel
@@ -47,7 +47,7 @@ class OnnxEntailment:
     ) -> Self:
         """The model in a folder with model.onnx, tokenizer.json and config.json, whose `id2label` names its classes.
 
-        Classifies one pair of words, as only its output tells whether it has these classes.
+        Classifies one pair of words, as only the output shows whether the model has these classes.
         """
         local = await LocalModel.open(
             path, usual_tokens=MOST_TOKENS, most_tokens=most_tokens, threads=threads, batch_tokens=batch_tokens

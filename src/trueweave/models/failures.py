@@ -1,7 +1,7 @@
-"""What goes wrong between Trueweave and a model on a server, as errors sorted by what can be done about them.
+"""Errors of models on servers, classified by what can be done about them.
 
-Transient errors are ModelUnavailable, wrong keys, names and settings are ModelRefused, and answers that are unusable
-for one prompt alone are UselessReply. The same sentences serve every provider.
+Temporary errors are ModelUnavailable; wrong keys, names and settings are ModelRefused; and replies that are unusable
+for one prompt only are UselessReply. All providers share the same messages.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ABOUT_THE_PROMPT = re.compile(
     r"|content.?(filter|policy)|responsible ?ai",
     re.IGNORECASE,
 )
-# Statuses of errors that come inside a reply of status 200, by Anthropic's names for them.
+# Statuses of errors inside a response of status 200, by Anthropic's names for them.
 _STATUSES = {
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -37,11 +37,11 @@ _STATUSES = {
     "timeout_error": 504,
     "overloaded_error": 529,
 }
-_SHOWN = 300  # characters of what a server said
+_SHOWN = 300  # characters of the server's message
 
 
 class UselessReply(BadReply):
-    """The server answered, and the answer is unusable. `charged`: it may have cost something."""
+    """The server answered, but the answer is unusable. `charged`: it may have cost something."""
 
     again = True
 
@@ -51,7 +51,7 @@ class UselessReply(BadReply):
 
 
 class Unsupported(ModelRefused):
-    """The server takes no `parameter` with this model."""
+    """The server does not accept `parameter` for this model."""
 
     def __init__(self, message: str, parameter: str) -> None:
         super().__init__(message)
@@ -59,17 +59,17 @@ class Unsupported(ModelRefused):
 
 
 class CutPrompt(ModelRefused):
-    """The server answered without having seen all that it was sent, and may have charged for that."""
+    """The server answered without having read the whole prompt, and may have charged for that."""
 
     charged = True
 
 
 @dataclass(frozen=True, slots=True)
 class Failures:
-    """The errors of one endpoint, which is waited for `deadline` seconds.
+    """The errors of one endpoint, with a deadline of `deadline` seconds.
 
-    `in_words` are parameters whose refusal a server tells only by the words of its message, in lower case and without
-    underscores.
+    `in_words` has parameters, in lower case and without underscores, whose rejection can only be recognised by the
+    words of the server's message.
     """
 
     endpoint: Endpoint
@@ -77,7 +77,7 @@ class Failures:
     in_words: tuple[str, ...] = ()
 
     def late(self) -> ModelUnavailable:
-        """It did not answer within the deadline."""
+        """The server did not answer within the deadline."""
         return ModelUnavailable(
             f"{self.endpoint} did not answer in full within {self.deadline:g} s. "
             "Is it too slow or too busy? Raise the deadline, or ask it less at a time.",
@@ -85,14 +85,14 @@ class Failures:
         )
 
     def redirected(self, to: str) -> ModelRefused:
-        """It redirects to another address, which was not followed."""
+        """The server redirects to another address, which was not followed."""
         return ModelRefused(
             f"{self.endpoint} redirects to {to}, and nothing was sent there: prompts go to the host that is "
             "set, and to no other. If that is where the model is, set its URL."
         )
 
     def unreached(self, reason: str) -> ModelUnavailable:
-        """It took no connection."""
+        """The server could not be reached."""
         return ModelUnavailable(
             f"cannot reach {self.endpoint}: {reason}. Is it running, and the URL right?", unreachable=True
         )
@@ -102,7 +102,7 @@ class Failures:
         return ModelUnavailable(f"{self.endpoint} broke the connection off: {reason}.", charged=True)
 
     def endless(self, most_bytes: int) -> UselessReply:
-        """It sent more than a reply can have."""
+        """The server sent more than a reply can have."""
         return UselessReply(
             f"{self.endpoint} did not stop: it sent more than {most_bytes:,} bytes, however short the "
             "reply was to be. Trueweave stopped reading. Does the server honour max_tokens?",
@@ -110,7 +110,7 @@ class Failures:
         )
 
     def in_reply(self, error: object) -> ModelError:
-        """An error that came with status 200, as in a stream, or from gateways that pass on the errors of others."""
+        """An error that arrived with status 200, as in a stream, or from gateways that pass on the errors of others."""
         details = error if isinstance(error, dict) else {}
         code = details.get("code")
         usual = _STATUSES.get(str(details.get("type")), 502)
@@ -139,7 +139,7 @@ class Failures:
         return ModelRefused(f"{self.endpoint} refuses: {said}. {self._advice(status)}")
 
     def _parameter(self, details: Mapping[str, object], kinds: set[str], said: str) -> str:
-        """The parameter that the model does not take; empty if the refusal is about something else."""
+        """The parameter that the model does not accept; empty if the refusal is about something else."""
         parameter = str(details.get("param") or "")
         if parameter and any(kind.startswith("unsupported_") for kind in kinds):
             return parameter

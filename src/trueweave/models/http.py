@@ -1,4 +1,5 @@
-"""HTTP to model servers, within bounds: nothing is unpacked or read beyond them, and no prompt goes to another host."""
+"""HTTP to model servers with limits: no reply is decompressed or read beyond them, and no prompt goes to another
+host."""
 
 from __future__ import annotations
 
@@ -9,9 +10,9 @@ from typing import Any
 import httpx2
 from openai import DefaultAsyncHttpxClient
 
-ERROR_BYTES = 64 << 10  # of the body of an error; what is beyond is not read
+ERROR_BYTES = 64 << 10  # of the body of an error; the rest is not read
 
-_PIECE = 64 << 10  # bytes that are unpacked at a time
+_PIECE = 64 << 10  # bytes decompressed at a time
 _GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
 _PACKED = frozenset({"gzip", "x-gzip", "deflate"})
 _PLAIN = frozenset({"", "identity"})
@@ -26,10 +27,10 @@ class Redirected(httpx2.RequestError):
 
 
 class BoundedClient(DefaultAsyncHttpxClient):
-    """A client that follows no redirects and gives replies in small pieces, decompressed.
+    """A client that follows no redirects and returns replies in small pieces, decompressed.
 
-    Bodies of errors end after `ERROR_BYTES`, as the SDK reads them whole. Readers of other replies count the bytes
-    themselves.
+    Bodies of errors end after `ERROR_BYTES`, as the SDK reads them in full. For other replies, the reader counts the
+    bytes.
     """
 
     def __init__(self, **settings: Any) -> None:
@@ -53,7 +54,7 @@ class BoundedClient(DefaultAsyncHttpxClient):
 
 
 class _Unpacked(httpx2.AsyncByteStream):
-    """A reply as it comes, unpacked, in pieces of bounded size. It ends after `most` bytes."""
+    """A reply as it arrives, decompressed, in pieces of limited size. It ends after `most` bytes."""
 
     def __init__(self, raw: httpx2.AsyncByteStream, *, is_packed: bool, most: int | None) -> None:
         self._raw = raw

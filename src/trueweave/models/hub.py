@@ -1,11 +1,11 @@
-"""Files of models from a hub: found on this machine, or downloaded, checked and kept.
+"""Model files from a hub: found on this machine, or downloaded, verified and kept.
 
     FOLDER/bge-small-en-v1.5/tokenizer.json
     FOLDER/bge-small-en-v1.5/onnx/model.onnx
     FOLDER/bge-small-en-v1.5/download.json     the commit, and each file's size and checksum
 
-A file has its name once its checksum is right, and another until then: a download that was stopped goes on from there,
-and nobody sees half a file. One process downloads a model at a time, and others wait for it.
+A file has a temporary name until its checksum is verified: an interrupted download is resumed, and no process sees an
+incomplete file. One process at a time downloads a model, and others wait for it.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 _RECORD = "download.json"
 _COMMIT_DIGITS = 40
 _BLOCK = 1 << 20
-_PIECE = 1 << 16  # what a broken connection costs at most
-_TRIES = 5  # in a row that bring nothing
+_PIECE = 1 << 16  # the most that a broken connection can lose
+_TRIES = 5  # in a row without progress
 _PAUSE = 1.0  # seconds between tries
 _STEP = 1 << 20  # bytes between two events
 
@@ -46,7 +46,7 @@ Told = Callable[[ModelDownload], None]
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A file as it was downloaded. The checksum is what the hub says: SHA-256, or git's SHA-1 for small files."""
+    """A downloaded file. The checksum is the hub's: SHA-256, or git's SHA-1 for small files."""
 
     size: int
     checksum: str
@@ -54,7 +54,7 @@ class ModelFile:
 
 @dataclass(frozen=True, slots=True)
 class ModelFiles:
-    """A model's files on this machine. The commit and the files are known where Trueweave has downloaded them."""
+    """A model's files on this machine. The commit and the files are known if Trueweave downloaded them."""
 
     folder: Path
     commit: str = ""
@@ -62,25 +62,25 @@ class ModelFiles:
 
     @property
     def size(self) -> int:
-        """Bytes of all files that were downloaded."""
+        """Bytes of all downloaded files."""
         return sum(file.size for _, file in self.files)
 
 
 def default_folder() -> Path:
-    """Where models are kept: one folder for each user, in the place of the system's caches."""
+    """Where models are kept: one folder per user, in the system's place for caches."""
     return platformdirs.user_cache_path("trueweave", appauthor=False) / "models"
 
 
 def find(model: HubModel, folder: Path | None = None) -> ModelFiles | None:
-    """Where a model's files are: in that folder; without one, in Trueweave's own or in Hugging Face's cache."""
+    """A model's files in this folder or, without one, in Trueweave's own folder or Hugging Face's cache."""
     if folder is not None:
         return _in_folder(model, folder / model.name)
     return _downloaded(model, default_folder() / model.name) or _in_hub_cache(model)
 
 
 def is_within_reach(model: HubModel, folder: Path | None = None) -> bool:
-    """Whether a model's files are here, or may be downloaded: all that it needs is installed, and nobody has switched
-    the hub off."""
+    """Whether a model's files are here or can be downloaded: everything they need is installed, and the hub is not
+    switched off."""
     if any(find_spec(name) is None for name in ("huggingface_hub", "onnxruntime", "tokenizers")):
         return False
     from huggingface_hub import constants
@@ -89,9 +89,9 @@ def is_within_reach(model: HubModel, folder: Path | None = None) -> bool:
 
 
 async def ready(model: HubModel, folder: Path | None = None) -> ModelFiles:
-    """A model's files, downloaded where they are not here yet. How far that is, the run that goes on here is told.
+    """A model's files, downloaded if they are not here yet. The listener of the current run receives the progress.
 
-    With a `folder`, files are taken from there alone, and nothing is downloaded.
+    With a `folder`, files are only taken from there, and nothing is downloaded.
     """
     if found := await asyncio.to_thread(find, model, folder):
         return found
@@ -109,7 +109,7 @@ async def ready(model: HubModel, folder: Path | None = None) -> ModelFiles:
 
 
 def download(model: HubModel, folder: Path, told: Told = tell) -> ModelFiles:
-    """A model's files in a folder of its own inside this one, downloaded from the hub unless they are there."""
+    """A model's files in a subfolder of this folder, downloaded from the hub unless they are there."""
     if find_spec("huggingface_hub") is None:
         raise ConfigError(f'to download local/{model.name} needs huggingface_hub: pip install "trueweave[local]"')
     place = folder / model.name
@@ -133,22 +133,22 @@ def download(model: HubModel, folder: Path, told: Told = tell) -> ModelFiles:
     return made
 
 
-# --- what is here ---------------------------------------------------------------------------------------
+# --- finding files --------------------------------------------------------------------------------------
 
 
 def _downloaded(model: HubModel, place: Path) -> ModelFiles | None:
-    """What Trueweave has downloaded there: all of it, and of the commit that the model is pinned to."""
+    """The files that Trueweave has downloaded there, if complete and of the commit that the model is pinned to."""
     record = place / _RECORD
     if not record.is_file() or _in_folder(model, place) is None:
         return None
     said = json.loads(record.read_bytes())
     if len(model.revision) == _COMMIT_DIGITS and said["commit"] != model.revision:
-        return None  # an earlier version of Trueweave had another commit
+        return None  # an earlier version of Trueweave used another commit
     return ModelFiles(place, said["commit"], tuple((name, ModelFile(**file)) for name, file in said["files"].items()))
 
 
 def _in_folder(model: HubModel, place: Path) -> ModelFiles | None:
-    """Files that somebody has put there: with the folders of the hub, or all in one."""
+    """Files that someone put there: in the folder structure of the hub, or all in one folder."""
     there = all((place / name).is_file() or (place / Path(name).name).is_file() for name in model.files)
     return ModelFiles(place) if there else None
 
@@ -167,11 +167,11 @@ def _in_hub_cache(model: HubModel) -> ModelFiles | None:
     return ModelFiles(folder, folder.name)
 
 
-# --- what is not ----------------------------------------------------------------------------------------
+# --- downloading ---------------------------------------------------------------------------------------
 
 
 def _download_file(model: HubModel, name: str, revision: str, place: Path, told: Told) -> tuple[str, ModelFile]:
-    """The commit of the model, and the file once it is there. Files of one model are of one commit."""
+    """The commit of the model, and the file once it is there. All files of a model are from one commit."""
     from huggingface_hub import get_hf_file_metadata, hf_hub_url
     from huggingface_hub.errors import EntryNotFoundError, RepositoryNotFoundError
 
@@ -205,10 +205,10 @@ def _expected(model: HubModel, name: str, said: HfFileMetadata) -> ModelFile:
 
 
 def _receive(model: HubModel, name: str, url: str, target: Path, file: ModelFile, told: Told) -> None:
-    """Download a file to its place, going on where an earlier try was stopped."""
+    """Download a file to its place, resuming an earlier attempt."""
     from huggingface_hub.errors import HfHubHTTPError
 
-    # A part of another version has another name.
+    # A partial file of another version has another name.
     part = target.with_name(f"{target.name}.{file.checksum[:12]}.part")
     part.parent.mkdir(parents=True, exist_ok=True)
     tries = 0
@@ -235,7 +235,7 @@ def _receive(model: HubModel, name: str, url: str, target: Path, file: ModelFile
 
 
 def _receive_more(url: str, part: Path, done: Callable[[int], None]) -> None:
-    """What is missing of a file, written behind what is there."""
+    """Download the rest of a file and append it."""
     from huggingface_hub import get_session, get_token, hf_raise_for_status
 
     have = _size(part)
@@ -244,7 +244,7 @@ def _receive_more(url: str, part: Path, done: Callable[[int], None]) -> None:
         headers["Authorization"] = f"Bearer {token}"
     with get_session().stream("GET", url, headers=headers, follow_redirects=True, timeout=30.0) as response:
         hf_raise_for_status(response)
-        is_rest = response.status_code == 206  # a server that knows no ranges sends all of it
+        is_rest = response.status_code == 206  # a server without support for ranges sends the whole file
         with part.open("ab" if is_rest else "wb") as opened:
             at = said = have if is_rest else 0
             for block in response.iter_bytes(_PIECE):
@@ -256,14 +256,14 @@ def _receive_more(url: str, part: Path, done: Callable[[int], None]) -> None:
 
 
 def _network_errors() -> tuple[type[Exception], ...]:
-    """Those of the HTTP client that the hub's library uses, whichever it is, and OSError."""
+    """The errors of the HTTP client that the hub's library uses, whichever it is, and OSError."""
     from huggingface_hub.errors import HfHubHTTPError
 
     return cast("tuple[type[Exception], ...]", HfHubHTTPError.__bases__)
 
 
 def _digest(path: Path, like: str) -> str:
-    """The checksum of a file, of the kind that this one is: SHA-256, or the SHA-1 by which git knows a file."""
+    """The checksum of a file, of the same kind as `like`: SHA-256, or the SHA-1 that git uses for a file."""
     digest = sha256() if len(like) == 64 else sha1(f"blob {_size(path)}\0".encode(), usedforsecurity=False)
     with path.open("rb") as opened:
         for block in iter(partial(opened.read, _BLOCK), b""):
@@ -277,7 +277,7 @@ def _size(path: Path) -> int:
 
 @contextmanager
 def _alone(place: Path) -> Iterator[None]:
-    """One process at a time, in which others wait."""
+    """Let in one process at a time; others wait."""
     try:
         place.mkdir(parents=True, exist_ok=True)
         handle = place.with_name(f"{place.name}.lock").open("w")

@@ -1,6 +1,5 @@
-"""JSON with mistakes that models make: other quotes, quotes within quotes, commas too many or too few, words without
-quotes, remarks, an end that is missing. Read in one pass, in time proportional to the text.
-"""
+"""Reads JSON with the mistakes that models make: other quotes, quotes within quotes, extra or missing commas, words
+without quotes, comments, a missing end. It takes one pass, in time proportional to the text."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ DEEPEST = 100  # levels of brackets
 
 _BETWEEN = re.compile(r"(?:[\s,;]|//[^\n]*+)*+")
 _CLOSED_BY = {'"': '"“”', "“": '”“"', "„": '“”"', "'": "'’", "‘": "’'", "’": "’'", "`": "`'"}
-# What follows a quotation mark that ends a key, or a value; any other is part of the text.
+# What follows a quotation mark that ends a key or a value; any other quotation mark is part of the text.
 _AFTER_KEY = re.compile(r"\s*+:")
 _AFTER_VALUE = re.compile(r"\s*+(?:\Z|[}\]]|,?\s*+(?://|[\"'“‘`{[}\]]|[-\d]|[A-Za-z_]\w{0,40}+\s*+(?:[:,}\]]|\Z)|\Z))")
 _BARE = re.compile(r"[^,;:{}\[\]\n\"]*+")
@@ -22,7 +21,7 @@ _WORDS = {"true": True, "false": False, "null": None, "none": None, "nan": None}
 
 
 def loads(text: str) -> Any:
-    """The value that a text stands for, or a list of them where it holds several; ValueError if it nests too deep."""
+    """The value of a text, or a list of values if it has several; ValueError if it is nested too deeply."""
     return _Reader(text).read()
 
 
@@ -32,7 +31,7 @@ class _Reader:
         self._at = 0
         self._values: list[Any] = []
         self._open: list[list[Any] | dict[str, Any]] = [self._values]
-        self._keys: list[str | None] = [None]  # of each open object, the key that waits for its value
+        self._keys: list[str | None] = [None]  # of each open object, the key still without a value
 
     def read(self) -> Any:
         while (start := _end(_BETWEEN, self._text, self._at)) < len(self._text):
@@ -61,7 +60,7 @@ class _Reader:
         self._keys.append(None)
 
     def _end(self, kind: type) -> None:
-        """Close the last container of a kind, and what was left open in it; none, if none is open."""
+        """Close the last open container of a kind, and everything open in it; do nothing if there is none."""
         self._at += 1
         place = next((n for n in range(len(self._open) - 1, 0, -1) if isinstance(self._open[n], kind)), 0)
         if place:

@@ -1,6 +1,5 @@
-"""JSON as models write it, read leniently where that loses nothing (prose around it, null for nothing, a number in
-quotes), and strictly where it would: what lacks a part that is needed is an error, which the model is shown.
-"""
+"""Reads JSON as models write it: leniently where nothing is lost (prose around it, null for nothing, a number in
+quotes), and strictly otherwise: a missing part is an error, which the model is shown."""
 
 from __future__ import annotations
 
@@ -16,16 +15,16 @@ CUT_OFF = "the reply was cut off; what was complete in it is kept"
 MENDED = "the reply was not plain JSON and was repaired"
 
 _OPENING = re.compile(r"\{\s*[\"']")
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[][{}]', re.DOTALL)  # a whole string, or a bracket outside of any
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[][{}]', re.DOTALL)  # a complete string, or a bracket outside strings
 _CLOSING = {"{": "}", "[": "]"}
 
 
 class Unusable(Exception):
-    """What is wrong with a reply, in words that the model is shown too."""
+    """What is wrong with a reply, in words that are also shown to the model."""
 
 
 class Lenient(BaseModel):
-    """A form that replies are read by."""
+    """A form by which replies are read."""
 
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 
@@ -40,7 +39,7 @@ Figure = Annotated[float, Field(allow_inf_nan=False)]
 
 
 def read(form: type[Form], text: str, *, cut_off: bool) -> tuple[Form, tuple[str, ...]]:
-    """What a reply says, and a note when it had to be repaired. Raises Unusable when it cannot be read."""
+    """The contents of a reply, and a note if it had to be repaired. Raises Unusable if it cannot be read."""
     try:
         plain = from_json(text, allow_inf_nan=False)
     except ValueError:
@@ -73,9 +72,9 @@ def _mended(form: type[Lenient], body: str) -> object:
         pass
     try:
         found = json_repair.loads(body)
-    except ValueError as error:  # nested too deep
+    except ValueError as error:  # nested too deeply
         raise Unusable(f"it is not JSON: {error}") from error
-    if isinstance(found, list):  # several values one after the other
+    if isinstance(found, list):  # several values in a row
         found = next(
             (part for part in found if isinstance(part, dict) and part.keys() & form.model_fields.keys()), found
         )
@@ -83,7 +82,7 @@ def _mended(form: type[Lenient], body: str) -> object:
 
 
 def _whole(body: str) -> str:
-    """What is complete in JSON that was cut off: all up to the end of the last complete object, and then closed."""
+    """The complete part of JSON that was cut off: everything up to the end of the last complete object, then closed."""
     opened: list[str] = []
     end, closing = 0, ""
     for token in _TOKEN.finditer(body):

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]
     from tokenizers import Tokenizer
 
-BATCH_TOKENS = 512  # in one run of the model, with padding; measured as the fastest on one core
+BATCH_TOKENS = 512  # in one run of the model, including padding; measured as the fastest on one core
 
 Mask = NDArray[np.int64]
 
 
 class Encoded(Protocol):
-    """A text as a model reads it, without padding."""
+    """An encoded text, without padding."""
 
     @property
     def ids(self) -> list[int]: ...
@@ -40,7 +40,7 @@ class Encoded(Protocol):
 
 @dataclass(frozen=True)
 class LocalModel:
-    """A model of texts and its tokenizer, in this process. `folder` is where the tokenizer and its settings are."""
+    """A model and its tokenizer in this process. `folder` is where the tokenizer and its settings are."""
 
     name: str
     folder: Path
@@ -48,7 +48,7 @@ class LocalModel:
     session: InferenceSession
     tokenizer: Tokenizer
     batch_tokens: int
-    width: int = 0  # of every input in tokens, where the graph fixes it
+    width: int = 0  # number of tokens of every input, if the graph fixes it
 
     @classmethod
     async def open(
@@ -64,8 +64,8 @@ class LocalModel:
     ) -> Self:
         """The model in a folder, or in a .onnx file with its `tokenizer` elsewhere.
 
-        `most_tokens` is the model's own limit unless given, or `usual_tokens` where the folder does not say; `threads`
-        are those that one run of the model uses. The `name` is followed by a fingerprint of the files.
+        `most_tokens` defaults to the model's own limit, or to `usual_tokens` if the folder has none; `threads` is the
+        number used for one run of the model. A fingerprint of the files is appended to `name`.
         """
         if missing := [name for name in ("onnxruntime", "tokenizers") if find_spec(name) is None]:
             raise ConfigError(f'a model on this machine needs {" and ".join(missing)}: pip install "trueweave[local]"')
@@ -113,7 +113,7 @@ class LocalModel:
         as_rows: Callable[[Vectors, Mask], Vectors],
         outputs: Sequence[str] | None = None,
     ) -> Vectors:
-        """One row per encoded text, in order. `as_rows` makes them of the model's first output and the mask."""
+        """One row per encoded text, in order. `as_rows` makes rows from the model's first output and the mask."""
         order = sorted(range(len(encoded)), key=lambda row: len(encoded[row].ids))
         pieces = [
             self._run([encoded[row] for row in batch], as_rows, outputs) for batch in self._batches(order, encoded)
@@ -123,7 +123,7 @@ class LocalModel:
         return rows
 
     def _batches(self, order: list[int], encoded: Sequence[Encoded]) -> Iterator[list[int]]:
-        """Rows of about equal length, so that little is spent on padding."""
+        """Rows of similar length, to save padding."""
         batch: list[int] = []
         for row in order:
             if batch and (len(batch) + 1) * (self.width or len(encoded[row].ids)) > self.batch_tokens:
@@ -147,7 +147,7 @@ class LocalModel:
 
 
 def settings(path: Path) -> dict[str, Any]:
-    """What a file of settings beside a model says; nothing where there is none."""
+    """The contents of a settings file of a model; empty if there is none."""
     found = json.loads(path.read_bytes()) if path.is_file() else {}
     return found if isinstance(found, dict) else {}
 
@@ -166,24 +166,25 @@ def _first(folders: Sequence[Path], name: str) -> Path | None:
 
 
 def _most_tokens(folder: Path, tokenizer: Tokenizer) -> int:
-    """What the model was made for; else the tokenizer's own limit; 0 where neither says."""
+    """The limit the model was made for, else the tokenizer's; 0 if neither has one."""
     said = settings(folder / "sentence_bert_config.json").get("max_seq_length")
     return int(said or (tokenizer.truncation or {}).get("max_length") or 0)
 
 
 def _fixed_width(session: InferenceSession) -> int:
-    """How many tokens each input must have; 0 where the graph leaves it open."""
+    """The number of tokens that each input must have; 0 if the graph leaves it open."""
     shape = session.get_inputs()[0].shape
     return shape[1] if len(shape) > 1 and isinstance(shape[1], int) else 0
 
 
 def _padded(rows: list[list[int]], width: int) -> Mask:
-    # The mask hides the padding, so that any number will do for it.
+    # The mask hides the padding, so its value does not matter.
     return np.array([row + [0] * (width - len(row)) for row in rows], dtype=np.int64)
 
 
 def _fingerprint(file: Path, tokenizer: Path, most_tokens: int) -> str:
-    """Twelve digits of all that an output depends on. Large models keep their weights in files beside model.onnx."""
+    """Twelve digits for everything that an output depends on. Large models keep their weights in files beside
+    model.onnx."""
     digest = sha256(f"{most_tokens}".encode())
     for part in (*sorted(file.parent.glob(f"{file.name}*")), tokenizer):
         with part.open("rb") as opened:

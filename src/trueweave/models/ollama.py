@@ -1,9 +1,9 @@
 """Chat models of Ollama, through its own API.
 
-Its OpenAI endpoint has no way to set the context length: it keeps to the server's default, often 4,096 tokens, and cuts
-longer prompts silently. `/api/chat` takes `num_ctx`, and with `truncate` and `shift` off it refuses what does not fit.
-Older servers do not know these two, and some count only what was not cached; so the count of tokens is checked, and
-when it looks wrong `/api/ps` says which context the model is loaded with.
+Its OpenAI endpoint has no way to set the context length: it uses the server's default, often 4,096 tokens, and cuts
+longer prompts silently. `/api/chat` takes `num_ctx`, and with `truncate` and `shift` off it rejects what does not fit.
+Older servers do not know these two, and some count only tokens that were not cached; so the token count is checked, and
+if it looks wrong, `/api/ps` says which context the model is loaded with.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from trueweave.models.server import Server
 from trueweave.models.usage import counted, prompt_tokens
 from trueweave.text import tokens
 
-CONTEXT = 16_384  # tokens; every call has the same, as Ollama reloads the model for another
+CONTEXT = 16_384  # tokens; the same for every call, as Ollama reloads the model if it changes
 
 
 class OllamaChat:
     """A chat model of Ollama, with a context of `context` tokens, or what the model takes if that is less.
 
-    A prompt that does not fit is an error, here or at the server; none is ever cut.
+    A prompt that does not fit is an error, here or on the server; none is ever cut.
     """
 
     def __init__(self, endpoint: Endpoint, *, context: int = CONTEXT, deadline: float = DEADLINE) -> None:
@@ -49,7 +49,7 @@ class OllamaChat:
         return await self._reply(found, prompt)
 
     async def stream(self, prompt: Prompt, purpose: Purpose) -> Stream:
-        """The pieces of the reply as they come, and at the end the whole of it, or the same errors."""
+        """The pieces of the reply as they arrive, then the complete reply. Raises the same errors as `complete`."""
         body = await self._body(prompt, stream=True)
         heard: list[dict[str, Any]] = []
         async with aclosing(self._server.events(self._path("chat"), body, stream_bytes(prompt), _is_last)) as events:
@@ -60,7 +60,7 @@ class OllamaChat:
         yield await self._reply(_joined(heard), prompt)
 
     async def context_length(self) -> int:
-        """How many tokens prompt and reply may have together: what was asked for, if the model takes as many."""
+        """The maximum tokens of prompt and reply together: the requested context, if the model takes as much."""
         if self._takes is None:
             found = await self._server.post(self._path("show"), {"model": self.endpoint.model}, most_bytes=1 << 24)
             self._takes = self._model_context(found.get("model_info"))
@@ -124,7 +124,7 @@ class OllamaChat:
         return Reply(text, seen.tokens, written.tokens, finish, problems=problems)
 
     async def _loaded_context(self) -> int:
-        """The context that the model is loaded with now; 0 if Ollama does not say."""
+        """The context that the model is currently loaded with; 0 if Ollama does not say."""
         models = (await self._server.get(self._path("ps"))).get("models")
         names = {self.endpoint.model, f"{self.endpoint.model}:latest"}
         ours = [entry for entry in models or () if isinstance(entry, dict) and entry.get("name") in names]
@@ -132,7 +132,7 @@ class OllamaChat:
 
 
 def _said(event: Mapping[str, Any]) -> str:
-    """What an event of a stream adds to the reply."""
+    """What a stream event adds to the reply."""
     message = event.get("message")
     said = message.get("content") if isinstance(message, dict) else None
     return said if isinstance(said, str) else ""
@@ -143,5 +143,5 @@ def _is_last(event: Mapping[str, Any]) -> bool:
 
 
 def _joined(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What the server would have answered without streaming: its last event has the counts."""
+    """The response that the server would have sent without streaming: its last event has the counts."""
     return {**events[-1], "message": {"content": "".join(map(_said, events))}}

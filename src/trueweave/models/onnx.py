@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]
     from tokenizers import Encoding
 
-MOST_TOKENS = 256  # of a text, where neither the caller nor the model's folder says
+MOST_TOKENS = 256  # of a text, if neither the caller nor the model's folder sets it
 MOST_AT_ONCE = 2048  # tokens that a model known by name reads at once: memory grows with their square
-WINDOWS = "equal windows, mean by tokens"  # what is made of longer texts; another rule is another embedding space
+WINDOWS = "equal windows, mean by tokens"  # how longer texts are embedded; another rule gives another embedding space
 
 
 class Window(NamedTuple):
-    """What the model reads at once. `weight` is how many tokens of the text are in it."""
+    """What the model reads at once. `weight` is the number of tokens of the text in it."""
 
     ids: list[int]
     attention_mask: list[int]
@@ -44,9 +44,9 @@ class Window(NamedTuple):
 class OnnxEmbedder:
     """An embedding model in this process. `await OnnxEmbedder.open(folder)` makes one.
 
-    Vectors have length one. A text of more than `most_tokens` is divided into as few windows as will do, of equal
-    length and without overlap, each with the prefix before it; its vector is the mean of theirs, weighted by their
-    tokens and scaled to length one. The run that goes on is told how many texts that concerns.
+    Vectors have length one. A text of more than `most_tokens` is divided into as few windows as possible, of equal
+    length and without overlap, each with the prefix; its vector is their mean, weighted by tokens and scaled to length
+    one. The listener of the current run receives the number of texts that were divided.
     """
 
     model: str
@@ -71,9 +71,9 @@ class OnnxEmbedder:
     ) -> Self:
         """The model in a folder, or in a .onnx file with its `tokenizer` elsewhere.
 
-        `most_tokens` is the model's own limit unless given; `threads` are those that one run of the model uses.
-        `prefixes` are put before the texts. How tokens are pooled is said by the folder unless given. The `name` is
-        that of the folder unless given; all that vectors depend on is in the digits behind it.
+        `most_tokens` defaults to the model's own limit; `threads` is the number used for one run of the model.
+        `prefixes` are put before the texts. `pooling` defaults to what the folder says, and `name` to that of the
+        folder; the digits after it cover everything that vectors depend on.
         """
         local = await LocalModel.open(
             path,
@@ -112,7 +112,7 @@ class OnnxEmbedder:
         return vectors
 
     def _embed(self, texts: list[str], prefix: str) -> tuple[Vectors, int]:
-        """The vectors, and of how many texts they are means."""
+        """The vectors, and how many of them are means of several windows."""
         if not texts:
             return np.empty((0, self.dimensions), dtype=np.float32), 0
         outputs = None if self._pooling != "none" else ["sentence_embedding"]
@@ -129,7 +129,7 @@ class OnnxEmbedder:
         return _scaled(means), sum(len(some) > 1 for some in windows)
 
     def _windows(self, encoded: Encoding, prefix_tokens: int) -> Iterator[Window]:
-        """A text in windows that the model can read: special tokens and the prefix are in each."""
+        """A text in windows that the model can read, each with special tokens and the prefix."""
         ids, types = encoded.ids, encoded.type_ids
         if len(ids) <= self.most_tokens:
             yield Window(ids, [1] * len(ids), types, 1)
@@ -144,7 +144,7 @@ class OnnxEmbedder:
             yield Window(window, [1] * len(window), [0] * len(window), end - start)
 
     def _room(self) -> bool:
-        """Whether the longest prefix leaves room for a text."""
+        """Whether the longest prefix leaves room for text."""
         longest = max(self.prefixes.query, self.prefixes.document, key=self._tokens)
         return len(self._local.tokenizer.encode(longest).ids) < self.most_tokens
 
@@ -156,7 +156,7 @@ class OnnxEmbedder:
 
 
 def _pooling(session: InferenceSession, folder: Path, given: Pooling | None) -> tuple[Pooling, int]:
-    """How one vector is made of the model's output, and its dimension; 0 where the graph leaves it open."""
+    """How the model's output becomes one vector, and its dimension; 0 if the graph leaves it open."""
     outputs = {node.name: node.shape for node in session.get_outputs()}
     shape = outputs.get("sentence_embedding") or next(iter(outputs.values()))
     if not 2 <= len(shape) <= 3:
@@ -185,6 +185,6 @@ def _pool(found: Vectors, mask: Mask, pooling: Pooling) -> Vectors:
 
 
 def _scaled(rows: Vectors) -> Vectors:
-    """Rows of length one."""
+    """Rows scaled to length one."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.divide(rows, np.where(lengths == 0, 1, lengths), dtype=np.float32)

@@ -25,13 +25,13 @@ from trueweave.text import tokens
 
 _CHAT = "/chat/completions"
 _BYTES_PER_NUMBER = 32
-# Where servers say how many tokens a model takes: vLLM, OpenRouter, Groq, Mistral.
+# Where servers state the context length of a model: vLLM, OpenRouter, Groq, Mistral.
 _CONTEXT_KEYS = ("max_model_len", "context_length", "context_window", "max_context_length")
 
 
 @dataclass(frozen=True)
 class _Dialect:
-    """How requests to a model differ from the usual. It is learnt from the server's refusals."""
+    """How requests to a model differ from the usual, as learnt from the server's refusals."""
 
     limit: str = "max_tokens"
     takes_temperature: bool = True
@@ -51,9 +51,8 @@ class _Dialect:
 class OpenAIChat(ServerChat[_Dialect]):
     """A chat model behind OpenAI's API.
 
-    Tokens are those that the server counted. A server that counts none is counted for, offline, with OpenAI's own
-    tables. For models that refuse `temperature` or `max_tokens`, later requests leave it out or use the parameter that
-    they accept.
+    Token counts are the server's. If a server sends none, tokens are counted offline with OpenAI's own tables. For
+    models that reject `temperature` or `max_tokens`, later requests leave it out or use the parameter that they accept.
     """
 
     def __init__(self, endpoint: Endpoint, *, deadline: float = DEADLINE) -> None:
@@ -61,7 +60,7 @@ class OpenAIChat(ServerChat[_Dialect]):
         super().__init__(endpoint, self._server, _Dialect())
 
     async def context_length(self) -> int | None:
-        """How many tokens prompt and reply may have together; None where the server does not say."""
+        """The maximum number of tokens of prompt and reply together; None if the server does not say."""
         if self.endpoint.provider.name == "llamacpp":
             found = await self._server.get(f"{self.endpoint.root}/props")
             return _whole(found.get("default_generation_settings"), "n_ctx")
@@ -100,7 +99,7 @@ class OpenAIChat(ServerChat[_Dialect]):
 
 
 def read_reply(endpoint: Endpoint, prompt: Prompt, found: Mapping[str, Any]) -> Reply:
-    """The reply in what a server answered to a chat request."""
+    """The reply in a server's response to a chat request."""
     usage = found.get("usage")
     said = usage if isinstance(usage, dict) else {}
     choices = found.get("choices")
@@ -122,15 +121,15 @@ def read_reply(endpoint: Endpoint, prompt: Prompt, found: Mapping[str, Any]) -> 
 
 
 def _choice(event: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The first choice in an event of a stream; an empty one where there is none."""
+    """The first choice in a stream event; empty if there is none."""
     choices = event.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     return choice if isinstance(choice, dict) else {}
 
 
 def _said(event: Mapping[str, Any], what: str) -> str:
-    """What an event adds to the `content` of the reply, or to its `refusal`. Servers that do not stream send a whole
-    message as the only event."""
+    """What an event adds to the `content` of the reply, or to its `refusal`. Servers that do not stream send the
+    complete message as the only event."""
     choice = _choice(event)
     delta = choice.get("delta") or choice.get("message")
     said = delta.get(what) if isinstance(delta, dict) else None
@@ -142,7 +141,7 @@ def _is_last(event: Mapping[str, Any]) -> bool:
 
 
 def _joined(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What the server would have answered without streaming."""
+    """The response that the server would have sent without streaming."""
     message = {what: "".join(_said(event, what) for event in events) for what in ("content", "refusal")}
     finish = next((_choice(event)["finish_reason"] for event in events if _is_last(event)), None)
     usage = next((event["usage"] for event in reversed(events) if event.get("usage")), None)
@@ -150,11 +149,11 @@ def _joined(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 class OpenAIEmbedder:
-    """An embedding model behind OpenAI's API, of known dimension. `open` finds the dimension out by asking.
+    """An embedding model behind OpenAI's API, of known dimension. `open` finds the dimension by calling the model.
 
-    Texts go in requests of at most `batch` texts and `batch_tokens` tokens; retries pass no more at a time, so that
-    texts that were embedded are not paid for again. Of a text longer than `most_tokens` only the beginning is embedded.
-    With `shorten`, the model is asked for vectors of that dimension, which OpenAI's can do.
+    Texts are sent in requests of at most `batch` texts and `batch_tokens` tokens; retries pass no more at a time, so
+    that embedded texts are not paid for again. Only the beginning of a text longer than `most_tokens` is embedded. With
+    `shorten`, the model is asked for vectors of that dimension, which OpenAI's models support.
     """
 
     metric: Metric = "cosine"
@@ -237,7 +236,7 @@ class OpenAIEmbedder:
         batch: list[str] = []
         used = 0
         for text in texts:
-            # Servers refuse empty texts.
+            # Servers reject empty texts.
             short = _shortened(text, self._most_tokens) or " "
             size = tokens.count(short)
             if batch and (len(batch) == self.batch or used + size > self._batch_tokens):
@@ -249,7 +248,7 @@ class OpenAIEmbedder:
             yield batch
 
     async def _ask(self, texts: list[str]) -> list[Vectors]:
-        """The texts' vectors. Any dimension will do as long as none is known."""
+        """The vectors of texts. While the dimension is not known, any is accepted."""
         body: dict[str, Any] = {"model": self.endpoint.model, "input": texts, "encoding_format": "base64"}
         if self._shorten:
             body["dimensions"] = self.dimensions
@@ -277,20 +276,20 @@ class OpenAIEmbedder:
 
 
 def _shortened(text: str, most: int) -> str:
-    """The longest beginning of a text that has no more than so many tokens."""
+    """The longest beginning of a text with at most `most` tokens."""
     if tokens.count(text) <= most:
         return text
     return text[: bisect_right(range(1, len(text) + 1), most, key=lambda end: tokens.count(text[:end]))]
 
 
 def _rows(data: object) -> list[dict[str, Any]]:
-    """The rows of a reply in the order of the texts, which need not be that in which they come."""
+    """The rows of a response in the order of the texts, which may differ from the order in which they arrive."""
     rows = [row for row in data if isinstance(row, dict)] if isinstance(data, list) else []
     return sorted((row for row in rows if isinstance(row.get("index"), int)), key=lambda row: int(row["index"]))
 
 
 def _vector(given: object) -> Vectors:
-    """The vector in a reply: base64 of 32-bit numbers, or numbers. Empty when it is neither."""
+    """The vector in a response: base64 of 32-bit numbers, or a list of numbers. Empty if it is neither."""
     try:
         if isinstance(given, str):
             return np.frombuffer(base64.b64decode(given, validate=True), dtype="<f4")

@@ -1,7 +1,7 @@
 """Opening models that chat, embed or rerank, on servers or on this machine, by their endpoints.
 
-Importing this brings the clients of model servers along, which takes longer than all else: whoever needs no model does
-not.
+Importing this also imports the clients of model servers, which takes longer than everything else: code that needs no
+model should not import it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class ChatModel(StreamingLLM, Protocol):
     """The client of a chat model on a server."""
 
     async def context_length(self) -> int | None:
-        """How many tokens prompt and reply may have together; None where nothing says."""
+        """The maximum number of tokens of prompt and reply together; None if unknown."""
         ...
 
     async def close(self) -> None:
@@ -37,7 +37,7 @@ class ChatModel(StreamingLLM, Protocol):
 
 
 def open_chat(endpoint: Endpoint, *, context: int = CONTEXT, deadline: float = DEADLINE) -> ChatModel:
-    """The chat model at an endpoint. `context` is what Ollama loads it with; other servers have their own."""
+    """The chat model at an endpoint. `context` is what Ollama loads it with; other servers have their own setting."""
     if endpoint.provider.name in ("onnx", "local"):
         raise ConfigError(f"{endpoint} embeds; it cannot chat. Choose another model to extract with.")
     if endpoint.provider.name == "ollama":
@@ -70,7 +70,7 @@ def _bedrock(endpoint: Endpoint, deadline: float) -> ChatModel:
 
 
 def _check_serves(endpoint: Endpoint, what: str) -> None:
-    """Raise ConfigError for a provider whose models only chat, as far as Trueweave can use them."""
+    """Raise ConfigError for a provider of which Trueweave only supports chat models."""
     if endpoint.provider.name in _ONLY_CHAT:
         raise ConfigError(
             f"{endpoint.name} cannot {what}: of {endpoint.provider.name}, Trueweave uses chat models alone. "
@@ -87,11 +87,11 @@ async def open_embedder(
     prefixes: Prefixes | None = None,
     folder: Path | None = None,
 ) -> OpenAIEmbedder | OnnxEmbedder:
-    """The embedding model at an endpoint, its dimension found out by asking. `onnx/PATH` is a folder here; a model of
-    `local/` is downloaded if need be, or taken from `folder` alone.
+    """The embedding model at an endpoint, whose dimension is found by calling it. `onnx/PATH` is a folder on this
+    machine; a `local/` model is downloaded if necessary, or only taken from `folder` if that is given.
 
-    A model on this machine puts the prefixes before its texts, those of `local/` their own ones without any; for one on
-    a server, `PrefixedEmbedder` does.
+    A model on this machine adds the prefixes to its texts itself (a `local/` model has its own by default); for a model
+    on a server, `PrefixedEmbedder` does that.
     """
     _check_serves(endpoint, "embed")
     if endpoint.provider.name == "local":
@@ -112,7 +112,7 @@ async def open_embedder(
 
 
 async def open_reranker(endpoint: Endpoint, *, deadline: float = DEADLINE) -> RerankServer | OnnxReranker:
-    """The model at an endpoint that reranks. `onnx/PATH` is a folder here."""
+    """The reranker at an endpoint. `onnx/PATH` is a folder on this machine."""
     _check_serves(endpoint, "rerank")
     if endpoint.provider.name == "local":
         raise ConfigError(f"{endpoint} embeds; it cannot rerank. Name onnx/ and a cross-encoder's folder, or a server.")
@@ -122,7 +122,7 @@ async def open_reranker(endpoint: Endpoint, *, deadline: float = DEADLINE) -> Re
 
 
 async def open_entailment(name: str) -> OnnxEntailment:
-    """The model for natural language inference of a name, which is `onnx/PATH`, a folder here."""
+    """The model for natural language inference with this name, `onnx/PATH`, which is a folder on this machine."""
     provider, _, path = name.partition("/")
     if provider != "onnx" or not path:
         raise ConfigError(

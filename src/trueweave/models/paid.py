@@ -1,10 +1,10 @@
-"""Paid calls to models: chat, embedding and reranking, one function each that reads in the order of what happens.
+"""Paid calls to models: chat, embedding and reranking, with one function each that reads in the order of what happens.
 
-The order is the same for all: look in the cache; hold the most that the call may cost; wait for a slot of the rate
-limit; ask; free the slot; store the reply; book the call. `attempts.py` has the steps that they share.
+The order is the same for all: look in the cache; reserve the maximum cost of the call; wait for a rate limit slot; call
+the model; release the slot; store the reply; book the call. `attempts.py` has the shared steps.
 
-A reply is stored before it is booked, so a process that is killed in between leaves a call that counts as lost, and not
-one that is paid for again. The slot is taken for as long as the model is asked, and no longer.
+A reply is stored before it is booked, so if a process is killed in between, the call counts as lost, but it is not paid
+for again. The slot is held only while the model is being called.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from trueweave.text.names import key
 _EMBED = Purpose("embed")
 _RERANK = Purpose("rerank")
 _TEXTS_AT_ONCE = 64
-_FIRST_LOOK, _LATER_LOOKS = 0.05, 0.5  # seconds between checks of what other processes ask for
+_FIRST_LOOK, _LATER_LOOKS = 0.05, 0.5  # seconds between checks on texts that other processes are embedding
 
 
 @dataclass(frozen=True)
 class PaidChat:
-    """A chat model that is asked the same thing once, over all processes."""
+    """A chat model that is asked the same thing only once, over all processes."""
 
     llm: StreamingLLM
     replies: Replies
@@ -57,7 +57,7 @@ class PaidChat:
         return self.llm.model
 
     async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
-        """The whole reply, with its price; BudgetReached when it might cost more than is left."""
+        """The complete reply, with its price. Raises BudgetReached if it might cost more than is left."""
         call = self._call(prompt, purpose, lambda: without_pieces(self.llm.complete(prompt, purpose)))
         async with aclosing(ReplyStream(call)) as received:
             async for _ in received:
@@ -65,15 +65,15 @@ class PaidChat:
         return received.reply
 
     def stream(self, prompt: Prompt, purpose: Purpose) -> Stream:
-        """The pieces of the reply as they arrive, and at the end the whole reply. A cached one is a single piece."""
+        """The pieces of the reply as they arrive, then the complete reply. A cached reply is a single piece."""
         return self._call(prompt, purpose, lambda: self.llm.stream(prompt, purpose))
 
     async def forget(self, prompt: Prompt) -> None:
-        """Delete the cached reply to this: it was unusable, and another call may give a better one."""
+        """Delete the cached reply to this prompt: it was unusable, and another call may give a better one."""
         await self.replies.drop(prompt_key(self.model, prompt))
 
     async def _call(self, prompt: Prompt, purpose: Purpose, ask: Callable[[], AsyncIterator[str | Reply]]) -> Stream:
-        """The reply as a stream. `ask` asks the model once; a whole reply is a stream without pieces."""
+        """The reply as a stream. `ask` calls the model once; a complete reply is a stream without pieces."""
         asked = prompt_key(self.model, prompt)
         cached = await self.replies.ask(asked)
         measure(CacheLookup("chat", int(cached is not None), int(cached is None)))
@@ -107,33 +107,34 @@ class PaidChat:
         yield reply
 
     def _counted(self, prompt: Prompt, reply: Reply) -> Reply:
-        """The reply with the tokens to book for it. Counts of the server that cannot be right are reported."""
+        """The reply with the tokens to book for it. Impossible counts of the server are reported."""
         counted = with_counted_tokens(prompt, reply)
         for problem in counted.problems:
             tell(Noted(f"{self.model}: {problem}."))
         return counted
 
     async def _stored(self, asked: UUID, reply: Reply, purpose: Purpose, *, begun: bool) -> Reply:
-        # It will be paid for, so it is stored even if the caller no longer waits for it.
+        # It will be paid for, so store it even if the caller no longer waits for it.
         first = unpack_reply(await asyncio.shield(self.replies.keep(asked, pack_reply(reply), purpose)))
-        # If another process stored a reply first, all use that one, except for a caller who has read pieces of this.
+        # If another process stored a reply first, all use that one, except a caller who has already read pieces of this
+        # one.
         return reply if begun else replace(reply, text=first.text, finish=first.finish)
 
 
 @dataclass(frozen=True)
 class PaidEmbedder(EmbedderWrapper):
-    """An embedding model that is given the same text once, over all processes. Tokens are counted here, not by the
+    """An embedding model that is given the same text only once, over all processes. Tokens are counted here, not by the
     server."""
 
     replies: Replies
     terms: CallTerms
 
     async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
-        """One row per text, in order: those in the cache, and the model's for the others. BudgetReached when those
-        might cost more than is left.
+        """One row per text, in order, from the cache or from the model. Raises BudgetReached if the call might cost
+        more than is left.
 
-        Texts that no other process embeds come first, before waiting for other processes: two that embed the same texts
-        in a different order would deadlock otherwise.
+        Texts that no other process is embedding come first, before waiting for other processes: otherwise two processes
+        that embed the same texts in a different order would deadlock.
         """
         keys = [text_key(self, text, role) for text in texts]
         unique = dict(zip(keys, texts, strict=True))
@@ -152,9 +153,9 @@ class PaidEmbedder(EmbedderWrapper):
         return np.stack(rows) if rows else np.zeros((0, self.dimensions), dtype=np.float32)
 
     async def _embed_claimed(self, texts: Mapping[UUID, str], role: TextRole) -> dict[UUID, Vectors]:
-        """The vectors of texts that are this process's to embed. Those that are not stored are released."""
+        """The vectors of texts that this process has claimed. The claims on those that are not stored are released."""
         items = list(texts.items())
-        # One call per batch, so that a failure of one batch does not cost the others again: they are stored.
+        # One call per batch, so that the failure of one does not cost the others again: they are stored.
         parts = (dict(items[at : at + _TEXTS_AT_ONCE]) for at in range(0, len(items), _TEXTS_AT_ONCE))
         known: dict[UUID, Vectors] = {}
         async with _forgotten_on_error(self.replies, *texts):
@@ -166,7 +167,7 @@ class PaidEmbedder(EmbedderWrapper):
         return known
 
     async def _call(self, asked: Mapping[UUID, str], role: TextRole) -> dict[UUID, Vectors]:
-        """The vectors of one batch; where another process was first, those that it stored."""
+        """The vectors of one batch; if another process was first, those that it stored."""
         texts = list(asked.values())
         about = {"gen_ai.embeddings.dimension.count": self.dimensions, "trueweave.texts": len(texts)}
         async for attempt in self.terms.attempts(self.model, _EMBED, most_text_tokens(texts)):
@@ -183,7 +184,7 @@ class PaidEmbedder(EmbedderWrapper):
             self.replies.keep(one, pack_vector(row), Purpose("embed", text_hash=key("text", text)))
             for (one, text), row in zip(asked.items(), rows, strict=True)
         ]
-        # Also when the caller no longer waits.
+        # Even if the caller no longer waits.
         stored = await asyncio.shield(asyncio.gather(*storing))
         return dict(zip(asked, map(unpack_vector, stored), strict=True))
 
@@ -200,7 +201,7 @@ class PaidReranker:
         return self.reranker.model
 
     async def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-        """One score per text, in order; BudgetReached when that might cost more than is left."""
+        """One score per text, in order. Raises BudgetReached if that might cost more than is left."""
         pairs = [f"{question}\n{text}" for text in texts]
         async for attempt in self.terms.attempts(self.model, _RERANK, most_text_tokens(pairs)):
             async with attempt:
@@ -213,7 +214,7 @@ class PaidReranker:
 
 @asynccontextmanager
 async def _forgotten_on_error(replies: Replies, *asked: UUID) -> AsyncIterator[None]:
-    """Leave what was claimed to others, unless its reply is stored."""
+    """On an error, release claims to other processes, except where a reply is stored."""
     try:
         yield
     except BaseException:

@@ -1,4 +1,4 @@
-"""Prefixes of texts, by which a model tells queries from documents."""
+"""Prefixes of texts, by which a model distinguishes queries from documents."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ NO_PREFIXES = Prefixes()
 
 @dataclass(frozen=True)
 class PrefixedEmbedder(EmbedderWrapper):
-    """An embedder whose texts get a prefix by their role. Another prefix is another embedding space.
+    """An embedder that adds a prefix to texts according to their role. Another prefix makes another embedding space.
 
-    It wraps `PaidEmbedder`, so that cache, budget and rate limit see the texts that are sent.
+    It wraps `PaidEmbedder`, so that cache, budget and rate limit apply to the texts as sent.
     """
 
     prefixes: Prefixes

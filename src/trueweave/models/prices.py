@@ -1,6 +1,6 @@
-"""What well-known models cost, from a list that comes with Trueweave.
+"""Prices of well-known models, from a list that comes with Trueweave.
 
-prices.toml says of which day it is and how its figures were chosen; tools/write_prices.py writes it.
+prices.toml says what date it is from and how its figures were chosen; tools/write_prices.py writes it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FILE = Path(__file__).with_name("prices.toml")
 
 @dataclass(frozen=True, slots=True)
 class PriceList:
-    """Prices of models by their names, as they were on a day, and where they are from."""
+    """Prices of models by name, as of a date, and their source."""
 
     as_of: date
     source: str
@@ -39,6 +39,6 @@ def price_list() -> PriceList:
 
 
 def listed(model: str) -> Price | None:
-    """What the list says that the model of just that name costs, in `CURRENCY`; None for others, also for names that
-    begin alike."""
+    """The listed price of the model with exactly that name, in `CURRENCY`; None for all others, including names that
+    only begin like it."""
     return price_list().prices.get(model)

@@ -1,4 +1,4 @@
-"""A chat model as one question uses it."""
+"""A chat model as used for one question."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ class UsageMeter:
 
 @dataclass(frozen=True)
 class QuestionLLM:
-    """A chat model with a limit on prompts. QuestionTooLong for a prompt with more tokens than `most_tokens`, before
-    anything is sent. Replies are cleaned, also those of a model that a user passed in, and added to the meter."""
+    """A chat model with a limit on prompts: raises QuestionTooLong for a prompt with more than `most_tokens` tokens,
+    before anything is sent. Replies, including those of a model that the user passed in, are cleaned and added to the
+    meter."""
 
     llm: StreamingLLM
     most_tokens: int
@@ -47,7 +48,7 @@ class QuestionLLM:
         return reply
 
     async def stream(self, prompt: Prompt, purpose: Purpose) -> Stream:
-        """The pieces of the reply as they arrive, and at the end the whole reply."""
+        """The pieces of the reply as they arrive, and at the end the complete reply."""
         await self._check_size(prompt)
         async with aclosing(clean_pieces(prompt, self.llm.stream(prompt, purpose))) as pieces:
             async for piece in pieces:
@@ -56,7 +57,7 @@ class QuestionLLM:
                 yield piece
 
     async def forget(self, prompt: Prompt) -> None:
-        """Delete the cached reply to this, if the model has a cache."""
+        """Delete the cached reply to this prompt, if the model has a cache."""
         await forget_reply(self.llm, prompt)
 
     async def _check_size(self, prompt: Prompt) -> None:

@@ -12,8 +12,8 @@ Stream = AsyncGenerator[str | Reply, None]
 
 
 class ReplyStream:
-    """The pieces of a reply as they arrive. `reply` is the whole reply, once all pieces were read; `begun` says whether
-    any was."""
+    """The pieces of a reply as they arrive. `reply` is the complete reply, once all pieces have been read; `begun` says
+    whether any has."""
 
     reply: Reply
 
@@ -35,11 +35,11 @@ class ReplyStream:
         raise StopAsyncIteration
 
     async def aclose(self) -> None:
-        """Stop reading, and close the stream behind it."""
+        """Stop reading, and close the underlying stream."""
         if isinstance(self._pieces, AsyncGenerator):
             await self._pieces.aclose()
 
 
 async def without_pieces(reply: Awaitable[Reply]) -> Stream:
-    """A whole reply as a stream."""
+    """A complete reply as a stream."""
     yield await reply

@@ -1,4 +1,4 @@
-"""Models that say how well texts answer a question: on a server, on this machine, or a language model that is asked."""
+"""Models that score how well texts answer a question: on a server, on this machine, or a language model."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from trueweave.models.prompts import BUILT_IN, PromptSet, fence, object_schema
 from trueweave.models.server import MOST_BYTES, Server
 from trueweave.models.telemetry import observed
 
-MOST_TOKENS = 512  # of question and text together, where neither the caller nor the model's folder says
+MOST_TOKENS = 512  # of question and text together, if neither the caller nor the model's folder sets it
 
 _RERANK = Purpose("rerank")
-_SENT_BACK = 8  # times the bytes of a text, for servers that send it back as JSON
+_SENT_BACK = 8  # factor for the bytes of a text, for servers that return it as JSON
 _TOKENS_A_GRADE = 32  # of JSON, generously
 _SHOWN = 200  # characters of a reply
 _BEST = 10.0
@@ -36,7 +36,7 @@ _BEST = 10.0
 
 
 class RerankServer:
-    """A model behind `POST /rerank`, as Jina, Cohere, vLLM, llama.cpp and many gateways have it."""
+    """A model behind `POST /rerank`, as with Jina, Cohere, vLLM, llama.cpp and many gateways."""
 
     def __init__(self, endpoint: Endpoint, *, deadline: float = DEADLINE) -> None:
         self.endpoint = endpoint
@@ -50,7 +50,7 @@ class RerankServer:
         """One score per text, in order. Raises ModelUnavailable, UselessReply or ModelRefused: see failures.py."""
         if not texts:
             return []
-        # Servers refuse empty texts.
+        # Servers reject empty texts.
         body = {"model": self.endpoint.model, "query": question, "documents": [text or " " for text in texts]}
         most = MOST_BYTES + _SENT_BACK * sum(len(text.encode()) for text in texts)
         found = await self._server.post("/rerank", body, most)
@@ -75,7 +75,7 @@ class RerankServer:
 
 
 def _number(given: Any) -> float:
-    """The finite number that is given; NaN where it is none."""
+    """The value, if it is a finite number; otherwise NaN."""
     is_number = isinstance(given, int | float) and not isinstance(given, bool) and math.isfinite(given)
     return float(given) if is_number else math.nan
 
@@ -87,7 +87,7 @@ def _number(given: Any) -> float:
 class OnnxReranker:
     """A cross-encoder in this process. `await OnnxReranker.open(folder)` makes one.
 
-    Of a question and a text that have more than `most_tokens` together, the end of the longer one is not seen.
+    If a question and a text have more than `most_tokens` together, the end of the longer one is cut off.
     """
 
     _local: LocalModel
@@ -103,7 +103,7 @@ class OnnxReranker:
         batch_tokens: int = BATCH_TOKENS,
     ) -> Self:
         """The model in a folder, or in a .onnx file with its `tokenizer` elsewhere. Scores one pair of words, as only
-        its output tells whether it is a cross-encoder."""
+        the output shows whether it is a cross-encoder."""
         local = await LocalModel.open(
             path,
             usual_tokens=MOST_TOKENS,
@@ -160,7 +160,7 @@ class _Grades(BaseModel):
 class LLMReranker:
     """A language model that is shown all texts at once, and grades each from 0 to 10.
 
-    An unusable reply is given to `forget`, so that the next try asks the model again.
+    For an unusable reply, `forget` is called, so that the next try asks the model again.
     """
 
     def __init__(
@@ -179,7 +179,7 @@ class LLMReranker:
         return self._llm.model
 
     async def score(self, question: str, texts: Sequence[str]) -> list[float]:
-        """One grade per text, in order; 0 for a text that the model leaves out. BadReply if it grades none."""
+        """One grade per text, in order; 0 for a text that the model leaves out. Raises BadReply if it grades none."""
         if not texts:
             return []
         prompt = self._prompt(question, texts)
@@ -206,12 +206,12 @@ class LLMReranker:
 
 
 def _read(text: str) -> dict[int, float]:
-    """The grades in a reply, by the passages' numbers; none where it holds no JSON of that form."""
+    """The grades in a reply by passage number; none if it has no JSON of that form."""
     try:
         found = _Grades.model_validate_json(text[text.find("{") : text.rfind("}") + 1])
     except ValidationError:
         return {}
-    # A passage that is graded twice keeps its first grade.
+    # If a passage is graded twice, keep the first grade.
     return {one.passage: min(_BEST, max(0.0, one.grade)) for one in reversed(found.grades)}
 
 

@@ -1,7 +1,7 @@
 """Retries of model calls after temporary failures.
 
-A question fails at once when the server takes no connection: it is not running, or the URL is wrong. Documents that are
-being added wait for it, and the listener receives `Waiting`.
+A question fails at once if the server accepts no connection: it is not running, or the URL is wrong. Documents being
+added wait for it, and the listener receives `Waiting`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _REPORTED = 1.0  # seconds; shorter waits are not reported to the listener
 class Patience:
     """How often to try, and how long to wait in between: up to `first` seconds, then up to twice that, and so on.
 
-    No wait is longer than `longest` seconds. A server that asks for a longer one is given up at once.
+    No wait is longer than `longest` seconds. If a server asks for a longer one, the call fails at once.
     """
 
     tries: int = 6
@@ -73,7 +73,7 @@ class Tries:
         self._made = 0
 
     async def wait_after(self, error: ModelUnavailable) -> None:
-        """Wait before the next try. Raises if the one that failed with this error was the last."""
+        """Wait before the next try. Raises if the try that failed with this error was the last."""
         await self._clock.sleep(self._pause_after(error))
 
     def _pause_after(self, error: ModelUnavailable) -> float:

@@ -1,4 +1,4 @@
-"""How replies and vectors are stored: under a key of everything that they depend on, as bytes."""
+"""How replies and vectors are stored: as bytes, under a key of everything that they depend on."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from trueweave.text.names import key
 
 
 def prompt_key(model: str, prompt: Prompt) -> UUID:
-    """The key of all that a reply depends on."""
+    """The key of everything that a reply depends on."""
     said = [part for m in prompt.messages for part in (m.role, m.content)]
     return key("chat", model, f"{prompt.max_tokens} {prompt.temperature}", prompt.schema, *said)
 
 
 def text_key(embedder: Embedder, text: str, role: TextRole) -> UUID:
-    """The key of all that a text's vector depends on."""
+    """The key of everything that a text's vector depends on."""
     return key("embedding", embedder.model, str(embedder.dimensions), role, text)
 
 

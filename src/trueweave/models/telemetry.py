@@ -1,4 +1,4 @@
-"""A span and a measurement for each request to a model. A call that is retried has one for each attempt."""
+"""A span and a measurement for each request to a model. A retried call has one for each attempt."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trueweave.core.telemetry.measurements import ModelCalled, Operation, measur
 from trueweave.core.telemetry.spans import Attributes, failure_name, open_span
 from trueweave.models.names import provider_name
 
-# OpenTelemetry's names of providers, where they differ from ours.
+# OpenTelemetry's names of providers that differ from ours.
 _PROVIDERS = {
     "azure": "azure.ai.openai",
     "bedrock": "aws.bedrock",
@@ -24,7 +24,7 @@ _PROVIDERS = {
 
 @contextmanager
 def observed(operation: Operation, model: str, about: Attributes) -> Iterator[Span]:
-    """Time a request to a model, in a span that is no parent of others, so that generators may yield inside."""
+    """Time a request to a model, in a span that is not a parent of others, so that generators may yield inside."""
     provider, name = provider_name(model), model.partition("/")[2]
     attributes = {
         "gen_ai.operation.name": operation,

@@ -1,4 +1,4 @@
-"""Iterators of blocking libraries, read in threads of their own so that the event loop never waits for them."""
+"""Reading iterators of blocking libraries in separate threads, so that the event loop never waits for them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-AHEAD = 16  # items that are read before they are asked for
+AHEAD = 16  # items read in advance
 
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """That there are no more items, and the error that ended them, if one did."""
+    """Marks the end of the items, with the error that ended them, if any."""
 
     error: Exception | None
 
@@ -24,10 +24,11 @@ class _End:
 async def read_in_thread(
     items: Callable[[], Generator[T, None, None]], stop: Callable[[], None]
 ) -> AsyncGenerator[T, None]:
-    """The items, as they come, at most `AHEAD` of them read ahead. Who stops reading has `stop` called, which must make
-    a generator that waits for an item end, by an error or otherwise. Then it is closed, and the thread ends.
+    """The items as they arrive, at most `AHEAD` of them read in advance. If the caller stops reading, `stop` is called,
+    which must make a generator that is waiting for an item end, with an error or normally. Then it is closed, and the
+    thread ends.
 
-    The thread is not one of the event loop's pool, where those that wait would keep others from their turn.
+    The thread is not from the event loop's pool, where waiting threads would block others.
     """
     loop = asyncio.get_running_loop()
     found: asyncio.Queue[T | _End] = asyncio.Queue()
@@ -35,13 +36,13 @@ async def read_in_thread(
     is_left = threading.Event()
 
     def hand_over(item: T | _End) -> bool:
-        """Whether anybody still waits for items."""
+        """Pass an item on. Returns whether anyone is still waiting for items."""
         room.acquire()
         if is_left.is_set():
             return False
         try:
             loop.call_soon_threadsafe(found.put_nowait, item)
-        except RuntimeError:  # the loop is closed, so that nobody waits
+        except RuntimeError:  # the loop is closed, so no one is waiting
             return False
         return True
 

@@ -1,8 +1,8 @@
 """Token counts of calls: bounds before a call, and afterwards the server's count within limits.
 
 We do not know the tokenizer of a server, but no tokenizer in use makes fewer than half as many tokens of a text as
-OpenAI's o200k. So at least half of o200k's count is booked for a prompt and a reply. An impossible count (not a whole
-number, negative, more than any model takes) is replaced by o200k's, and so is zero for a prompt: that server does not
+OpenAI's o200k. So at least half of o200k's count is booked for a prompt and a reply. An impossible count (not an
+integer, negative, more than any model takes) is replaced by o200k's, and so is zero for a prompt: that server does not
 count.
 """
 
@@ -15,15 +15,15 @@ from functools import lru_cache
 from trueweave.core.model_calls import Prompt, Reply
 from trueweave.text import tokens
 
-MOST_CREDIBLE = 10_000_000  # tokens; more than any model takes or writes at a time
+MOST_CREDIBLE = 10_000_000  # tokens; more than any model takes or writes at once
 
-_PER_MESSAGE = 4  # what a chat template puts around a message, at the least
-_MOST_PER_MESSAGE = 16  # and at the most
-_SHOWN = 40  # characters of a count that cannot be
+_PER_MESSAGE = 4  # what a chat template adds to a message, at least
+_MOST_PER_MESSAGE = 16  # and at most
+_SHOWN = 40  # characters shown of an impossible count
 
 
 def prompt_tokens(prompt: Prompt) -> int:
-    """About how many tokens a prompt has, counted offline."""
+    """The approximate number of tokens of a prompt, counted offline."""
     return sum(_message_tokens(message.content) + _PER_MESSAGE for message in prompt.messages)
 
 
@@ -44,7 +44,7 @@ def most_text_tokens(texts: Iterable[str]) -> int:
 
 
 def text_tokens(texts: Iterable[str]) -> int:
-    """How many tokens texts have, counted offline."""
+    """The number of tokens of texts, counted offline."""
     return sum(map(tokens.count, texts))
 
 
@@ -66,7 +66,7 @@ def counted(said: object, own: int, what: str) -> Counted:
 
 
 def with_counted_tokens(prompt: Prompt, reply: Reply) -> Reply:
-    """The reply with the tokens to book for it: as the server counted, and no less than half of our own count."""
+    """The reply with the tokens to book for it: as the server counted, but at least half of our own count."""
     sent, written = prompt_tokens(prompt), tokens.count(reply.text)
     taken = counted(reply.tokens_in, sent, "tokens of the prompt")
     given = counted(reply.tokens_out, written, "tokens of the reply")

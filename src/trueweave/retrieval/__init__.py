@@ -1,1 +1,1 @@
-"""Retrieval: what a method sees of the index, and the methods."""
+"""Retrieval: the methods, and the context through which they see the index."""

@@ -1,4 +1,4 @@
-"""What a method sees of the index, for one question."""
+"""The query context: what a method sees of the index for one question."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 class RelationFound(NamedTuple):
-    """A relation with both its ends."""
+    """A relation with the entities at both ends."""
 
     relation: Relation
     source: Entity
@@ -42,9 +42,9 @@ class RelationFound(NamedTuple):
 
 
 class QueryContext:
-    """The readers and models for one question, under its filter: all that a method sees.
+    """The readers and models for one question, under its filter: everything that a method can use.
 
-    What is searched, and what that takes, is written to the trace. A model that is not set is None.
+    All searches, and what they cost, are recorded in the trace. A model that is not set is None.
     """
 
     def __init__(
@@ -65,23 +65,23 @@ class QueryContext:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """What was searched so far."""
+        """The searches so far."""
         return tuple(self._log.steps)
 
     # --- models -------------------------------------------------------------------------------------------
 
     @property
     def embeds(self) -> bool:
-        """Whether texts can be embedded here."""
+        """Whether an embedding model is set."""
         return self._embedder is not None
 
     async def lacks_vectors(self) -> str:
-        """Why search by meaning is not possible here, as a sentence; empty if it is. Vectors of another model than the
-        one that is set are an error."""
+        """Why search by meaning is not possible here, as a sentence; empty if it is possible. Raises an error if the
+        vectors are from a model other than the one that is set."""
         if self._embedder is None:
             return "No embedding model is set."
         try:
-            _ = self._embedder.model  # its files are missed first, as adding more would not help
+            _ = self._embedder.model  # report missing model files first, as adding documents would not help then
             await self._readers.vectors.check_space(self._embedder)
         except ModelFilesMissing:
             return "The embedding model is not on this machine: `trueweave doctor` says what to do."
@@ -90,8 +90,8 @@ class QueryContext:
         return ""
 
     async def embed(self, texts: Sequence[str], role: TextRole = "query") -> Vectors:
-        """One vector per text, in order, of the space in which this workspace is searched. Questions, names and
-        keywords are queries; a text that is written to look like what is stored is a document."""
+        """One vector per text, in order, in the embedding space of this workspace. Questions, names and keywords are
+        queries; a text written to resemble what is stored is a document."""
         if self._embedder is None:
             raise ConfigError(
                 "no embedding model is set, so search by meaning is not possible. Set embedding_model in "
@@ -106,7 +106,7 @@ class QueryContext:
     # --- searches -----------------------------------------------------------------------------------------
 
     async def chunks_near(self, vectors: Vectors, limit: int) -> list[list[Passage]]:
-        """For each vector the chunks nearest to it, nearest first. Scores are similarities."""
+        """For each vector, the nearest chunks, nearest first. Scores are similarities."""
         with self._log.step("chunks near", f"{len(vectors)} vectors") as step:
             found: list[list[Passage]] = []
             for depth in depths(limit):
@@ -118,7 +118,7 @@ class QueryContext:
         return found
 
     async def chunks_matching(self, text: str, limit: int, *, k1: float = 1.2, b: float = 0.75) -> list[Passage]:
-        """The chunks that match the words of a text best, by BM25."""
+        """The chunks that best match the words of a text, by BM25."""
         with self._log.step("chunks matching", text) as step:
             found: list[Passage] = []
             for depth in depths(limit):
@@ -130,7 +130,7 @@ class QueryContext:
         return found
 
     async def entities_near(self, vectors: Vectors, limit: int) -> list[list[Scored[Entity]]]:
-        """For each vector the entities nearest to it, nearest first."""
+        """For each vector, the nearest entities, nearest first."""
         with self._log.step("entities near", f"{len(vectors)} vectors") as step:
             ranked = await self._readers.vectors.nearest("entity", vectors, limit)
             known = await self._entities(one.item for some in ranked for one in some)
@@ -139,7 +139,7 @@ class QueryContext:
         return found
 
     async def relations_near(self, vectors: Vectors, limit: int) -> list[list[Scored[RelationFound]]]:
-        """For each vector the relations nearest to it, nearest first, with their ends."""
+        """For each vector, the nearest relations with their ends, nearest first."""
         with self._log.step("relations near", f"{len(vectors)} vectors") as step:
             ranked = await self._readers.vectors.nearest("relation", vectors, limit)
             ids = dict.fromkeys(one.item for some in ranked for one in some)
@@ -155,7 +155,7 @@ class QueryContext:
         return found
 
     async def rank_chunks(self, chunks: Sequence[UUID], vector: Vectors) -> list[Scored[UUID]]:
-        """These chunks, each once, the nearest to a vector first. Scores are similarities."""
+        """These chunks, each once, nearest to a vector first. Scores are similarities."""
         with self._log.step("rank chunks", f"{len(chunks)} chunks") as step:
             found = await self._readers.vectors.rank("chunk", chunks, vector)
             step.found = len(found)
@@ -167,8 +167,8 @@ class QueryContext:
     # --- the graph ----------------------------------------------------------------------------------------
 
     async def around(self, entities: Sequence[UUID], followed: Sequence[UUID], each: int) -> Neighbourhood[Relation]:
-        """The relations of these entities, and for each followed entity up to `chunks` chunks that mention it, those
-        with most of its neighbours."""
+        """The relations of these entities, and for each followed entity up to `each` chunks that mention it: those with
+        most of its neighbours."""
         with self._log.step("around", f"{len(entities)} entities") as step:
             found = await self._readers.graph.around(entities, followed, each)
             relations = await self._readers.record.relations(found.relations)
@@ -176,7 +176,7 @@ class QueryContext:
         return Neighbourhood(relations, found.mentions)
 
     async def neighbourhood(self, entities: Sequence[UUID], hops: int) -> list[Relation]:
-        """The relations from or to these entities, over `hops` hops: nearer ones first, then stronger ones."""
+        """The relations within `hops` hops of these entities: nearer ones first, then stronger ones."""
         with self._log.step("neighbourhood", f"{len(entities)} entities, {hops} hops") as step:
             found = await self._readers.record.relations(await self._readers.graph.neighbourhood(entities, hops))
             step.list(Scored(_arrow(r), r.weight) for r in found)
@@ -198,7 +198,7 @@ class QueryContext:
 
     @property
     def walk(self) -> WalkReader:
-        """The names as they occur in texts; ConfigError where the stores do not know them."""
+        """The index of names in texts; ConfigError if the stores have none."""
         if self._readers.walk is None:
             raise ConfigError(
                 "these stores have no index of names in texts, which walk, weave and auto need. Use another "
@@ -209,7 +209,7 @@ class QueryContext:
     # --- the record ---------------------------------------------------------------------------------------
 
     async def passages(self, chunks: Sequence[Scored[UUID]], limit: int) -> list[Passage]:
-        """The first chunks of these ids with these scores, in that order, up to a number of different texts; removed
+        """The first of these chunks in the given order, with their scores, up to `limit` different texts; removed
         chunks are left out. Pass more ids than needed: chunks with the same text become one passage."""
         with self._log.step("passages", f"{len(chunks)} chunks") as step:
             found = await self._readers.record.passages(chunks, limit)
@@ -217,7 +217,7 @@ class QueryContext:
         return found
 
     async def entities(self, ids: Sequence[UUID]) -> list[Entity]:
-        """The entities of these ids, in that order, without removed ones."""
+        """The entities with these ids, in that order, without removed ones."""
         with self._log.step("entities", f"{len(ids)} ids") as step:
             found = await self._readers.record.entities(ids)
             step.found = len(found)
@@ -231,8 +231,8 @@ class QueryContext:
         return found
 
     async def report_levels(self) -> list[int]:
-        """The number of reports to read at each level of communities, from the outermost on: those of that level, and
-        those of outer levels that are not divided further."""
+        """The number of reports to read at each level of communities, from the outermost inwards: those of that level,
+        and those of outer levels that are not divided further."""
         with self._log.step("report levels", "") as step:
             found = await self._readers.record.report_levels()
             step.found = len(found)
@@ -253,11 +253,11 @@ class QueryContext:
     # --- the question as a whole --------------------------------------------------------------------------
 
     async def once(self, what: str, make: Callable[[], Awaitable[T]]) -> T:
-        """What `make` gives, made once for this question, however many parts of a method ask for it."""
+        """The result of `make`, which is called once per question, however many parts of a method ask for it."""
         return await self._memo.once(what, make)
 
     def note(self, what: str, *found: Scored[str]) -> None:
-        """Put something into the trace that no search shows, such as keywords."""
+        """Add something to the trace that no search shows, such as keywords."""
         self._log.note(what, *found)
 
 
@@ -265,21 +265,22 @@ class QueryContext:
 class Method(Protocol):
     """A way of finding evidence: a frozen (pydantic) dataclass whose fields are its parameters.
 
-    Found by entry point, in the group `trueweave.methods`, under the name by which users choose it: a class that can be
-    made without arguments. The first line of its docstring is what `trueweave methods` says about it.
+    A method is a class that can be made without arguments. It is found by entry point, in the group
+    `trueweave.methods`, under the name by which users choose it. The first line of its docstring is its summary in
+    `trueweave methods`.
     """
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
         """The evidence for a question, best first. The caller adds the trace.
 
-        The filter of the question is already applied by the context. Where nothing is found for a reason of the
-        method's own, the `reason` of the evidence says it.
+        The context already applies the filter of the question. If the method has its own reason for finding nothing, it
+        sets `reason` on the evidence.
         """
         ...
 
 
 class _LoggedWalk:
-    """A walk reader whose calls are steps of the trace."""
+    """A walk reader whose calls are recorded as steps of the trace."""
 
     def __init__(self, reader: WalkReader, log: StepLog) -> None:
         self._reader = reader

@@ -1,1 +1,1 @@
-"""Text: files read, names tidied, documents cut into chunks. No model and no database is touched here."""
+"""Text: tidying names, splitting sentences and cutting documents into chunks. No model or database is used here."""

@@ -1,4 +1,4 @@
-"""Boundaries: where a text may be cut, how good each place is, and how many tokens are in between."""
+"""Boundaries: where a text may be cut, how good each place is, and how many tokens lie between them."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from zlib import crc32
 from trueweave.core.record import Source
 from trueweave.text import sentences, tokens
 
-# Kinds of borders, from the last resort to the best. A heading ranks the higher, the lower its level.
+# Kinds of borders, from the last resort to the best. A heading of level 1 ranks highest, then level 2, and so on.
 CHARACTER, WORD, LINE, SENTENCE, PARAGRAPH, HEADING = 0, 1, 2, 3, 4, 100
 _LOWEST = 10
 
 _FOUND = re.compile(sentences.MAY_END + r"|(?P<lines>[\n\r\f\v\x85\u2028\u2029]\s*+)")
 _LIST_ITEM = re.compile(r"[-*+•|]\s|\d{1,3}[.)]\s")
 _WORD = re.compile(r"\S++")
-_AROUND = 16  # characters on each side of a border that decide among equals
+_AROUND = 16  # characters on each side of a border that break ties
 
 
 @dataclass(frozen=True, slots=True)
 class Borders:
-    """All borders of a text in order, its start and end among them; one index goes through the three lists.
+    """All borders of a text in order, including its start and end, as three parallel lists.
 
-    `sums` are the tokens before each border, added up piece by piece: counted at once they can differ a little.
+    `sums` has the tokens before each border, added up piece by piece: the count for the whole text can differ a little.
     """
 
     text: str
@@ -35,9 +35,9 @@ class Borders:
 
     @classmethod
     def of(cls, source: Source, piece: int) -> Borders:
-        """The borders of a document. Where sentences are longer than `piece` tokens, words have borders too."""
+        """The borders of a document. In sentences longer than `piece` tokens, words have borders too."""
         text, ranks = source.text, _ranks(source)
-        # One at a time: a step over a million of them at once would stop all other threads.
+        # Loop rather than build lists: one step over a million borders would block all other threads.
         places, kinds, sums = [0], [ranks.get(0, CHARACTER)], [0]
         for start, end in pairwise(sorted({0, *ranks, len(text)})):
             for place, rank, size in _pieces(text, start, end, ranks.get(end, CHARACTER), piece):
@@ -47,12 +47,12 @@ class Borders:
         return cls(text, places, kinds, sums)
 
     def lot(self, border: int) -> int:
-        """A number that depends on the text round a border and on nothing else."""
+        """A number that depends only on the text around a border."""
         place = self.places[border]
         return crc32(self.text[max(place - _AROUND, 0) : place + _AROUND].encode())
 
     def sections(self) -> Iterator[tuple[int, int, int]]:
-        """The first and last border of what stands under each heading, and its level; 0 before the first heading."""
+        """The first and last border of the text under each heading, and its level; 0 before the first heading."""
         last = len(self.places) - 1
         starts = [i for i in range(last) if i == 0 or self.ranks[i] >= _LOWEST]
         for first, end in pairwise([*starts, last]):
@@ -60,7 +60,7 @@ class Borders:
 
 
 def _ranks(source: Source) -> dict[int, int]:
-    """How good a place for a cut each border is that the text and the map of the document show."""
+    """The rank of each border that the text and the places of the document show."""
     ranks: dict[int, int] = {}
     for found in _FOUND.finditer(source.text):
         lines = found["lines"]
@@ -80,15 +80,15 @@ def _of_lines(text: str, lines: str, end: int) -> int:
 
 
 def _pieces(text: str, start: int, end: int, rank: int, most: int) -> Iterator[tuple[int, int, int]]:
-    """The borders in a stretch of text, with their ranks and the tokens before each.
+    """The borders in a stretch of text, with their ranks and the tokens of the piece before each.
 
-    Those are `most` or fewer, but for white space, which takes no room at the edge of a chunk.
+    No piece has more than `most` tokens, except for white space, which is removed at the edges of a chunk.
     """
     size = tokens.count_within(text[start:end], most)
     if size is not None:
         yield end, rank, size
         return
-    at, step = start, max(most // 4, 1)  # a character is four tokens at most
+    at, step = start, max(most // 4, 1)  # a character is at most four tokens
     for word in _WORD.finditer(text, start, end):
         size = tokens.count_within(text[at : word.end()], most)
         if size is None:

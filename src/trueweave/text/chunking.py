@@ -1,9 +1,9 @@
-"""Chunks: exact spans of a document, cut where the text itself has its borders.
+"""Chunks: exact spans of a document, cut at the borders of its own structure.
 
-A document is cut at its headings first. A section that is too long for one chunk is cut at the best kind of border in
-reach: a paragraph's end (or a page's), else a sentence's, a line's, a word's. Small sections that stand side by side
-are joined. Which of several equal borders is taken depends on the characters round it alone, so that an edit moves
-the cuts near it and not those further down: after an insertion they fall into step again by themselves.
+A document is cut at its headings first. A section that is too long for one chunk is cut at the best kind of border
+within range: the end of a paragraph (or page), else of a sentence, a line or a word. Small adjacent sections are
+joined. Which of several equal borders is chosen depends only on the characters around it, so an edit moves only the
+cuts near it: after an insertion, later cuts realign by themselves.
 """
 
 from __future__ import annotations
@@ -17,40 +17,40 @@ from trueweave.core.record import Chunk, ChunkSizes, Source
 from trueweave.text import tokens
 from trueweave.text.boundaries import SENTENCE, WORD, Borders
 
-VERSION = "1"  # of the rules below: another version, other chunks
+VERSION = "1"  # of the rules below: a new version gives other chunks
 
 _QUICK = 20_000  # characters; chunking more than this is worth a thread
 
 
 class StructureChunker:
-    """Cuts documents by their own structure: headings, paragraphs, sentences. It asks no model."""
+    """Cuts documents by their own structure: headings, paragraphs, sentences. It calls no model."""
 
     @property
     def fingerprint(self) -> str:
         return VERSION
 
     async def chunk(self, source: Source, sizes: ChunkSizes) -> list[Chunk]:
-        """The document as chunks, in order. All of it that is not white space lies in one of them."""
+        """The document as chunks, in order. They cover all of it except white space."""
         if len(source.text) < _QUICK:
             return chunk(source, sizes)
         return await asyncio.to_thread(chunk, source, sizes)
 
 
 def chunk(source: Source, sizes: ChunkSizes) -> list[Chunk]:
-    """The document as chunks, in order. All of it that is not white space lies in one of them."""
+    """The document as chunks, in order. They cover all of it except white space."""
     if not source.places and _surely_fits(source.text, sizes.fresh):
         return _whole(source.text)
     return _cut(source, sizes)
 
 
 def _surely_fits(text: str, most: int) -> bool:
-    """Whether the text has no more tokens than that however it is cut: a token is a byte at least."""
+    """Whether the text has at most `most` tokens however it is cut: a token has at least one byte."""
     return len(text) <= most and len(text.encode(errors="replace")) <= most
 
 
 def _whole(text: str) -> list[Chunk]:
-    """The text as one chunk, without the white space round it, if there is anything else. Most documents are short,
-    and need not be searched for borders."""
+    """The text as one chunk, without surrounding white space, unless it is blank. Most documents are short and need no
+    search for borders."""
     ended = text.rstrip()
     bare = ended.lstrip()
     return [Chunk(bare, len(ended) - len(bare), tokens.count(bare))] if bare else []
@@ -64,7 +64,7 @@ def _cut(source: Source, sizes: ChunkSizes) -> list[Chunk]:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A run of the document, from one border to another; `level` is that of the heading over it."""
+    """A stretch of the document between two borders; `level` is that of its heading."""
 
     first: int
     last: int
@@ -72,7 +72,7 @@ class _Part:
 
 
 def _groups(cutter: _Cutter, sizes: ChunkSizes) -> Iterator[_Part]:
-    """The sections, but small ones side by side as one, unless a heading of higher standing comes between."""
+    """The sections, with small adjacent ones joined unless a higher-level heading separates them."""
     group: _Part | None = None
     joins = False
     for part in cutter.sections():
@@ -97,11 +97,11 @@ class _Cutter:
         return self._borders.sums[part.last] - self._borders.sums[part.first]
 
     def sections(self) -> Iterator[_Part]:
-        """What stands under each heading, and what comes before the first one."""
+        """The text under each heading, and the text before the first one."""
         held: _Part | None = None
         for first, last, level in self._borders.sections():
             part = _Part(first, last, level)
-            if held and level > held.level:  # a heading right under a heading: they stay together
+            if held and level > held.level:  # keep a heading together with one right under it
                 part = _Part(held.first, last, held.level)
             elif held:
                 yield held
@@ -112,7 +112,7 @@ class _Cutter:
             yield held
 
     def _is_bare(self, part: _Part) -> bool:
-        """Whether it is a heading and nothing else."""
+        """Whether it is only a heading."""
         if not part.level or self.size(part) >= self._sizes.min_chunk_size:
             return False
         start, end = self._borders.places[part.first], self._borders.places[part.last]
@@ -120,9 +120,9 @@ class _Cutter:
         return sum(any(map(str.isalnum, line)) for line in lines) <= 1
 
     def chunks(self, part: _Part) -> Iterator[Chunk]:
-        """The part as chunks that are full, but for the last."""
+        """Cut the part into full chunks; the last one may be shorter."""
         before, begin = part.first, part.first
-        start = -1  # of the chunk before
+        start = -1  # of the previous chunk
         while begin < part.last:
             end, made = self._next(begin, part.last)
             if made:
@@ -132,14 +132,14 @@ class _Cutter:
             before, begin = begin, end
 
     def _next(self, begin: int, last: int) -> tuple[int, Chunk | None]:
-        """The border where the chunk that begins here ends, and the chunk, if there is anything in it."""
+        """The border where the chunk that begins here ends, and the chunk, unless it is blank."""
         low, high = self._reach(begin, last)
         while True:
             end = max(range(low, high + 1), key=lambda i: (self._borders.ranks[i], self._borders.lot(i), i))
             made = self._made(begin, end)
             if not made or made.tokens <= self._sizes.max_chunk_size or end == begin + 1:
                 return end, made
-            # Tokens of the whole can be a few more than those of its pieces.
+            # The whole can have a few more tokens than its pieces.
             high = end - 1
             low = min(low, high)
 
@@ -162,8 +162,8 @@ class _Cutter:
         return Chunk(bare, start + len(text) - len(bare), tokens.count(bare)) if bare else None
 
     def _with_overlap(self, made: Chunk, before: int, begin: int, end: int, after: int) -> Chunk:
-        """The chunk, begun earlier by what the sizes allow, but after the start of the one before: whole sentences, or
-        else words."""
+        """The chunk, extended backwards by the overlap that the sizes allow, but not to before the start of the
+        previous one: by whole sentences, or else words."""
         sums, ranks = self._borders.sums, self._borders.ranks
         earliest = bisect_left(sums, sums[begin] - self._sizes.overlap, before + 1, begin)
         nearby = range(earliest, begin)

@@ -1,4 +1,4 @@
-"""Folding: texts without case, accents and typographic variants, so that two spellings of the same words are equal."""
+"""Folding: removing case, accents and typographic variants, so that two spellings of the same words are equal."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 
-_UNSEEN = "\u00ad\u200b\u200c\u200d\u2060\ufeff"  # soft hyphen, and marks of no width
+_UNSEEN = "\u00ad\u200b\u200c\u200d\u2060\ufeff"  # soft hyphen and zero-width characters
 _ALIKE: Mapping[int, str | None] = {
     **dict.fromkeys(map(ord, "’‘ʼ"), "'"),
     **dict.fromkeys(map(ord, "‐‑‒–—−"), "-"),
@@ -26,8 +26,8 @@ def bare(text: str) -> str:
 class Folding:
     """Folds texts character by character, so that each character of the result has an origin in the text.
 
-    White space becomes single spaces. Without `alike`, only case is folded; with it accents go, too, and characters
-    are replaced or removed as it says.
+    White space becomes single spaces. Without `alike`, only case is folded; with it, accents are removed too, and
+    characters are replaced or removed according to it.
     """
 
     def __init__(self, alike: Mapping[int, str | None] | None = None) -> None:
@@ -39,8 +39,8 @@ class Folding:
         self._shifting = re.compile("|".join([r"\s\s", *removed]))
 
     def __call__(self, text: str) -> tuple[str, Sequence[int]]:
-        """The text folded, and the origin of each character of that."""
-        if text.isascii() and not self._shifting.search(text):  # most texts, and twenty times as fast
+        """The folded text, and the original position of each of its characters."""
+        if text.isascii() and not self._shifting.search(text):  # true of most texts, and twenty times as fast
             return _WHITE.sub(" ", text.lower().translate(self._replaced)), range(len(text))
         out: list[str] = []
         origins: list[int] = []
@@ -66,9 +66,9 @@ class Folding:
 
 
 CASE = Folding()
-# For names. Where names are found is in the index: with other rules here, it would be another index.
+# For names. The index stores where names occur, so changing these rules would change the index.
 PLAIN = Folding(_ALIKE)
-# For quotes of running text: quotation marks are alike, too, and marks of emphasis are left out.
+# For quotes of running text: all quotation marks are equal too, and emphasis markers are removed.
 PROSE = Folding(
     {
         **_ALIKE,
@@ -80,7 +80,7 @@ PROSE = Folding(
 
 
 def end_after(text: str, last: int) -> int:
-    """The end of what ends with this character, with the accents that follow it as characters of their own."""
+    """The end position after this character, including combining accents that follow it."""
     end = last + 1
     while end < len(text) and unicodedata.combining(text[end]):
         end += 1
@@ -88,7 +88,7 @@ def end_after(text: str, last: int) -> int:
 
 
 def is_apart(left: str, right: str) -> bool:
-    """Whether a word may end between two characters; either may be absent."""
+    """Whether a word may end between two characters, either of which may be absent."""
     return not (_in_word(left) and _in_word(right))
 
 
@@ -97,6 +97,5 @@ def _in_word(character: str) -> bool:
 
 
 def is_unspaced(character: str) -> bool:
-    """Whether a letter is of neither case: scripts that have those write words without spaces, or join particles to
-    them."""
+    """Whether a letter has no case: scripts without case write words without spaces, or join particles to them."""
     return character.isalpha() and unicodedata.category(character) == "Lo"

@@ -38,7 +38,8 @@ _DOUBLED = re.compile(r"([bdgklmnprt])\1\Z")
 
 @lru_cache(maxsize=16384)
 def lemma(word: str) -> str:
-    """The word without its ending, as far as simple rules tell: fell is fall, refused is refuse, cities is city."""
+    """The word without its ending, as far as simple rules can tell: fall for fell, refuse for refused, city for
+    cities."""
     letters = POSSESSIVE.sub("", bare(word))
     if letters in IRREGULAR:
         return IRREGULAR[letters]

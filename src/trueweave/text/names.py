@@ -1,4 +1,4 @@
-"""Names: how they are tidied, brought to the forms by which they are compared, and turned into keys."""
+"""Names: tidying them, normalising them for comparison, and making keys from them."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from anyascii import anyascii
 
 from trueweave.core.record import is_storable
 
-# Control characters, lone surrogates, marks that are not seen, and those that turn the direction of what follows.
+# Control characters, unpaired surrogates, invisible characters, and those that change the text direction.
 _UNWANTED = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069]+")
 _DIGITS = re.compile(r"\d+")
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 
 _TRADE_MARKS = re.compile("[®™℠©]")  # `anyascii` would spell them out
 _SILENT = re.compile(r"['`´]|\.(?=[a-z])")  # O'Neill is ONeill, and U.S. is US
-# All other punctuation separates words, except what distinguishes names: C, C++ and C#; Disney and Disney+; % and $.
+# All other punctuation separates words, except characters that distinguish names: C, C++ and C#; Disney and Disney+; %
+# and $.
 _PARTING = re.compile(r"[\s!\"(),\-./:;<=>?\[\\\]^_{|}~*]+")
 _AND = re.compile("&+")
-_NUMBER_BORDER = re.compile(r"(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z])")  # GPT-4, GPT 4 and GPT4 are one
+_NUMBER_BORDER = re.compile(r"(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z])")  # GPT-4, GPT 4 and GPT4 are equal
 _INITIALS = re.compile(r"(?<![^ ])[a-z](?: [a-z])+(?![^ ])")  # J. R. R. Tolkien is J.R.R. Tolkien
 _ARTICLES = frozenset({"a", "an", "the"})
-# What companies carry behind their name for the law. Not those that are words or models as well ("SE", "AS", "AB",
-# "KG", "Spa", "Company"): an iPhone SE is not any iPhone, and a canal is not its company.
+# Legal forms of companies. Without those that are also words or models ("SE", "AS", "AB", "KG", "Spa", "Company"): an
+# iPhone SE is not just any iPhone, and a canal is not its company.
 _LEGAL = re.compile(
     r"inc|incorporated|corp|corporation|co|ltd|limited|llc|llp|plc|pty|pte|pvt|gmbh|mbh|ag|kgaa|sa|sarl|srl|bv|nv|oyj|aps"
 )
@@ -34,29 +35,29 @@ _PARTNERSHIP = re.compile(r"(?: gmbh| ag| se)? and co (?:kg|kgaa|ohg)$")  # GmbH
 
 
 def tidy(text: str) -> str:
-    """The text as it may be stored: composed, without control characters, white space folded.
+    """The text in the form to store: composed, without control characters, with single spaces.
 
-    Names and types come from models, so anything may be in them.
+    Names and types come from models, so they may contain anything.
     """
     return " ".join(_UNWANTED.sub(" ", unicodedata.normalize("NFC", text)).split())
 
 
 def storable(text: str) -> str:
-    """The text without the characters that PostgreSQL cannot hold (NUL, lone surrogates)."""
+    """The text without characters that PostgreSQL cannot store (NUL, unpaired surrogates)."""
     return text if is_storable(text) else _UNSTORABLE.sub("", text)
 
 
 def letters(name: str) -> str:
-    """The name in lower-case ASCII. A name of which nothing is left keeps its own lower case."""
+    """The name in lower-case ASCII. If nothing is left of it, the name itself in lower case."""
     return " ".join(anyascii(name).lower().split()) or name.lower()
 
 
 @lru_cache(maxsize=65536)
 def normalise(name: str) -> str:
-    """The normal form: names that have the same one are one name, written in different ways.
+    """The normal form: names with the same normal form are spellings of one name.
 
-    Case, accents, punctuation, spacing and a legal form at the end ("Inc.", "GmbH") do not count. A name of which
-    nothing else is left keeps it.
+    Case, accents, punctuation, spacing and a legal form at the end ("Inc.", "GmbH") do not count, unless nothing else
+    is left of the name.
     """
     return _joined(letters(_TRADE_MARKS.sub("", name))) or _joined(letters(name)) or letters(name)
 
@@ -76,12 +77,12 @@ def _without_legal_form(name: str) -> str:
 
 
 def digits(normal: str) -> str:
-    """The runs of digits in a name: two names that differ here are never the same thing."""
+    """The runs of digits in a name: names that differ in them are never the same entity."""
     return ".".join(_DIGITS.findall(normal))
 
 
 def key(*parts: str) -> UUID:
-    """A 128-bit key that depends on nothing but its parts, on any machine."""
+    """A 128-bit key that depends only on its parts, on any machine."""
     digest = hashlib.blake2b(digest_size=16)
     for part in parts:
         data = part.encode()
@@ -92,7 +93,7 @@ def key(*parts: str) -> UUID:
 
 @lru_cache(maxsize=4096)
 def said_hash(said: str) -> UUID:
-    """The hash of a description or keyword. Much is said often, and most often nothing."""
+    """The hash of a description or keyword. It is cached because many texts recur, most often the empty one."""
     return key("said", said)
 
 
@@ -102,5 +103,5 @@ def pair_key(what: str, a: UUID, b: UUID) -> UUID:
 
 
 def name_id(written: str, type_: str) -> UUID:
-    """The id of a name: how it is written, and its type."""
+    """The id of a name: its spelling and its type."""
     return key("name", written, type_)

@@ -1,8 +1,8 @@
-"""Phrases: names as a text may spell them, and where in a text they occur.
+"""Phrases: names as a text may spell them, and where they occur in a text.
 
-A phrase is a name without case, accents, apostrophes and leading article. It occurs in a text where its words stand in
-a row, at least one of them with a capital: the longest phrase at each place, and inside that any further ones of two
-or more words. In scripts that set no spaces between words, or join particles to them, each character is a word.
+A phrase is a name without case, accents, apostrophes and leading article. It occurs in a text where its words appear in
+a row, at least one of them capitalised: the longest phrase at each position, and within it any others of two or more
+words. In scripts without spaces between words, or with particles joined to them, each character is a word.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WORD = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])[^\W_])+(?:['’](?![sS]\b
 _UNSPACED = re.compile(rf"[{UNSPACED}]")
 _ASIDE = re.compile(r"\([^()]*+\)\s*$")  # distinguishes titles with the same name, as in "Mercury (planet)"
 _ARTICLES = frozenset({"the", "a", "an"})
-# Alone, these name nothing.
+# Not names when alone.
 _NO_NAMES = frozenset(
     re.findall(
         r"\w+",
@@ -43,7 +43,7 @@ _NO_NAMES = frozenset(
 
 
 class PhraseWord(NamedTuple):
-    """A word as phrases have it, where it is in the text, and whether it begins with a capital or a digit."""
+    """A word in the form used in phrases, its position in the text, and whether it begins with a capital or a digit."""
 
     word: str
     start: int
@@ -52,7 +52,7 @@ class PhraseWord(NamedTuple):
 
 
 class Occurrence(NamedTuple):
-    """A phrase, and where in the text it is."""
+    """A phrase, and its position in the text."""
 
     phrase: str
     start: int
@@ -68,7 +68,7 @@ def words(text: str) -> list[PhraseWord]:
 
 @lru_cache(maxsize=65536)
 def _is_marked(word: str) -> bool:
-    """Whether a word may be one of a name: by its capital or digit, or as its script has no capitals."""
+    """Whether a word may be part of a name: by its capital or digit, or because its script has no capitals."""
     return word[0].isupper() or word[0].isdigit() or bool(_UNSPACED.match(word))
 
 
@@ -78,13 +78,13 @@ def _plain(word: str) -> str:
 
 
 def most_words(first: str) -> int:
-    """How many words a phrase that begins with this one may have."""
+    """The maximum number of words of a phrase that begins with this word."""
     return MOST_CHARACTERS if _UNSPACED.search(unicodedata.normalize("NFKC", first)) else MOST_WORDS
 
 
 @lru_cache(maxsize=65536)
 def phrase(name: str) -> str:
-    """The phrase of a name; empty for one that cannot be searched for."""
+    """The phrase of a name; empty for a name that cannot be searched for."""
     parts = [word.word for word in words(name)]
     parts = list(dropwhile(_ARTICLES.__contains__, parts))
     if len(parts) > 1 and parts[-1] == "s":
@@ -97,25 +97,25 @@ def phrase(name: str) -> str:
 
 
 def title_phrases(title: str) -> list[str]:
-    """The phrases that a title may go by: first without what it has in brackets at its end, then as it is."""
+    """The phrases for a title: first without the brackets at its end, then as it is."""
     return [found for found in dict.fromkeys((phrase(_ASIDE.sub("", title)), phrase(title))) if found]
 
 
 @lru_cache(maxsize=65536)
 def number(found: str) -> int:
-    """The number under which a phrase, or a word of one, is stored."""
+    """The number under which a phrase, or a word of a phrase, is stored."""
     return int.from_bytes(hashlib.blake2b(found.encode(), digest_size=8).digest(), "big", signed=True)
 
 
 class Vocabulary:
-    """The phrases that are known, and how many words those have at most that begin with a word."""
+    """The known phrases, and for each first word the maximum number of words of those that begin with it."""
 
     def __init__(self, known: Container[str], longest: Mapping[str, int]) -> None:
         self._known = known
         self._longest = longest
 
     def end(self, text: Sequence[PhraseWord], at: int, most: int, least: int) -> int:
-        """Where the longest phrase ends that begins here, no further than `most` and beyond `least`; 0 without one."""
+        """The end of the longest phrase that begins here, at most `most` and more than `least`; 0 if there is none."""
         for end in range(min(most, at + self._longest.get(text[at].word, 0)), least, -1):
             if _joined(text, at, end) in self._known and any(word.capital for word in text[at:end]):
                 return end
@@ -123,7 +123,7 @@ class Vocabulary:
 
 
 def candidates(text: Sequence[PhraseWord], longest: Mapping[str, int]) -> Iterator[str]:
-    """What may be a phrase in a text, if `longest` says how many words those have at most that begin with a word."""
+    """The possible phrases in a text; `longest` has the maximum number of words for each first word."""
     for at, first in enumerate(text):
         for end in range(at + 1, min(len(text), at + longest.get(first.word, 0)) + 1):
             if any(word.capital for word in text[at:end]):
@@ -131,7 +131,7 @@ def candidates(text: Sequence[PhraseWord], longest: Mapping[str, int]) -> Iterat
 
 
 def occurrences(text: Sequence[PhraseWord], vocabulary: Vocabulary) -> list[Occurrence]:
-    """Where known phrases are in a text."""
+    """The known phrases in a text, with their positions."""
     found: list[Occurrence] = []
     at = 0
     while at < len(text):

@@ -1,4 +1,4 @@
-"""Rows of tables, as models are shown them: a line each, with bars between the cells."""
+"""Table rows as models are shown them: one line each, with bars between the cells."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 
 from trueweave.text.names import tidy
 
-LONGEST_CELL = 600  # characters; a description that no model made short may be of any length
+LONGEST_CELL = 600  # characters; a description that no model has shortened may be of any length
 
-# Rows are parted by bars, and only passages have numbers in brackets.
+# Bars separate cells, and only passages have numbers in brackets.
 _AMBIGUOUS = str.maketrans("|[]【】", "/()()")
-_PLAIN = re.compile(r"(?:[!-Z\\^-{}~]++(?: [!-Z\\^-{}~]++)*+)?")  # what needs no tidying: most of what there is
+_PLAIN = re.compile(r"(?:[!-Z\\^-{}~]++(?: [!-Z\\^-{}~]++)*+)?")  # needs no tidying, like most text
 
 
 def row(*cells: str) -> str:
@@ -19,7 +19,7 @@ def row(*cells: str) -> str:
 
 
 def line(text: str, most: int) -> str:
-    """The text on one line, with nothing in it that could be taken for the layout round it."""
+    """The text on one line, with nothing in it that could be mistaken for the surrounding layout."""
     if len(text) <= most and _PLAIN.fullmatch(text):
         return text
     tidied = tidy(text[: 4 * most]).translate(_AMBIGUOUS)

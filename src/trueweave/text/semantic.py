@@ -1,8 +1,8 @@
-"""`semantic`: chunks that end where a text turns to something else, by the vectors of its sentences.
+"""`semantic`: chunks that end where the topic of a text changes, judged by the vectors of its sentences.
 
-The sentences before a border are compared with those after it. Where the two are less alike than at most other borders
-of the text, a chunk ends, once it is long enough. Sizes are kept in any case: a chunk that comes to its limit without
-such a border ends at the best one in reach.
+The sentences before each border are compared with those after it. A chunk that is long enough ends where the two are
+less similar than at most other borders of the text. Size limits always apply: a chunk that reaches its limit without
+such a border ends at the best one within range.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from trueweave.core.record import Chunk, ChunkSizes, Source
 from trueweave.text import chunking, sentences, tokens
 from trueweave.text.names import key
 
-VERSION = "1"  # of the rules below: another version, other chunks
+VERSION = "1"  # of the rules below: a new version gives other chunks
 
-_WINDOW = 3  # sentences on each side of a border that are compared
-_AT_ONCE = 256  # sentences that are embedded by one call
-_SMALLEST = 16  # tokens that a chunk may be limited to
-_BLOCK = 2048  # sentences whose vectors are in memory at once; a chunk ends with its block
+_WINDOW = 3  # sentences compared on each side of a border
+_AT_ONCE = 256  # sentences embedded per call
+_SMALLEST = 16  # smallest limit for a chunk, in tokens
+_BLOCK = 2048  # sentences whose vectors are in memory at once; chunks do not extend across blocks
 
 
 class _Piece(NamedTuple):
@@ -38,10 +38,10 @@ class _Piece(NamedTuple):
 
 
 class SemanticChunker:
-    """Cuts documents by the vectors of `model`, which `embedder` opens when it is first needed.
+    """Cuts documents by the vectors of `model`, which `embedder` opens when first needed.
 
-    Of the borders between sentences, the `percentile` hundredths with the least alike neighbours end a chunk. A
-    document that is one chunk in any case is not embedded for it.
+    A chunk may end at the `percentile` per cent of borders between sentences with the least similar neighbours. A
+    document that fits in one chunk is not embedded for this.
     """
 
     def __init__(self, embedder: Callable[[], Awaitable[Embedder]], model: str, percentile: float) -> None:
@@ -54,7 +54,7 @@ class SemanticChunker:
         return self._fingerprint
 
     async def chunk(self, source: Source, sizes: ChunkSizes) -> list[Chunk]:
-        """The document as chunks, in order. All of it that is not white space lies in one of them."""
+        """The document as chunks, in order. They cover all of it except white space."""
         pieces = await asyncio.to_thread(_pieces, source.text, sizes)
         if sum(piece.tokens for piece in pieces) <= sizes.fresh:
             return [made for made in [_made(source.text, pieces)] if made.text] if pieces else []
@@ -66,7 +66,7 @@ class SemanticChunker:
         return made
 
     async def _similarities(self, text: str, pieces: Sequence[_Piece]) -> NDArray[np.float32]:
-        """How alike the sentences before and after each border are; one border fewer than there are sentences."""
+        """The similarity of the sentences before and after each border; one border fewer than there are sentences."""
         embedder = await self._embedder()
         said = [text[piece.start : piece.end].strip() for piece in pieces]
         parts = [await embedder.embed(said[at : at + _AT_ONCE], "document") for at in range(0, len(said), _AT_ONCE)]
@@ -78,7 +78,7 @@ class SemanticChunker:
 
 
 def _pieces(text: str, sizes: ChunkSizes) -> list[_Piece]:
-    """The sentences of a text without blank ones, and parts of those that no chunk has room for."""
+    """The non-blank sentences of a text, with those too long for a chunk divided."""
     return [piece for start, end in sentences.gapless(text) for piece in _divided(text, start, end, sizes)]
 
 
@@ -96,7 +96,7 @@ def _divided(text: str, start: int, end: int, sizes: ChunkSizes) -> Iterator[_Pi
 
 
 def _neighbours(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The cosine between the mean of the vectors before each border and that of those after it."""
+    """The cosine between the mean of the vectors before each border and the mean of those after it."""
     sums = np.concatenate([np.zeros((1, vectors.shape[1])), np.cumsum(_unit(vectors), axis=0)])
     last = len(vectors)
     borders = np.arange(1, last)
@@ -119,7 +119,7 @@ def _chunks(
         end = _end(sums, alike, begin, threshold, sizes)
         made = _made(text, pieces[begin:end])
         while made.tokens > sizes.max_chunk_size and end > begin + 1:
-            end -= 1  # tokens of the whole can be a few more than those of its pieces
+            end -= 1  # the whole can have a few more tokens than its pieces
             made = _made(text, pieces[begin:end])
         if sizes.overlap and begin:
             first = bisect_left(sums, sums[begin] - sizes.overlap, before + 1, begin)
@@ -130,8 +130,8 @@ def _chunks(
 
 
 def _end(sums: Sequence[int], alike: Sequence[float], begin: int, threshold: float, sizes: ChunkSizes) -> int:
-    """Where the chunk that begins here ends: at the first border in reach at which the text turns, or else at the best
-    one, or with the text."""
+    """The end of the chunk that begins here: the first border within range where the topic changes, or else the best
+    one, or the end of the text."""
     last = len(sums) - 1
     high = max(bisect_right(sums, sums[begin] + sizes.fresh, begin + 1, last + 1) - 1, begin + 1)
     low = min(bisect_left(sums, sums[begin] + sizes.min_chunk_size, begin + 1, last), high)

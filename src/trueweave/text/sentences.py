@@ -1,8 +1,8 @@
-"""Sentences: where they begin and end, and how a text is cut between them.
+"""Sentences: splitting a text into them, and cutting a text between them.
 
-`split` is for answers and the passages that they cite, and knows most. `gapless` is for the extractor `capitals`, to
-which a line that stands alone is a sentence as well. `MAY_END` is for chunks, which may be cut behind an abbreviation
-without harm. What the last two find is in the index, so that other rules there give another index.
+`split` is for answers and the passages they cite, and is the most precise. `gapless` is for the extractor `capitals`,
+for which a line by itself is also a sentence. `MAY_END` is for chunks, where a cut after an abbreviation does no harm.
+The index depends on the last two, so changing their rules would change the index.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from trueweave.core.record import Span
 from trueweave.text import abbreviations, tokens
 from trueweave.text.stopwords import COMMON, word_list
 
-_MARKS = r"(?:[ \t]*\[\d{1,3}\])*+"  # marks right after the end of a sentence belong to it
+_MARKS = r"(?:[ \t]*\[\d{1,3}\])*+"  # citations right after the end of a sentence belong to it
 _CLOSING = r"['\")\]”’»*_]{0,3}"
 _WIDE_CLOSING = r"['\")\]”’」』）]{0,3}"
-# No sentence ends with an initial, or before a small letter.
+# No sentence ends with an initial, or before a lower-case letter.
 MAY_END = rf"(?<![\s(.][A-Z])[.!?…]{_CLOSING}(?=\s++[^a-z])|[。！？｡]{_WIDE_CLOSING}"
 _END = re.compile(
     rf"(?<![.!?…؟۔।])(?P<stop>[.!?…؟۔।]++{_CLOSING}){_MARKS}(?=\s)"
     rf"|[。！？｡]++{_WIDE_CLOSING}{_MARKS}"
-    # Lines are wrapped anywhere, but a blank one, an item, a heading and a row of a table begin something new.
+    # Lines may be wrapped anywhere, but a blank line, list item, heading or table row begins something new.
     r"|(?P<lines>\n(?:[^\S\n]*+\n)++|(?<=\n)(?=\s*+(?:[-*+•]\s|\d{1,3}[.)]\s|#{1,6}\s|\|)))"
     r"|(?P<after_heading>(?<![^\n])[ \t]*+#{1,6}\s[^\n]*+\n)"
 )
@@ -39,10 +39,10 @@ _WORD_END = re.compile(r"(?<=\S)(?=\s|\Z)")
 _SEEN = re.compile(r"[^\W_]")
 _STOP = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+\s+|\n\s*")
 _CHARACTERS_A_TOKEN = 8  # more than most texts have
-_WRAPPED = 50  # a line of fewer characters ends because it is over, not because it is full
+_WRAPPED = 50  # a line with fewer characters ends because it is complete, not because it is full
 
 
-# After a day or a rank, as in German: 3. Mai, 19. Jahrhundert.
+# After a day or ordinal, as in German: 3. Mai, 19. Jahrhundert.
 _RANKED = frozenset(
     word_list("""
     januar jänner februar märz april mai juni juli august september oktober november dezember jahrhundert jahrhunderts
@@ -52,22 +52,23 @@ _RANKED = frozenset(
 
 
 def split(text: str) -> list[Span]:
-    """Where the sentences of a text are, in order, with the marks that follow them and without what leads in a line.
+    """The positions of the sentences of a text, in order, including citations after them and without list or heading
+    markers at the start of a line.
 
-    Items of lists, headings and rows of tables are sentences of their own. What holds no letter or digit is none.
+    List items, headings and table rows are sentences of their own. Text without a letter or digit is not a sentence.
     """
     return [span for start, end in _stretches(text) if (span := _bare(text, start, end))]
 
 
 def gapless(text: str) -> list[Span]:
-    """The sentences of a text, one after the other and without gaps; a line that stands alone is one too."""
+    """The sentences of a text, without gaps between them; a line by itself is also a sentence."""
     ends = [match.end() for match in _STOP.finditer(text) if _is_end(text, match)]
     return [span for span in pairwise([0, *ends, len(text)]) if span[0] < span[1]] or [(0, len(text))]
 
 
 def cut(text: str, room: int) -> str:
-    """As much of the text, from its start, as fits into so many tokens: whole sentences, or else whole words, or else
-    characters. The time that this takes depends on the room, not on the text."""
+    """As much of the start of the text as fits into `room` tokens: whole sentences, or else whole words, or else
+    characters. The time this takes depends on the room, not on the length of the text."""
     text, fits = _window(text, room)
     if fits:
         return text
@@ -79,7 +80,7 @@ def cut(text: str, room: int) -> str:
     for ends_of in kinds:
         ends = ends_of()
         at = bisect_right(ends, room, key=lambda end: tokens.count(text[:end]))
-        while at and tokens.count(text[: ends[at - 1]]) > room:  # a longer text has fewer tokens, now and then
+        while at and tokens.count(text[: ends[at - 1]]) > room:  # now and then, a longer text has fewer tokens
             at -= 1
         if at:
             return text[: ends[at - 1]]
@@ -87,7 +88,7 @@ def cut(text: str, room: int) -> str:
 
 
 def _window(text: str, room: int) -> tuple[str, bool]:
-    """The beginning of a text that holds all that can fit into so many tokens, and whether the whole text fits."""
+    """A beginning of the text that contains all that can fit into `room` tokens, and whether the whole text fits."""
     size = max(_CHARACTERS_A_TOKEN * room, 1)
     while size < len(text):
         if tokens.count(text[:size]) > room:
@@ -118,7 +119,7 @@ def _leading(text: str, start: int, end: int) -> int:
 
 
 def _ends(text: str, found: re.Match[str]) -> bool:
-    """Whether a sentence ends with this stop, followed by white space."""
+    """Whether a sentence ends with this full stop, which is followed by white space."""
     after = _NEXT.match(text, found.end())
     if after and after[1].islower():
         return False

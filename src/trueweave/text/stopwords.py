@@ -1,4 +1,4 @@
-"""Stop words: those that carry no meaning, begin sentences or stand in capitals without being names, or join names."""
+"""Stop words: words without meaning of their own, capitalised words that are not names, and words inside names."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ FUNCTION_WORDS = {
     ),
 }
 
-# Begin sentences, and are no part of a name that follows. May, Next and Last begin names.
+# Words that begin sentences and are not part of a name that follows. May, Next and Last do begin names.
 COMMON = (FUNCTION_WORDS["en"] - frozenset(word_list("last likewise may next whether"))).union(
     word_list("""
     a an same none i ours yours hers theirs twelve twenty hundreds others nor notwithstanding onto above below
@@ -82,7 +82,7 @@ COMMON = (FUNCTION_WORDS["en"] - frozenset(word_list("last likewise may next whe
     """)
 )
 
-# Headings that may stand over any document are made of these.
+# Words of headings that can stand over any document.
 OUTLINE = frozenset(
     word_list("""
     abstract acknowledgements acknowledgments appendix background bibliography chapter conclusion conclusions
@@ -92,7 +92,7 @@ OUTLINE = frozenset(
     """)
 )
 
-# Part of many names, and none by themselves.
+# Words that are part of many names, but not names by themselves.
 NEVER_ALONE = COMMON.union(
     OUTLINE,
     word_list("""
@@ -107,7 +107,7 @@ NEVER_ALONE = COMMON.union(
     """),
 )
 
-# Small words inside a name: University of Cambridge, Ludwig van Beethoven, Alexander the Great.
+# Lower-case words inside a name: University of Cambridge, Ludwig van Beethoven, Alexander the Great.
 INSIDE = word_list("""
     of the de del della dei di da do dos das du des la le les el al van von vom der den ter ten zu zur und bin ibn
     bint ben abu av af och y e &

@@ -1,4 +1,4 @@
-"""A draft: the text of a document that is put together piece by piece, with the places in it."""
+"""Building the text of a document piece by piece, with the places in it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SPACE, CELL, LINE, PARAGRAPH = _GAPS[1:]
 
 
 class TextBuilder:
-    """Text that grows. Between two pieces stands the widest of the gaps that were asked for."""
+    """Text that grows. Two pieces are separated by the widest of the gaps requested between them."""
 
     def __init__(self, most: int = MOST_TEXT) -> None:
         self._most = most
@@ -29,11 +29,11 @@ class TextBuilder:
         return "".join(self._parts)
 
     def gap(self, gap: str) -> None:
-        """Set the next piece apart."""
+        """Request a gap before the next piece."""
         self._gap = max(self._gap, gap, key=_GAPS.index)
 
     def add(self, text: str) -> None:
-        """A piece of text."""
+        """Add a piece of text."""
         text = storable(text)
         if not text:
             return
@@ -49,21 +49,21 @@ class TextBuilder:
             raise UnreadableFile(f"it holds more than {self._most:,} characters of text; split it")
 
     def block(self, text: str, gap: str = PARAGRAPH) -> None:
-        """A piece of text with a gap before and after it, if there is anything in it."""
+        """Add a piece of text with a gap before and after it, unless it is blank."""
         self.gap(gap)
         self.add(text.strip())
         self.gap(gap)
 
     def page(self, label: str) -> None:
-        """A page begins with the next piece."""
+        """Begin a page with the next piece."""
         self._waiting.append(("page", label, 0, None))
 
     def heading(self, label: str, level: int, offset: int | None = None) -> None:
-        """A heading, on a line of its own. `offset` is where it is in the file."""
+        """Add a heading on its own line. `offset` is its position in the file."""
         if label := " ".join(storable(label).split()):
             self._waiting.append(("heading", label, level, offset))
             self.block(label)
 
     def source(self, uri: str, title: str, notes: tuple[str, ...] = ()) -> Source:
-        """The document, under this title unless a program made it up."""
+        """The document, with this title unless a program made it up."""
         return Source(uri, self.text, given_title(storable(title)), places=tuple(self.places), notes=notes)

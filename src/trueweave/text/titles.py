@@ -1,10 +1,10 @@
-"""Titles in the properties of a file: whether a person gave them, or the program that wrote the file."""
+"""Titles in the properties of a file: telling those given by a person from those written by a program."""
 
 from __future__ import annotations
 
 import re
 
-# Titles that programs write where none was given.
+# Titles that programs write if none was given.
 _BY_PROGRAMS = frozenset(
     [
         "untitled",
@@ -56,7 +56,7 @@ _BY_PROGRAMS = frozenset(
     ]
 )
 _NUMBERED = re.compile(r"(?:untitled|document|dokument|presentation|book|mappe|page|slide|scan)[ _-]?\d{1,4}")
-# "Microsoft Word - thesis.docx": a print driver's, which has the name of the file that was printed.
+# "Microsoft Word - thesis.docx": from a print driver, with the name of the printed file.
 _PRINTED = re.compile(r"(?:microsoft|openoffice|libreoffice|adobe|wps)\b[^-–]{0,40} [-–] .+")
 _FILE_NAME = re.compile(
     r"~.+|tmp\w{4,}|(?:[a-z]:\\|\\\\|file:/|/(?:tmp|var|home|users|mnt)/).+"
@@ -66,7 +66,7 @@ _FILE_NAME = re.compile(
 
 
 def given_title(title: str) -> str:
-    """A title on one line; none, where it is one that programs write and that says less than the name of the file."""
+    """A title on one line; empty if it is one that programs write and that says less than the file name."""
     tidy = " ".join(title.split())
     folded = tidy.casefold()
     by_program = folded in _BY_PROGRAMS or any(

@@ -1,4 +1,4 @@
-"""Tokens, as the models count them: what chunks are measured in, and budgets are kept in."""
+"""Counting tokens, the unit of chunk sizes and budgets, as models do."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class _Tokenizer(Protocol):
 
 
 def count(text: str) -> int:
-    """How many tokens of o200k the text has. Nothing is fetched for it, and half characters count as well."""
+    """The number of o200k tokens of a text. Nothing is downloaded for this, and unpaired surrogates are counted too."""
     try:
         return _tokenizer().count(text)
     except UnicodeEncodeError:
@@ -24,8 +24,8 @@ def count(text: str) -> int:
 
 
 def count_within(text: str, most: int) -> int | None:
-    """None where the text has more than so many tokens, and else how many. The tokenizer is one step that nothing can
-    interrupt, so a text that is surely too long is not counted."""
+    """The number of tokens of a text, or None if it has more than `most`. The tokenizer cannot be interrupted, so a
+    text that is surely too long is not counted."""
     if len(text) > _LONGEST * most:
         return None
     size = count(text)
@@ -34,8 +34,8 @@ def count_within(text: str, most: int) -> int | None:
 
 @cache
 def _tokenizer() -> _Tokenizer:
-    # The compiled module alone: the package round it builds all its tables once more in Python, which takes more than a
-    # second and twice the memory, and its wrapper refuses texts of a million characters.
+    # Load only the compiled module: the package around it builds all its tables once more in Python, which takes more
+    # than a second and twice the memory, and its wrapper rejects texts of a million characters.
     package = find_spec("bpe_openai")
     assert package is not None, "it is a dependency"
     places = [Path(place) for place in package.submodule_search_locations or ()]

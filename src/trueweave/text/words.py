@@ -1,4 +1,4 @@
-"""Words that carry a statement: what two texts share, which names are in them, and whether their languages differ."""
+"""Content words: what two texts share, which names are in them, and whether their languages differ."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from trueweave.text.folding import bare
 from trueweave.text.scripts import UNSPACED
 from trueweave.text.stopwords import FUNCTION_WORDS
 
-STEM = 5  # letters: cut there, most forms of a word are one, in most languages
+STEM = 5  # letters: cut to this length, most forms of a word are equal, in most languages
 _SHORTEST = 3
-_ENOUGH_TO_TELL = 8  # words; in fewer, none of the known ones may be there by chance
+_ENOUGH_TO_TELL = 8  # words; in fewer, function words may be missing by chance
 
 _RUN = re.compile(rf"[{UNSPACED}]+")
 _WORD = re.compile(rf"(?:(?![{UNSPACED}])[^\W_])+(?:['’](?:(?![{UNSPACED}])[^\W\d_])+)?")
@@ -21,26 +21,26 @@ POSSESSIVE = re.compile(r"['’]s?\Z")
 _HIRAGANA = re.compile(r"[\u3040-\u309f]+")
 _OTHER_WORD = re.compile(r"\w++")
 _STOP = re.compile(r"[.!?:;…]\s")
-# Words that begin sentences and are no names end like this.
+# Endings of words that begin sentences but are not names.
 _COMMON_ENDING = re.compile(r"(?:ed|ing|ly|ion|ment|ness|ity|ism|ers|s)\Z")
 
 _EMPTY = frozenset().union(*FUNCTION_WORDS.values())
 
 
 def content(text: str) -> frozenset[str]:
-    """The words that carry the meaning of a text, as stems without accents; pairs of characters where a script sets no
-    spaces. Numbers are not among them."""
+    """The content words of a text, as stems without accents; pairs of characters in scripts without spaces. Numbers are
+    not included."""
     words = (found[0] for found in _WORD.finditer(text))
     stems = {stem for word in words if (stem := _content_stem(word))}
     return frozenset(stems.union(*map(_pairs, _RUN.findall(text))))
 
 
 def names(text: str) -> frozenset[str]:
-    """The stems of words that look like names: with capitals or digits inside, or with a capital at the beginning
-    though no sentence begins there.
+    """The stems of words that look like names: with capitals or digits inside, or capitalised although no sentence
+    begins there.
 
-    The first word of a sentence counts if another capital follows it; in English also if it does not end as common
-    words do. In German, where all nouns have capitals, only two such words in a row count.
+    The first word of a sentence counts if another capitalised word follows; in English also if it does not have the
+    ending of a common word. In German, where all nouns are capitalised, only two such words in a row count.
     """
     found = list(_WORD.finditer(text))
     spoken = language(text)
@@ -56,7 +56,7 @@ def names(text: str) -> frozenset[str]:
 
 
 def stems(text: str) -> frozenset[str]:
-    """The stems of all words of a text, small ones too."""
+    """The stems of all words of a text, including function words."""
     return frozenset(_stem(found[0]) for found in _WORD.finditer(text))
 
 
@@ -69,7 +69,7 @@ def foreign(one: str, other: str) -> bool:
 
 
 def language(text: str) -> str:
-    """The language whose function words are most frequent; "other" if there are none of those known, "" if the text is
+    """The language with the most function words in the text; "other" if it has none of any known language, "" if it is
     too short to tell."""
     words = Counter(found[0].lower() for found in _WORD.finditer(text))
     hits = {code: sum(words[word] for word in small) for code, small in FUNCTION_WORDS.items()}
@@ -103,7 +103,7 @@ def _is_capital(word: str) -> bool:
 
 
 def _counts_alone(before: str, is_first: bool, word: str, spoken: str) -> bool:
-    """Whether a word with a capital is a name, given what stands between it and the word before it."""
+    """Whether a capitalised word is a name, given the text between it and the previous word."""
     if spoken == "de":
         return False
     if not _begins_sentence(before, is_first):
@@ -112,7 +112,7 @@ def _counts_alone(before: str, is_first: bool, word: str, spoken: str) -> bool:
 
 
 def _begins_sentence(before: str, is_first: bool) -> bool:
-    ends = [other.end() for other in _OTHER_WORD.finditer(before)]  # in a script without spaces
+    ends = [other.end() for other in _OTHER_WORD.finditer(before)]  # words in a script without spaces
     return bool(_STOP.search(before, ends[-1] if ends else 0)) or (is_first and not ends)
 
 

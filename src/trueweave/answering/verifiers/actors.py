@@ -1,4 +1,4 @@
-"""Whether a claim says of the right one that it did something."""
+"""Whether a claim says that the right person or thing did something."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trueweave.answering.verifiers.roles import Roles, is_plain_verb, is_verb, r
 
 
 def actors(case: Case) -> Iterator[Problem]:
-    """What the passage says of one, said of another."""
+    """Problems where the passage says something of one actor and the claim says it of another."""
     if case.computed or case.is_paraphrase or confirmed(case):
         return
     for clause in case.claim.clauses:
@@ -24,7 +24,7 @@ def actors(case: Case) -> Iterator[Problem]:
 
 
 def _same_verb(case: Case, clause: Clause) -> tuple[Clause, tuple[int, int] | None]:
-    """The clause of the passage that is most like one of the claim and has its verb, or else is most like it."""
+    """The clause of the passage most like one of the claim that has its verb, or else simply the one most like it."""
     nearest = case.matching(clause)
     for other in (nearest, *case.shown):
         verb = _shared_verb(clause, other)
@@ -45,7 +45,8 @@ def _crossed(case: Case, clause: Clause, other: Clause) -> Iterator[Problem]:
 
 
 def _shared_verb(clause: Clause, other: Clause) -> tuple[int, int] | None:
-    """Where a verb that two clauses share is in each: the first that is surely one, or else the first that may be."""
+    """The positions in both clauses of a verb that they share: the first that is surely a verb, or else the first that
+    may be."""
     shared = list(_shared_verbs(clause, other))
     plain = (pair for pair in shared if is_plain_verb(clause.words, pair[0]))
     return next(plain, shared[0] if shared else None)
@@ -55,19 +56,19 @@ def _shared_verbs(clause: Clause, other: Clause) -> Iterator[tuple[int, int]]:
     for at, word in enumerate(clause.words):
         place = next((p for p, one in enumerate(other.words) if one.stem == word.stem), None)
         if place is None or other.words[place : place + 2][-1].text == "with":
-            continue  # of two who settled with each other, either may come first
+            continue  # of two parties who settled with each other, either may come first
         same = word.lemma == other.words[place].lemma and not _is_counted(clause.words, at)
         if is_verb(clause.words, at) or (same and is_verb(other.words, place)):
             yield at, place
 
 
 def _is_counted(found: Sequence[Word], at: int) -> bool:
-    """Whether a word is a noun, since a number or an article stands before it: 11 votes."""
+    """Whether a word is a noun because a number or an article precedes it: 11 votes."""
     return at > 0 and (found[at - 1].is_number or found[at - 1].text.casefold() in ("the", "a", "an"))
 
 
 def _does(case: Case, verb: str, actors: frozenset[str]) -> bool:
-    """Whether any clause of the basis says of one of these that it does this."""
+    """Whether any clause of the basis says that one of these does this."""
     for clause in case.shown:
         gapped = not clause.has_verb and any(word.stem == verb for word in clause.borrowed)
         if gapped and any(word.stem in actors for word in clause.words):
@@ -88,7 +89,7 @@ def _exchanged(case: Case, clause: Clause, other: Clause, verb: tuple[int, int])
             yield Problem(f"the passage does not say that this was done to {_written(done_to, clause)}")
         if strange := _apart(mine.subject, theirs.subject, case):
             yield Problem(f"the passage says this of something other than {_written(strange, clause)}")
-    if not (does or theirs.actors or mine.is_passive or theirs.is_passive):  # a pronoun did it
+    if not (does or theirs.actors or mine.is_passive or theirs.is_passive):  # the passage has a pronoun as the actor
         places = slots(other, mine.actors & case.names)
         if swapped := frozenset(stem for stem, slot in places.items() if slot not in ("", "?")):
             yield Problem(f"the passage does not say that {_written(swapped, clause)} did this")
@@ -96,7 +97,7 @@ def _exchanged(case: Case, clause: Clause, other: Clause, verb: tuple[int, int])
 
 
 def _by_another(case: Case, clause: Clause, actors: frozenset[str], theirs: Roles) -> Iterator[Problem]:
-    """What one did by the passage, said of another."""
+    """Problems where the claim gives another actor than the passage."""
     if swapped := actors & theirs.others:
         yield Problem(f"the passage does not say that {_written(swapped, clause)} did this")
     known = theirs.actors | theirs.others | case.question.content | lexicon.GENERIC
@@ -111,7 +112,8 @@ def _by_another(case: Case, clause: Clause, actors: frozenset[str], theirs: Role
 
 
 def _apart(mine: frozenset[str], theirs: frozenset[str], case: Case) -> frozenset[str]:
-    """The words for one that is not the other: a sentence of the passage, or the question, speaks of both."""
+    """The words of `mine` if they mean something other than `theirs`: a sentence of the passage, or the question, has
+    both."""
     either = mine - theirs - lexicon.GENERIC
     if not either or not theirs - mine:
         return frozenset()
@@ -122,7 +124,7 @@ def _apart(mine: frozenset[str], theirs: frozenset[str], case: Case) -> frozense
 
 
 def _of_another(case: Case, clause: Clause, other: Clause, verb: int, mine: Roles) -> Iterator[Problem]:
-    """What was done to one, said of another that has a name."""
+    """Problems where the claim names another object of the action than the passage."""
     named = {one.stem for one in clause.words if one.is_name}
     elsewhere = (mine.others & named & case.passage.content) - other.content - case.question.content
     if elsewhere and any(one.is_name and one.stem not in clause.content for one in other.words[verb + 1 :]):

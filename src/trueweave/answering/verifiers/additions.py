@@ -1,4 +1,4 @@
-"""What a claim adds that nothing in its passage speaks of: a clause, a phrase, an owner."""
+"""What a claim adds that its passage does not mention: a clause, a phrase, an owner."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from trueweave.answering.verifiers import lexicon
 from trueweave.answering.verifiers.case import Case, Problem, Statements
 from trueweave.answering.verifiers.clauses import Word
 
-# They begin a phrase that can be added to a sentence that is complete without it.
+# Words that begin a phrase which can be added to a complete sentence.
 _BEGINNING = lexicon.word_set(
     "after before because since when while where until if unless although with without by for to in on at from during "
     "under over against despite through and but or who which that as into than about between"
 )
 _OWNING = lexicon.word_set("his her its their my our your")
-_LEAST = 2  # words of its own that make a phrase an addition
+_LEAST = 2  # unknown words that make a phrase an addition
 
 
 def additions(case: Case) -> Iterator[Problem]:
-    """A phrase at the end of which no word is in the passage or the question: "after a quarrel over bonuses"."""
+    """A final phrase with no word from the passage or the question: "after a quarrel over bonuses"."""
     known = case.passage.content | case.question.content | lexicon.related(case.basis_lemmas)
     phrases = _phrases(case.claim.words)
     told = False
@@ -36,7 +36,7 @@ def additions(case: Case) -> Iterator[Problem]:
 
 
 def _is_common(word: Word) -> bool:
-    """Whether it is a word of which a paraphrase may have any number."""
+    """Whether this is a word that paraphrases may add freely."""
     common = lexicon.COMMON_VERBS | lexicon.UNIVERSAL | lexicon.PARTIAL | lexicon.NEGATORS | lexicon.HEDGES
     return word.lemma in common or word.lemma in lexicon.UNITS or lexicon.base(word.lemma) in lexicon.OPPOSITES
 
@@ -51,7 +51,8 @@ def _phrases(found: Sequence[Word]) -> list[list[Word]]:
 
 
 def owners(case: Case) -> Iterator[Problem]:
-    """A thing that the passage says is another's: the compass of Halvorsen, or "his" where no such name came before."""
+    """A thing that belongs to someone else in the passage: the compass of Halvorsen, or "his" with another name before
+    it."""
     for owner, thing in _owned(case.claim.words):
         found = [one for sentence in case.basis for one in _owners(thing.stem, sentence)]
         if found and not any(owner.stem in one for one in found):
@@ -68,7 +69,7 @@ def _owned(found: Sequence[Word]) -> Iterator[tuple[Word, Word]]:
 
 
 def _owners(thing: str, sentence: Statements) -> Iterator[frozenset[str]]:
-    """Who may own a thing of which a sentence speaks, at each place where it says whose it is."""
+    """The possible owners of a thing in a sentence, for each place that says whose it is."""
     found = sentence.words
     before = Statements(sentence.before).content
     for at, word in enumerate(found):

@@ -1,4 +1,4 @@
-"""The words of a claim found in a sentence of its passage, in the same order."""
+"""Aligning the words of a claim with those of a sentence of its passage, in the same order."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from trueweave.answering.verifiers.quantities import Quantity, quantities
 
 NEGATORS = lexicon.NEGATORS - {"without", "unless"} | {"n't", "n’t"}
 _AROUND = 1
-_SHORTEST = 3  # words that must be the same for one that differs to mean something
+_SHORTEST = 3  # words that must match before one that differs means anything
 
 
 @dataclass(frozen=True)
 class Token:
-    """A word that carries meaning, or a whole number."""
+    """A content word, or a whole number."""
 
     word: Word
-    at: int  # among the words of its sentence, punctuation included
+    at: int  # position among the words of its sentence, including punctuation
     quantity: Quantity | None = None
 
     @property
@@ -38,7 +38,7 @@ class Token:
 
 @dataclass(frozen=True)
 class Alignment:
-    """Which words of a claim are which of a sentence: pairs of places, in order."""
+    """Which words of a claim match which of a sentence, as pairs of positions, in order."""
 
     mine: tuple[Token, ...]
     theirs: tuple[Token, ...]
@@ -47,30 +47,31 @@ class Alignment:
 
     @cached_property
     def missing(self) -> tuple[int, ...]:
-        """The places of words of the claim that the sentence does not have there."""
+        """The positions of the words of the claim that have no match."""
         return tuple(sorted(set(range(len(self.mine))) - {own for own, _ in self.pairs}))
 
     @property
     def is_literal(self) -> bool:
-        """Whether the claim has the words of the sentence in its order, but for one at most."""
+        """Whether the claim has the words of the sentence in its order, except for at most one."""
         return len(self.missing) <= 1 and len(self.pairs) >= _SHORTEST
 
     def gap(self, at: int) -> tuple[Token, ...]:
-        """What the sentence has between the words that stand around this place of the claim."""
+        """The words of the sentence between those that match the neighbours of this position of the claim."""
         before = [other for own, other in self.pairs if own < at]
         after = [other for own, other in self.pairs if own > at]
         start = before[-1] + 1 if before else max(0, after[0] - 2) if after else 0
         return self.theirs[start : after[0] if after else start + 2]
 
     def between(self, at: int) -> frozenset[str]:
-        """The words of the sentence around this gap, those without meaning of their own included."""
+        """The words of the sentence around this gap, including function words."""
         gap = self.gap(at)
         start, end = gap[0].at - _AROUND, gap[-1].at + _AROUND
         return frozenset(word.text.casefold() for word in self.sentence[max(0, start) : end + 1])
 
     @cached_property
     def extra(self) -> tuple[Token, ...]:
-        """What the sentence has among the words of the claim, from the word before the first, and the claim has not."""
+        """The words of the sentence among those that match, from the one before the first match, that the claim does
+        not have."""
         paired = {other for _, other in self.pairs}
         within = range(max(0, self.pairs[0][1] - 1), self.pairs[-1][1]) if self.pairs else range(0)
         return tuple(self.theirs[at] for at in within if at not in paired)

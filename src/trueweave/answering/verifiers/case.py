@@ -1,4 +1,4 @@
-"""A claim beside what it rests on, taken apart for the rules."""
+"""A claim and its basis, taken apart for the rules."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from trueweave.answering.verifiers.quantities import Quantity
 from trueweave.text import sentences
 
 _RELATIVE_TIME = lexicon.word_set("later earlier after before next previous following")
-LEAST_SHARED = 0.6  # of the words of a claim: with fewer, who did what cannot be compared by words
-LONGEST_PASSAGE = 20_000  # characters of passages that are taken apart sentence by sentence
+LEAST_SHARED = 0.6  # share of the words of a claim; below it, who did what cannot be compared by words
+LONGEST_PASSAGE = 20_000  # characters of passages that are split into sentences
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Statements:
-    """A sentence, or a few of them, as the rules see them; and the sentence before."""
+    """One or more sentences as the rules see them, and the sentence before."""
 
     text: str
     before: str = ""
@@ -57,7 +57,7 @@ class Statements:
 
 @dataclass(frozen=True)
 class Case:
-    """A claim, the sentences that it rests on, the whole passage, and the question."""
+    """A claim, the sentences that it is based on, the whole passage, and the question."""
 
     claim: Statements
     basis: tuple[Statements, ...]
@@ -82,7 +82,7 @@ class Case:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The stems of words that are written with a capital wherever they stand in claim and passage."""
+        """The stems of words that are capitalised everywhere in claim and passage."""
         every = (*self.claim.words, *self.passage.words)
         common = {word.text for word in every if word.text[0].islower()}
         return frozenset(word.stem for word in every if word.is_name and word.text.casefold() not in common)
@@ -105,14 +105,14 @@ class Case:
 
     @cached_property
     def given(self) -> list[Quantity]:
-        """The numbers that others may follow from: for "three years later", also the years of the passage."""
+        """The numbers that others may be computed from: for "three years later", also the years in the passage."""
         if not self.basis_lower & _RELATIVE_TIME:
             return self.basis_quantities
         return [*self.basis_quantities, *(one for one in self.passage.quantities if one.kind == "year")]
 
     @cached_property
     def computed(self) -> tuple[quantities.Computed, ...]:
-        """Numbers of the claim that are not in its basis, but follow from numbers there."""
+        """Numbers of the claim that are not in its basis, but can be computed from numbers there."""
         known = {one.value for one in (*self.basis_quantities, *self.question.quantities)}
         new = (one for one in self.claim.quantities if one.value not in known)
         found = (quantities.computed(one, self.given, self.claim.content | self.basis_content) for one in new)
@@ -120,13 +120,13 @@ class Case:
 
     @cached_property
     def alignment(self) -> Alignment:
-        """The claim beside the sentence that has most of its words in its order."""
+        """The alignment of the claim with the sentence that has most of its words in its order."""
         found = (align(self.claim.words, sentence.words) for sentence in self.basis)
         return min(found, key=lambda one: len(one.missing), default=Alignment((), (), ()))
 
     @cached_property
     def is_paraphrase(self) -> bool:
-        """Whether many words of the claim are in its basis neither in some form nor as a synonym or an opposite."""
+        """Whether many words of the claim are not in its basis, either in some form or as a synonym or an opposite."""
         known = self.basis_content | lexicon.related(self.basis_lemmas, opposites=True)
         return len(self.claim.content & known) < LEAST_SHARED * len(self.claim.content)
 
@@ -136,7 +136,7 @@ class Case:
 
 
 def likeness(one: Clause, other: Clause) -> float:
-    """How much two clauses share: a number counts double, a name half, and a synonym or an opposite as a word."""
+    """How much two clauses share: numbers count double, names half, and synonyms and opposites like words."""
     shared = one.content & other.content
     names = sum(is_name(stem, one) for stem in shared)
     numbers = sum(stem[0].isdigit() for stem in shared)
@@ -145,7 +145,7 @@ def likeness(one: Clause, other: Clause) -> float:
 
 
 def _synonyms(one: Clause, other: Clause) -> list[str]:
-    """Words of one clause that the other does not have, but has a word with the same meaning."""
+    """Words of one clause for which the other has a synonym instead."""
     mine, others = _bases(one), _bases(other)
     return [word for word in mine - others if lexicon.SYNONYMS.get(word, frozenset()) & others - mine]
 
@@ -155,7 +155,7 @@ def _bases(clause: Clause) -> frozenset[str]:
 
 
 def opposites(one: Clause, other: Clause) -> list[tuple[str, str]]:
-    """Words of one clause whose opposite is in the other, where neither clause has both."""
+    """Words of one clause whose opposite is in the other, if neither clause has both."""
     mine = {lexicon.base(lemma) for lemma in one.lemmas}
     others = {lexicon.base(word.lemma) for word in (*other.words, *other.borrowed)}
     found = []

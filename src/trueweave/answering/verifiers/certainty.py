@@ -1,4 +1,4 @@
-"""Whether a claim says more than its passage: of all instead of some, as a fact instead of a guess, or with a cause."""
+"""Whether a claim says more than its passage: all instead of some, a fact instead of a guess, or a cause."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _excepts(sentence: Statements) -> bool:
 
 
 def _superlatives(found: Sequence[Word]) -> set[str]:
-    """The superlatives in a sentence that no ordinal number stands before: best, not second best."""
+    """The superlatives in a sentence without an ordinal number before them: best, but not second best."""
     return {
         word.text.casefold()
         for before, word in pairwise((_END, *found))
@@ -41,13 +41,13 @@ def _superlatives(found: Sequence[Word]) -> set[str]:
 
 
 def _ranked(case: Case) -> set[str]:
-    """The superlatives that stand in the basis only behind an ordinal number."""
+    """The superlatives that the basis has only after an ordinal number."""
     every = {word.text.casefold() for sentence in case.basis for word in sentence.words}
     return every - {one for sentence in case.basis for one in _superlatives(sentence.words)}
 
 
 def _universal(found: Sequence[Word]) -> set[str]:
-    """The words of a sentence that speak of all of something; not "in all" and "every second"."""
+    """The words of a sentence that refer to all of something; not "in all" and "every second"."""
     return {
         word.lemma
         for before, word, after in zip((_END, *found), found, (*found[1:], _END), strict=False)
@@ -63,7 +63,7 @@ def _says_universal(sentence: Statements) -> bool:
 
 
 def modality(case: Case) -> Iterator[Problem]:
-    """What is possible, believed or to come, said as a fact."""
+    """Problems where the claim states as a fact what is possible, believed or in the future."""
     for clause in case.claim.clauses:
         other = case.matching(clause)
         shared = clause.content & other.content
@@ -107,7 +107,7 @@ def causes(case: Case) -> Iterator[Problem]:
 
 
 def _is_reversed(claim: Statements, sentence: Statements) -> bool:
-    """Whether the effect by the claim is the cause by the passage, and the other way round."""
+    """Whether the effect in the claim is the cause in the passage, and vice versa."""
     mine, theirs = _effect_and_cause(claim.words), _effect_and_cause(sentence.words)
     if mine is None or theirs is None:
         return False

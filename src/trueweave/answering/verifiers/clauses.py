@@ -1,4 +1,4 @@
-"""A sentence as words and clauses: what is said in each, and whether it is said to be so or not to be so."""
+"""Splitting a sentence into words and clauses, and whether each clause affirms or denies."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _FINITE = lexicon.word_set(
     came took gave made became kept left
     """
 )
-_GAP = 6  # words after an "and" that may be the counterpart of what stands before it
+_GAP = 6  # words after an "and" that may form the counterpart of what comes before it
 _PERSONS = lexicon.word_set("he she they")
 _JOINING = lexicon.word_set("and or but while whereas although though because when where after before until as so then")
 _SUBSTITUTES = lexicon.word_set("did do does was were is are be need must may can will should has have had")
 _SUBJECTS = lexicon.word_set("it he she they we i you nobody none nothing")
-# Quantifiers and words of comparison and time carry what a clause says.
+# Quantifiers and words of comparison and time are part of what a clause says.
 _CARRYING = lexicon.word_set(
     """
     after against all any before both either every few last later like many more most much near next now only several
@@ -48,7 +48,7 @@ _FUNCTION = FUNCTION_WORDS["en"] - _CARRYING | lexicon.word_set(
 
 @dataclass(frozen=True)
 class Word:
-    """A word of a sentence: as written, its lemma, and where it is among the words."""
+    """A word of a sentence: as written, its lemma, and its position among the words."""
 
     text: str
     lemma: str
@@ -56,7 +56,7 @@ class Word:
 
     @cached_property
     def stem(self) -> str:
-        """The beginning of the word, which most of its forms and related words share."""
+        """The first letters of the word, which most of its forms and related words share."""
         return (_without_prefix(self.lemma) or self.lemma)[:STEM]
 
     @property
@@ -67,14 +67,14 @@ class Word:
     def is_content(self) -> bool:
         if self.is_number:
             return False
-        if len(self.text) <= 2:  # a letter or a code that names something: vaccine B, alloy K7
+        if len(self.text) <= 2:  # a letter or code that names something: vaccine B, alloy K7
             is_code = self.text[-1].isdigit() or self.place > 0
             return self.text.isupper() and is_code and self.text != "I"
         return self.text.casefold() not in _FUNCTION
 
     @property
     def is_closed(self) -> bool:
-        """Whether it is a pronoun, a number or another word that is no name wherever it stands."""
+        """Whether this is a pronoun, a number or another word that is never a name."""
         lower = self.text.casefold()
         return lower in _FUNCTION or lower in lexicon.NEGATORS | lexicon.UNIVERSAL | lexicon.PARTIAL | lexicon.NUMERALS
 
@@ -85,7 +85,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Clause:
-    """A part of a sentence that says one thing. What it leaves out it takes from the clause before."""
+    """A part of a sentence that says one thing. What it leaves out is borrowed from the clause before."""
 
     words: tuple[Word, ...]
     borrowed: tuple[Word, ...] = ()
@@ -96,7 +96,7 @@ class Clause:
 
     @cached_property
     def content(self) -> frozenset[str]:
-        """The stems of what it speaks of, what it borrows included, and its numbers."""
+        """The stems of its content words, including borrowed ones, and its numbers."""
         return frozenset(
             word.text if word.is_number else word.stem
             for word in (*self.borrowed, *self.words)
@@ -109,12 +109,12 @@ class Clause:
 
     @cached_property
     def is_negated(self) -> bool:
-        """Whether it says that something is not so: by one denial, or by three."""
+        """Whether it says that something is not so: it has an odd number of denials."""
         return denials(self.words) % 2 == 1
 
 
 def denials(words: Sequence[Word], but: frozenset[str] = frozenset()) -> int:
-    """How often these words deny what they say; without those of these lemmas."""
+    """How often these words deny what they say, not counting words with the lemmas in `but`."""
     lemmas = [word.lemma for word in words]
     count = 0
     skipped: set[int] = set()
@@ -126,7 +126,7 @@ def denials(words: Sequence[Word], but: frozenset[str] = frozenset()) -> int:
                 count += 1
                 skipped |= set(range(at, at + len(phrase)))
         apart = [at for at in range(len(lemmas) - 2) if (lemmas[at], lemmas[at + 2]) == phrase and at not in skipped]
-        count += len(apart)  # turned it down
+        count += len(apart)  # as in "turned it down"
         skipped |= {place for at in apart for place in (at, at + 2)}
     for at, word in enumerate(words):
         if at in skipped or word.lemma in but:
@@ -171,13 +171,13 @@ _POSITIVE_AFTER_PREFIX = lexicon.word_set(
 
 @lru_cache(maxsize=8192)
 def _without_prefix(word: str) -> str:
-    """What a word such as unpaid denies; "" for other words."""
+    """The word that a word such as "unpaid" denies; "" for other words."""
     found = (word[len(prefix) :] for prefix in lexicon.NEGATIVE_PREFIXES if word.startswith(prefix))
     return next((rest for rest in found if rest in _POSITIVE_AFTER_PREFIX), "")
 
 
 def words(text: str) -> list[Word]:
-    """The words of a text, with the signs between clauses among them."""
+    """The words of a text, including the punctuation between clauses."""
     made: list[Word] = []
     for place, found in enumerate(_TOKEN.finditer(text)):
         made.append(Word(found[0], _lemma_in_text(found[0], made[-1].text if made else ""), place))
@@ -185,17 +185,17 @@ def words(text: str) -> list[Word]:
 
 
 def _lemma_in_text(word: str, before: str) -> str:
-    if word.casefold() in lexicon.NUMERALS:  # hundred is no past tense
+    if word.casefold() in lexicon.NUMERALS:  # "hundred" is not a past tense
         return word.casefold()
-    if word == "May":  # the month, not what may be
+    if word == "May":  # the month, not the auxiliary
         return word
-    if word == "left" and before.casefold() in _OPENING:  # a hand, not what was left
+    if word == "left" and before.casefold() in _OPENING:  # a side, not a form of "leave"
         return word
     return lemma(word)
 
 
 def clauses(text: str, before: str = "") -> list[Clause]:
-    """The clauses of a sentence, in order. A pronoun at its beginning stands for the subject of the sentence before."""
+    """The clauses of a sentence, in order. A pronoun at its start stands for the subject of the sentence before."""
     made: list[Clause] = []
     for own in _resumed(_joined([part for part in _parts(words(text)) if part])):
         made.append(Clause(tuple(own), _borrowed(own, made)))
@@ -210,7 +210,7 @@ def _subject(found: Sequence[Word]) -> tuple[Word, ...]:
 
 
 def _joined(parts: Sequence[list[Word]]) -> list[list[Word]]:
-    """The same, with parts that neither deny nor do anything put back to the part before: "Joan Pell, by 312 votes"."""
+    """The parts, where those without a verb or denial are joined to the part before: "Joan Pell, by 312 votes"."""
     joined: list[list[Word]] = []
     resuming = False
     stripped = [own for part in parts if (own := [word for word in part if word.text not in _STOPS])]
@@ -260,9 +260,9 @@ def _completes_gap(own: Sequence[Word], joined: Sequence[list[Word]]) -> bool:
 
 
 def _resumed(parts: Sequence[list[Word]]) -> list[list[Word]]:
-    """The same, with what goes on after a relative clause put back to what came before it."""
+    """The parts, where one that continues after a relative clause is joined to the part before that clause."""
     made: list[list[Word]] = []
-    waiting: list[Word] | None = None  # what has had no verb before a relative clause began
+    waiting: list[Word] | None = None  # a part that had no verb when a relative clause began
     for part in parts:
         if waiting is not None and (_is_verbal(part[0]) or part[0].text.casefold() in lexicon.NEGATORS):
             waiting.extend(part)
@@ -280,13 +280,13 @@ def _resumed(parts: Sequence[list[Word]]) -> list[list[Word]]:
 
 
 def _is_inserted(part: Sequence[Word], before: Sequence[Word]) -> bool:
-    """Whether a part begins with a participle and stands after a subject without a verb: "The letters, kept here,"."""
+    """Whether a part begins with a participle and follows a subject without a verb: "The letters, kept here,"."""
     return _looks_like_verb(part[0]) and not any(map(_is_verbal, before)) and before[0].text.casefold() in _OPENING
 
 
 def _borrowed(own: Sequence[Word], before: Sequence[Clause]) -> tuple[Word, ...]:
-    """What a clause takes from the one before: its subject where it has none ("and went on", "who founded it"), or all
-    of it where it has no verb ("but not the churches", "Nordfels did not")."""
+    """What a clause borrows from the one before: the subject if it has none ("and went on", "who founded it"), or
+    everything if it has no verb ("but not the churches", "Nordfels did not")."""
     if not before:
         return ()
     earlier = before[-1].words
@@ -316,7 +316,7 @@ def _borrowed(own: Sequence[Word], before: Sequence[Clause]) -> tuple[Word, ...]
 
 
 def _has_predicate(own: Sequence[Word], earlier: Sequence[Word]) -> bool:
-    """Whether a part without a verb says what its subject is, in place of the one before: "the other slope bare"."""
+    """Whether a part without a verb has its own predicate in place of the previous one: "the other slope bare"."""
     verb = next((at for at, word in enumerate(earlier) if _is_verbal(word)), None)
     if verb is None or earlier[verb].text.casefold() not in ("is", "are", "was", "were"):
         return False
@@ -361,7 +361,7 @@ def _parts(found: Sequence[Word]) -> Iterator[list[Word]]:
 
 
 def _begins_after(found: Sequence[Word], at: int) -> bool:
-    """Whether "and", "or" or "that" at this place begins a clause."""
+    """Whether "and", "or" or "that" at this position begins a clause."""
     lower = found[at].text.casefold()
     rest = found[at + 1 :]
     if lower == "that":
@@ -371,7 +371,7 @@ def _begins_after(found: Sequence[Word], at: int) -> bool:
 
 
 def _is_other(rest: Sequence[Word], before: Sequence[Word]) -> bool:
-    """Whether "and" goes on with the counterpart of something: the lowest …, and the highest."""
+    """Whether "and" introduces the counterpart of something: the lowest …, and the highest."""
     ahead = []
     for word in rest[:_GAP]:
         if word.text in _STOPS or word.text.casefold() in ("and", "or"):
@@ -384,7 +384,7 @@ def _is_other(rest: Sequence[Word], before: Sequence[Word]) -> bool:
 
 
 def _begins(rest: Sequence[Word]) -> bool:
-    """Whether what follows an "and" is a clause of its own."""
+    """Whether the words after an "and" are a clause of their own."""
     ahead = []
     for word in rest:
         if word.text in _STOPS or word.text.casefold() in ("and", "or"):

@@ -12,7 +12,7 @@ from trueweave.answering.verifiers.clauses import Word
 from trueweave.answering.verifiers.times import MONTHS, WEEKDAYS
 
 _ENDS = frozenset(";:,—–()") | lexicon.word_set("but while whereas although though because since")
-_SIDES = lexicon.word_set("ahead north south east west")  # of
+_SIDES = lexicon.word_set("ahead north south east west")  # followed by "of"
 _REACH = 6  # words between "longer" and "than"
 _FACTORS = lexicon.word_set("twice time half double triple")
 _NO_COMPARISON = lexicon.word_set("other rather either whether former later after over under number never")
@@ -24,7 +24,7 @@ _LESS = lexicon.SMALL
 
 @dataclass(frozen=True)
 class ComparisonClaim:
-    """What is compared with what, and in which respect: `word` is true of `left` rather than of `right`."""
+    """What is compared with what, and in what respect: `word` is true of `left` rather than of `right`."""
 
     word: str
     left: frozenset[str]
@@ -59,14 +59,14 @@ def compared(case: Case) -> Iterator[Problem]:
 
 
 def confirmed(case: Case) -> bool:
-    """Whether the passage says what a comparison in the claim says, perhaps the other way round with an opposite."""
+    """Whether the passage makes a comparison of the claim, or its converse with the opposite word."""
     if any(clause.is_negated for clause in (*case.claim.clauses, *case.shown)):
         return False
     return any(agreement(one, case) for one in comparisons(case.claim))
 
 
 def agreement(mine: ComparisonClaim, case: Case) -> bool | None:
-    """Whether a passage says what a comparison says, or the opposite; None if neither is found."""
+    """Whether a passage makes a comparison (True) or its opposite (False); None if it makes neither."""
     for other in (one for sentence in case.basis for one in comparisons(sentence)):
         if (turned := _is_turned(mine, other)) is not None and (
             opposite := _is_opposite(mine.word, other.word)
@@ -76,7 +76,7 @@ def agreement(mine: ComparisonClaim, case: Case) -> bool | None:
 
 
 def _degree(found: Sequence[Word], than: int) -> int | None:
-    """Where the comparative before a "than" is."""
+    """The position of the comparative before a "than"."""
     for at in range(than - 1, max(-1, than - 1 - _REACH), -1):
         word = found[at]
         if word.text in _ENDS:
@@ -93,7 +93,7 @@ def _preferred_to(found: Sequence[Word], at: int) -> int | None:
 
 
 def _is_when(found: Sequence[Word], at: int) -> bool:
-    """Whether "before" or "after" at this place puts two things with names in order."""
+    """Whether "before" or "after" at this position puts two named things in order."""
     following = found[at + 1 : at + 2]
     return (
         found[at].lemma in ("before", "after")
@@ -119,7 +119,7 @@ def _dimension(found: Sequence[Word], at: int) -> str:
 
 
 def _first_as(found: Sequence[Word], at: int) -> int | None:
-    """Where "twice as long as" begins, if the "as" at this place ends it."""
+    """The position where "twice as long as" begins, if the "as" at this position ends it."""
     for first in range(at - 1, max(0, at - 4), -1):
         if found[first].lemma == "as" and found[first - 1].lemma in _FACTORS:
             return first - 1
@@ -127,7 +127,7 @@ def _first_as(found: Sequence[Word], at: int) -> int | None:
 
 
 def _between(found: Sequence[Word], degree: int, than: int, word: str) -> ComparisonClaim:
-    between = _stems(found[degree + 1 : than])  # more men than women
+    between = _stems(found[degree + 1 : than])  # as in "more men than women"
     left = _stems(reversed(found[:degree]))
     left = left | between if found[than].lemma == "than" else left or between
     right = _stems(found[than + 1 :])
@@ -145,7 +145,7 @@ def _stems(found: Iterator[Word] | Sequence[Word]) -> frozenset[str]:
 
 
 def _is_turned(mine: ComparisonClaim, other: ComparisonClaim) -> bool | None:
-    """Whether what is on the left in one is on the right in the other; None if they compare other things."""
+    """Whether left and right are exchanged between the two; None if they compare different things."""
     crossed = [mine.left & other.right, mine.right & other.left]
     straight = mine.left & other.left or mine.right & other.right
     if all(crossed) or (any(crossed) and not straight):
@@ -154,7 +154,7 @@ def _is_turned(mine: ComparisonClaim, other: ComparisonClaim) -> bool | None:
 
 
 def _is_opposite(one: str, other: str) -> bool | None:
-    """Whether two words of comparison go in opposite directions; None if they are about different respects."""
+    """Whether two comparatives point in opposite directions; None if they concern different respects."""
     if one == other:
         return False
     if other in lexicon.OPPOSITES.get(one, ()):
@@ -163,7 +163,7 @@ def _is_opposite(one: str, other: str) -> bool | None:
 
 
 def _by_numbers(mine: ComparisonClaim, case: Case) -> bool | None:
-    """Whether the numbers that the passage gives for the two bear a comparison out; None if it gives none."""
+    """Whether the numbers in the passage for the two things support a comparison; None if there are none."""
     if mine.word not in _MORE | _LESS:
         return None
     names = {word.stem for word in case.claim.words if word.is_name}
@@ -181,7 +181,7 @@ def _by_numbers(mine: ComparisonClaim, case: Case) -> bool | None:
 
 
 def _numbers(of: frozenset[str], but: frozenset[str], respect: frozenset[str], case: Case) -> list[tuple[str, Decimal]]:
-    """The numbers, with what they measure, in clauses that speak of these, not of those, and in this respect."""
+    """The numbers, with what they measure, in clauses about `of` in this respect that do not mention `but`."""
     return [
         (one.kind or one.noun, one.value)
         for clause in case.passage_clauses

@@ -1,7 +1,7 @@
 """Whether a claim is a sentence of its passage with one thing changed: only then does the passage contradict it.
 
-The words of the claim are found in one sentence of the passage, in the same order, but for one: a number for another
-with the same unit, a name for a name, a word for its opposite, a negation more or less, or two names exchanged. A
+The words of the claim must occur in one sentence of the passage, in the same order, except for one change: another
+number with the same unit, another name, the opposite of a word, a negation added or removed, or two names exchanged. A
 paraphrase has other words or another order, and rules that compare words may misread it.
 """
 
@@ -61,13 +61,13 @@ def _other_number(case: Case, own: Quantity, gap: Sequence[Token]) -> str:
 
 
 def _denied(case: Case, aligned: Alignment) -> str:
-    """Whether the passage has all words of a claim, and a negation among them."""
+    """The reason, if the passage has all words of the claim and a negation among them."""
     is_plain = len(aligned.pairs) > _LEAST_PAIRS and not denials(case.claim.words) and not _is_conditional(case)
     return "the passage denies it" if is_plain and denials([one.word for one in aligned.extra]) == 1 else ""
 
 
 def _not_denied(case: Case) -> str:
-    """Whether a claim denies what the passage says in the same words."""
+    """The reason, if the claim denies what the passage says in the same words."""
     basis = [word for sentence in case.basis for word in sentence.words]
     ranks = any(word.lemma in ("first", "last") or word.text.endswith("est") for word in basis)
     is_plain = denials(case.claim.words) == 1 and not denials(basis) and not ranks and not _is_conditional(case)
@@ -84,7 +84,7 @@ def _compares_otherwise(case: Case) -> bool:
 
 
 def _exchanged(case: Case, own: Sequence[Token], gaps: Sequence[Sequence[Token]]) -> str:
-    """Whether two names of the passage have changed places, and nothing else has."""
+    """The reason, if two names of the passage have changed places and nothing else has changed."""
     stems = [one.word.stem for one in own]
     if not case.names.issuperset(stems) or [len(gap) for gap in gaps] != [1, 1]:
         return ""

@@ -1,4 +1,4 @@
-"""What a claim says that its passage does not have: names, most of its words, or numbers."""
+"""What a claim has that its passage lacks: names, most of its words, or numbers."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from trueweave.answering.verifiers.roles import is_verb
 from trueweave.core.answers import Claim
 from trueweave.text.words import content, names, stems
 
-LEAST_SHARED = 0.15  # of the words and numbers of a claim, with what it quotes and the sentence before that
+LEAST_SHARED = 0.15  # of the words and numbers of a claim, in what it quotes and the sentence before
 MOST_SHARED = 0.5  # of those of a claim without a quote
 
-_BEGINNING = 200  # characters, in which the first words of a claim are
+_BEGINNING = 200  # characters that are enough to contain the first words of a claim
 _LETTERS = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile(r"[A-Za-z]")
 _LOOKALIKE = re.compile(r"[\u0370-\u03ff\u0400-\u04ff]")
 
 
 def uncovered(claim: Claim) -> str:
-    """What is said that the passage does not have; empty if there is nothing of the kind."""
+    """What the claim says that the passage does not have; empty if there is nothing."""
     if mixed := _mixed(claim.text):
         return f"“{mixed}” mixes letters of two alphabets"
     if unknown := _names(claim.text) - stems("\n".join((*claim.passages, claim.question))):
@@ -38,19 +38,19 @@ def uncovered(claim: Claim) -> str:
 
 
 def _alike(one: Statements, other: Statements) -> int:
-    """How many words of a sentence another has, in some form or by a synonym."""
+    """How many words of a sentence another has, in some form or as a synonym."""
     known = other.content | lexicon.related(other.lemmas)
     return len(one.content & known)
 
 
 def unknown_number(claim: Claim) -> str:
-    """The first number of a claim that is in neither its basis nor the question; empty if there is none."""
+    """The first number of a claim that is neither in its basis nor in the question; empty if there is none."""
     known = values(claim.shown) | values(claim.question)
     return next((claim.text[one.start :].split()[0] for one in numbers(claim.text) if not one.among(known)), "")
 
 
 def _names(text: str) -> frozenset[str]:
-    """The stems of names in a text. A capital at its beginning is one of a name only if another follows, or a verb."""
+    """The stems of names in a text. A capitalised first word is a name only if another name or a verb follows."""
     found = words(text[:_BEGINNING])
     if found and lexicon.base(found[0].lemma.casefold()) in lexicon.OPPOSITES:
         return names(text) - stems(found[0].text)
@@ -60,12 +60,12 @@ def _names(text: str) -> frozenset[str]:
 
 
 def _spelt(stem: str, text: str) -> str:
-    """The word of a text that has this stem."""
+    """The word in a text with this stem."""
     return next((word for word in _LETTERS.findall(text) if stem in stems(word)), stem)
 
 
 def _mixed(text: str) -> str:
-    """A word with letters of two alphabets that look alike, if there is one."""
+    """A word that mixes letters of two alphabets that look alike, if there is one."""
     for word in _LETTERS.findall(text):
         if _LATIN.search(word) and _LOOKALIKE.search(word):
             return str(word)

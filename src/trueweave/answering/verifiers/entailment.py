@@ -8,13 +8,13 @@ from trueweave.core.answers import CheckStatus, Claim, Judgement
 from trueweave.core.evidence import Usage
 from trueweave.core.protocols import Entailment, EntailmentModel, Verified
 
-SURE = 0.5  # the probability from which a class decides
+SURE = 0.5  # the probability at which a class decides
 
 
 class EntailmentVerifier:
-    """Asks a model whether the cited sentences imply each claim, and whether they contradict it.
+    """Asks a model whether the cited sentences imply or contradict each claim.
 
-    Each cited sentence is shown after the one before it in its passage, which shows what a pronoun means.
+    Each cited sentence is shown with the one before it in its passage, so that pronouns can be resolved.
     """
 
     statuses: frozenset[CheckStatus] = frozenset(("entailed", "contradicted"))

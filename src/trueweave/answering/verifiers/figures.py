@@ -17,10 +17,10 @@ _CUTS = lexicon.word_set("and or but while whereas than versus")
 
 
 def unknown(case: Case) -> Iterator[Problem]:
-    """A number that neither stands in what the claim rests on nor follows from it."""
+    """A number that is not in the basis of the claim and does not follow from it."""
     before = [one for sentence in case.basis for one in Statements(sentence.before).quantities if one.noun]
     known = [*case.basis_quantities, *case.question.quantities]
-    if "same" in case.basis_lemmas:  # in the same year
+    if "same" in case.basis_lemmas:  # as in "in the same year"
         known += [one for one in case.passage.quantities if one.kind == "year"]
     values = {one.value for one in known} | quantities.shares(case.basis_lemmas)
     for one in case.claim.quantities:
@@ -66,7 +66,7 @@ def _says(case: Case, period: str) -> bool:
 
 
 def groups(case: Case) -> Iterator[Problem]:
-    """A number that the passage gives for one thing, said of another."""
+    """A number that the passage gives for something else."""
     if case.computed or all(_is_gapped(clause, case.matching(clause)) for clause in case.claim.clauses):
         return
     segments = [segment for sentence in case.basis for segment in _segments(sentence.words)]
@@ -85,13 +85,13 @@ def _counted(one: Quantity, found: Sequence[Word]) -> str:
 
 
 def _is_gapped(clause: Clause, other: Clause) -> bool:
-    """Whether all of a clause is in one that leaves its verb out: "and the highest, 241 metres, in 2013"."""
+    """Whether all of a clause is in one without a verb: "and the highest, 241 metres, in 2013"."""
     return not other.has_verb and clause.has_verb and clause.content <= other.content
 
 
 def _is_counted_otherwise(one: Quantity, case: Case) -> bool:
     same = [other for other in case.basis_quantities if other.value == one.value]
-    said = (other for other in case.claim.quantities if other.value == one.value)  # with the bound before it
+    said = (other for other in case.claim.quantities if other.value == one.value)  # including the bound before it
     known = case.basis_quantities
     is_rough = any(quantities.roughly(other, known) or quantities.converted(other, known) for other in said)
     return all(other.noun and other.noun != one.noun for other in same) and not is_rough
@@ -118,7 +118,7 @@ def _of_another(one: Quantity, mine: Sequence[Word], segments: Sequence[Sequence
 def _paired_otherwise(
     own: Sequence[Quantity], mine: Sequence[Word], segments: Sequence[Sequence[Word]]
 ) -> Iterator[Problem]:
-    """Two numbers put together, each of which the passage puts together with another."""
+    """Two numbers in one segment, each of which the passage puts together with another."""
     pairs = [{other.value for other in quantities.quantities(segment)} for segment in segments]
     for one, other in combinations(own, 2):
         with_one = [pair for pair in pairs if one.value in pair]
@@ -159,7 +159,8 @@ def _segments(found: Sequence[Word]) -> list[list[Word]]:
 
 
 def _with_subjects(parts: Sequence[list[Word]]) -> list[list[Word]]:
-    """The same, where a part with only a number, or with "those of", takes the words before it: "lost most, 6 %"."""
+    """The parts, where one with only a number, or with "those of", is completed by the words before it: "lost most, 6
+    %"."""
     made: list[list[Word]] = []
     for part in parts:
         spoken = [word for word in part if word.is_content and word.lemma not in lexicon.UNITS]
@@ -173,7 +174,8 @@ def _with_subjects(parts: Sequence[list[Word]]) -> list[list[Word]]:
 
 
 def _without(found: Sequence[Word], preposition: str) -> Iterator[Word]:
-    """These words without their numbers and without what stands behind a preposition: Nurses slept, of "on nights"."""
+    """These words without their numbers and without the phrase after a preposition: "Nurses slept" from "Nurses on
+    nights slept"."""
     behind = False
     for at, word in enumerate(found):
         if word.lemma == preposition:
@@ -185,7 +187,7 @@ def _without(found: Sequence[Word], preposition: str) -> Iterator[Word]:
 
 
 def parts(case: Case) -> Iterator[Problem]:
-    """The whole in place of the part: of 14 of the 96 hangers, that it was all 96."""
+    """The whole in place of the part: all 96 hangers, where the passage says 14 of the 96."""
     if case.computed:
         return
     wholes = {whole: part for sentence in case.basis for part, whole in _parts(sentence)}
@@ -198,7 +200,7 @@ def parts(case: Case) -> Iterator[Problem]:
 
 
 def _of_them(case: Case, claimed: set[Decimal]) -> Iterator[Problem]:
-    """What is so of some: "212 recipes, 70 of them for fish" are not 212 for fish."""
+    """Something that is true only of some: "212 recipes, 70 of them for fish" are not 212 for fish."""
     for sentence in case.basis:
         for whole, part in pairwise(sentence.quantities):
             after = sentence.words[part.end : part.end + 6]
@@ -215,7 +217,7 @@ def _of_them(case: Case, claimed: set[Decimal]) -> Iterator[Problem]:
 
 
 def _parts(statements: Statements) -> Iterator[tuple[Decimal, Decimal]]:
-    """Each "14 of the 96" in a sentence, and "of 96 hangers 14"."""
+    """Each "14 of the 96" or "of 96 hangers 14" in a sentence, as (part, whole)."""
     found, said = statements.words, statements.quantities
     for one, other in pairwise(said):
         between = {word.lemma for word in found[one.end : other.place]}
@@ -228,6 +230,6 @@ def _parts(statements: Statements) -> Iterator[tuple[Decimal, Decimal]]:
 
 
 def _acts(case: Case) -> bool:
-    """Whether the claim says that something was done, as the passage does, and not only how many there are."""
+    """Whether the claim says, like the passage, that something was done, and not only how many there are."""
     found = case.claim.words
     return any(word.stem in case.basis_content and is_verb(found, at) for at, word in enumerate(found))

@@ -18,7 +18,7 @@ from trueweave.models.prompts import BUILT_IN, PromptSet, fence, object_schema
 from trueweave.text.sentences import cut
 
 MOST_CLAIMS = 50  # in one call; an answer of two thousand tokens has fewer
-LONGEST = 600  # tokens of a claim, and of what it rests on
+LONGEST = 600  # tokens of a claim, and of its basis
 
 _VERIFY = Purpose("verify")
 _TOKENS_A_VERDICT = 60
@@ -33,13 +33,13 @@ class _Verdict(BaseModel):
 
 
 class _Verdicts(Lenient):
-    verdicts: list[Any]  # each is looked at by itself, so that one of another form costs no other
+    verdicts: list[Any]  # each is validated separately, so that one malformed verdict does not affect the others
 
 
 class JudgeVerifier:
     """Asks a language model whether the cited sentences imply each claim.
 
-    What the model leaves out is *not checked*, and so is everything in a reply that cannot be read.
+    Claims that the model leaves out are *not checked*, and so are all claims if the reply cannot be read.
     """
 
     name = "llm"
@@ -50,7 +50,7 @@ class JudgeVerifier:
         self._instructions = prompts.load("verify").text
 
     async def verify(self, claims: Sequence[Claim]) -> Verified:
-        """One judgement per claim, at the price of one call. BadReply if the reply judges none of them."""
+        """One judgement per claim, at the price of one call. Raises BadReply if the reply judges none of them."""
         judged = claims[:MOST_CLAIMS]
         prompt = _prompt(self._instructions, judged)
         reply = await self._llm.complete(prompt, _VERIFY)
@@ -85,7 +85,7 @@ def _shown(claim: Claim) -> str:
 
 
 def _read(reply: Reply) -> dict[int, _Verdict]:
-    """The verdicts in a reply by the claims' numbers, without those that have another form; the first of each."""
+    """The verdicts in a reply by claim number, without malformed ones; the first for each claim."""
     try:
         found, _ = read(_Verdicts, reply.text, cut_off=reply.finish == "length")
     except Unusable:

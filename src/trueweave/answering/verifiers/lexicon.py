@@ -1,4 +1,4 @@
-"""English words that turn, bound or weaken a statement. Lemmas, as `clauses.lemma` gives them."""
+"""English words that negate, bound or weaken a statement, as lemmas (see `text.lemmas`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def word_set(text: str) -> frozenset[str]:
 
 
 def _pairs(text: str, *, same: bool = False) -> Mapping[str, frozenset[str]]:
-    """Each word with its opposites, or with those that mean the same. A line has two sides of words that do."""
+    """Each word with its opposites, or its synonyms. A line has two sides; the words of a side mean the same."""
     found: dict[str, set[str]] = {}
     for line in text.strip().splitlines():
         left, right = (word_set(side) for side in line.split("|"))
@@ -25,7 +25,7 @@ def _pairs(text: str, *, same: bool = False) -> Mapping[str, frozenset[str]]:
 
 
 NEGATORS = word_set("no not never none nobody nothing nowhere neither nor without cannot unless hardly scarcely barely")
-# Verbs and adjectives that deny what they speak of.
+# Verbs and adjectives that deny what they refer to.
 DENIALS = word_set(
     "fail refuse reject decline deny lack withhold forbid prohibit ban bar exempt spare omit exclude "
     "abstain waive pend cancel absent free unable impossible"
@@ -35,7 +35,7 @@ DENYING_PHRASES = (
     ("advise", "against"), ("short", "of"), ("far", "from"), ("no", "longer"),
     ("say", "no"),
 )  # fmt: skip
-# These begin with a negator and deny nothing: they bound a number.
+# These begin with a negator but deny nothing: they bound a number.
 BOUNDING_PHRASES = (
     ("no", "more", "than"), ("no", "less", "than"), ("no", "fewer", "than"), ("no", "later", "than"), ("not", "only"),
     ("not", "more", "than"), ("not", "less", "than"), ("not", "exceed"), ("not", "be", "less", "than"),
@@ -225,7 +225,7 @@ def _groups(text: str) -> Mapping[str, frozenset[str]]:
 
 SMALL = word_set("less few fewer low lower small short light young slow shallow narrow weak early cheap near thin cold")
 
-# Words that a paraphrase may have for each other. Those of one side of an opposite mean the same, too.
+# Words that a paraphrase may exchange. Words on the same side of a pair of opposites are also synonyms.
 SYNONYMS = {
     word: alike.get(word, frozenset()) | sides.get(word, frozenset())
     for alike, sides in ((_groups(_ALIKE), _pairs(_OPPOSITE_SIDES, same=True)),)
@@ -256,7 +256,7 @@ WRITTEN_WITH_OUR = word_set(
 
 
 def related(lemmas: Iterable[str], *, opposites: bool = False) -> frozenset[str]:
-    """The stems of words that mean the same as one of these, and of their opposites if asked for."""
+    """The stems of synonyms of these words, and with `opposites` also of their opposites."""
     found: set[str] = set()
     for word in map(base, lemmas):
         found |= SYNONYMS.get(word, frozenset())
@@ -266,7 +266,7 @@ def related(lemmas: Iterable[str], *, opposites: bool = False) -> frozenset[str]
 
 
 MAY = word_set("may can could might allow permit possible possibly option optional able")
-# Words by which something is said to be possible, believed or planned, and not to be so.
+# Words that present something as possible, believed or planned rather than as a fact.
 HEDGES = word_set(
     "may might can could would suspect believe likely probably perhaps possibly possible expect plan propose intend "
     "appear seem suggest estimate think allege claim hope consider mean caution warn predict forecast recommend urge "
@@ -278,16 +278,16 @@ PAST_BE = word_set("was were")
 CERTAIN = word_set("certainly prove definitely surely proven undoubtedly explain")
 
 UNIVERSAL = word_set("all every everybody everyone everything always whole entire entirely")
-# What a passage may say for it.
+# Words that a passage may use instead.
 AS_UNIVERSAL = UNIVERSAL | word_set("throughout both none no nobody neither never any")
 PARTIAL = word_set("most some part partly half many several few only mainly mostly almost nearly but except")
 
 CAUSES = word_set("because cause due result lead reason explain owing thanks")
-# How a passage may give one, though these words often mean something else.
+# Words by which a passage may give a cause, though they often mean something else.
 GIVING_CAUSES = CAUSES | word_set("as after until since so for by when make to")
-BEFORE_CAUSES = word_set("because since due owing")  # the cause comes after them
+BEFORE_CAUSES = word_set("because since due owing")  # the cause follows them
 
-# Words for which a number is counted or measured; two of one group cannot be exchanged.
+# Units that a number may have, by kind.
 UNITS: Mapping[str, str] = {
     word: kind
     for kind, words in {
@@ -307,7 +307,7 @@ UNITS: Mapping[str, str] = {
 }
 PERIODS = word_set("second minute hour day week month year night quarter")
 
-# What one side does when the other does the opposite: who is who decides.
+# What one side does when the other does the opposite: the roles decide.
 CONVERSES = word_set("win beat lose buy sell give receive export import lend borrow")
 
 VERBS = DENIALS - word_set("free absent unable impossible") | word_set(
@@ -322,7 +322,7 @@ VERBS = DENIALS - word_set("free absent unable impossible") | word_set(
     expect plan propose promise estimate charge change treat require issue report record count cover store stay
     """
 )
-# Nouns that may stand for any actor.
+# Nouns that can stand for any actor.
 GENERIC = frozenset(
     word[:5]
     for word in word_set(

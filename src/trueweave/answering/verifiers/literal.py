@@ -1,4 +1,4 @@
-"""Whether a claim that has nearly all words of a sentence in its order has one of them replaced, or left out."""
+"""Whether a claim with nearly all words of a sentence, in its order, has replaced or left out one of them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def literal(case: Case) -> Iterator[Problem]:
 
 
 def _without(case: Case) -> Iterator[Problem]:
-    """What a claim says is done without, and the passage names: without a permit, where it says "only if"."""
+    """A "without" in the claim before something that the passage requires: without a permit, where it says "only
+    if"."""
     claim = case.claim.words
     for at, word in enumerate(claim):
         after = [one for one in claim[at + 1 : at + 4] if one.is_content] if word.lemma == "without" else []
@@ -36,7 +37,7 @@ def _without(case: Case) -> Iterator[Problem]:
 
 
 def _replaced(case: Case, at: int) -> Iterator[Problem]:
-    """A word of the passage in the place of another: the insurer, where it says the customer."""
+    """A word of the passage in place of another: the insurer, where it says the customer."""
     own, gap = case.alignment.mine[at], case.alignment.gap(at)
     if own.quantity or own.is_negator or not gap or any(one.is_negator for one in gap):
         return
@@ -49,7 +50,7 @@ def _replaced(case: Case, at: int) -> Iterator[Problem]:
 
 
 def _is_said_elsewhere(case: Case, own: Token, instead: Token) -> bool:
-    """Whether the clause that has the word of the claim speaks of the same: "joined the board but left it in 2019"."""
+    """Whether the clause with the word of the claim is about the same thing: "joined the board but left it in 2019"."""
     beside = frozenset[str]().union(*(one.content for one in case.shown if instead.word in one.words))
     for clause in case.shown:
         spoken = frozenset(word.text if word.is_number else word.stem for word in clause.words)
@@ -82,16 +83,16 @@ def _denied(case: Case) -> Iterator[Problem]:
 
 
 def _acts(found: Sequence[Word], at: int) -> bool:
-    """Whether the word at this place is a verb, and no participle before a noun: the fixed shifts."""
+    """Whether the word at this position is a verb, and not a participle before a noun: the fixed shifts."""
     following = found[at + 1 : at + 2]
     belongs = at > 0 and not found[at - 1].is_content and bool(following) and following[0].is_content
     return is_plain_verb(found, at) and not (belongs and found[at - 1].text.casefold() not in _BE)
 
 
 def _qualified(case: Case) -> Iterator[Problem]:
-    """What the passage allows and the claim requires, or the other way round."""
+    """Something that the passage allows and the claim requires, or vice versa."""
     words = case.claim.lemmas
-    if case.claim.lower & NEGATORS:  # what may not be and what must not be are the same
+    if case.claim.lower & NEGATORS:  # "may not" and "must not" mean the same
         return
     for mine, theirs, reason in (
         (lexicon.MUST, lexicon.MAY, "it makes a duty of what the passage allows"),

@@ -53,7 +53,7 @@ _VOTED = {"for": "favoring", "against": "opposing"}
 
 
 def normalised(text: str) -> str:
-    """The same text with abbreviated units written out, a minus as a word, and American spelling."""
+    """The text with abbreviated units written out, minus signs as words, and American spelling."""
     text = _PRICE.sub(
         lambda found: f"{_amount(found['amount'])} {_CURRENCIES[found['sign']]}", _NEGATIVE.sub("minus ", text)
     )

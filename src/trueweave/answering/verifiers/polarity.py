@@ -1,4 +1,4 @@
-"""Whether a claim says that something is so which its passage denies, or the opposite of what it says."""
+"""Whether a claim affirms what its passage denies, or says the opposite of it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from trueweave.answering.verifiers.comparisons import confirmed
 from trueweave.answering.verifiers.roles import is_verb
 from trueweave.text.words import STEM
 
-_LEAST_SHARED = 2  # words, for a denial to be of the same thing
+_LEAST_SHARED = 2  # words that must be shared for a denial to concern the same thing
 _NEEDED = lexicon.word_set("need require only condition necessary mandatory")
 _EXCEPTED = lexicon.word_set("unless without until except")
 _IN_TIME = lexicon.word_set("before after earlier later early late")
-_CLOSE = 0.4  # clauses that are nearly as like a claim as another: the claim may be about either
+_CLOSE = 0.4  # clauses nearly as similar to the claim as the best one: the claim may be about any of them
 
 
 def polarity(case: Case) -> Iterator[Problem]:
@@ -34,7 +34,7 @@ def polarity(case: Case) -> Iterator[Problem]:
 
 
 def _denies_the_same(clause: Clause, case: Case) -> bool:
-    """Whether a claim denies something, and a clause of the passage denies something of the same words."""
+    """Whether a claim denies something, and a clause of the passage also denies something in the same words."""
     denied = _denied(clause) if clause.is_negated else frozenset()
     return any(other.is_negated and denied & other.content for other in case.shown)
 
@@ -44,18 +44,18 @@ def _has_negator(clause: Clause) -> bool:
 
 
 def _denied(clause: Clause) -> frozenset[str]:
-    """What stands behind a negation."""
+    """The content words after a negation."""
     at = next((place for place, word in enumerate(clause.words) if word.text.casefold() in lexicon.NEGATORS), None)
     return frozenset() if at is None else frozenset(word.stem for word in clause.words[at + 1 :] if word.is_content)
 
 
 def _turned(case: Case, clause: Clause, other: Clause) -> Problem | None:
-    """Whether a clause of the passage denies what the claim says, or says the opposite."""
+    """The problem, if a clause of the passage denies what the claim says, or says the opposite."""
     turned = [pair for pair in opposites(clause, other) if _is_turn(case, pair, clause, other)]
     shared = {stem for stem in clause.content & other.content if not is_name(stem, clause)}
     enough = _LEAST_SHARED if denials(clause.words) else min(_LEAST_SHARED, len(clause.content) - 1)
     if shared and not clause.is_negated and (_denied(other) & clause.content or not _has_negator(other)):
-        shared |= clause.content & other.content  # names, too: the very word is denied
+        shared |= clause.content & other.content  # including names: this very word is denied
     if (len(shared) < enough and not turned) or not (shared or turned) or _compares_with_superlative(clause, case):
         return None
     if clause.is_negated and _only_another(clause, other):
@@ -75,21 +75,22 @@ def _turned(case: Case, clause: Clause, other: Clause) -> Problem | None:
 
 
 def _only_another(clause: Clause, other: Clause) -> bool:
-    """Whether the passage says that only one does something, and a claim that another does not."""
+    """Whether the passage says that only one does something, and the claim that another does not."""
     at = next((place for place, word in enumerate(other.words) if word.lemma == "only"), None)
     following = other.words[at + 1 : at + 2] if at is not None else ()
     return bool(following) and following[0].is_name and following[0].stem not in clause.content
 
 
 def _since(case: Case, one: Clause, other: Clause) -> bool:
-    """Whether one denies something since a time at which, by the other, it was so for the last or the first time."""
+    """Whether one clause denies something since the time at which, in the other, it happened for the first or last
+    time."""
     if "since" not in case.claim.lemmas | case.basis_lemmas:
         return False
     return (one.is_negated or "first" in one.lemmas) and bool({"last", "first"} & set(other.lemmas))
 
 
 def _requires(case: Case, clause: Clause) -> bool:
-    """Whether a claim says that something is needed without which, by the passage, something may not be."""
+    """Whether the claim says that something is needed without which, in the passage, something is not allowed."""
     lemmas = frozenset(clause.lemmas)
     return bool(lemmas & _NEEDED and case.basis_lower & _EXCEPTED and any(o.is_negated for o in case.shown))
 
@@ -107,7 +108,7 @@ def _is_turn(case: Case, pair: tuple[str, str], clause: Clause, other: Clause) -
         return False
     said = [one for one in case.shown if pair[0] in map(lexicon.base, one.lemmas)]
     if any((one.content & clause.content) - other.content - {pair[0][:STEM]} for one in said):
-        return False  # the passage says it of this one, and the opposite of another
+        return False  # the passage says it of this subject, and the opposite of another
     than = next((at for at, word in enumerate(other.words) if word.lemma == "than"), None)
     behind = frozenset(word.stem for word in other.words[than:] if word.is_content) if than is not None else frozenset()
     before = frozenset(word.stem for word in other.words[:than] if word.is_content)
@@ -115,7 +116,7 @@ def _is_turn(case: Case, pair: tuple[str, str], clause: Clause, other: Clause) -
 
 
 def _is_converse(pair: tuple[str, str], clause: Clause, other: Clause) -> bool:
-    """Whether the two are the two sides of one event, seen from either side: A beat B, B lost to A."""
+    """Whether the two describe one event from either side: A beat B, B lost to A."""
     if not lexicon.CONVERSES.issuperset(pair):
         return False
     first = next((word.stem for word in clause.words if word.is_name), "")
@@ -123,7 +124,7 @@ def _is_converse(pair: tuple[str, str], clause: Clause, other: Clause) -> bool:
 
 
 def _denied_elsewhere(case: Case, clause: Clause, near: Sequence[Clause]) -> Iterator[Problem]:
-    """What a claim says is done, and the passage speaks of only to deny it."""
+    """An action in the claim that the passage mentions only to deny it."""
     if clause.is_negated:
         return
     for at, word in enumerate(clause.words):
@@ -137,11 +138,12 @@ def _is_denied(case: Case, clause: Clause, other: Clause, near: Sequence[Clause]
 
 
 def _independent(turned: Sequence[tuple[str, str]]) -> set[str]:
-    """Opposites that are not two names for the same turn."""
+    """The opposites, counting several words against the same one once."""
     return {instead for _, instead in turned}
 
 
 def _compares_with_superlative(clause: Clause, case: Case) -> bool:
-    """Whether a claim says of the youngest champion that no champion was younger."""
+    """Whether the claim expresses a superlative of the passage negatively: "no champion was younger" of the
+    youngest."""
     compares = clause.is_negated and any(word.text.endswith("er") or word.text in ("so", "as") for word in clause.words)
     return compares and any(word.endswith("est") or word in ("most", "least") for word in case.basis_lower)

@@ -40,16 +40,16 @@ _MOST = (
     ("not", "be", "over"),
     ("not", "be", "above"),
 )
-# The longest first: "no more than" before "more than".
+# Longest first: "no more than" before "more than".
 _BOUNDS = sorted(
     [*((phrase, "<") for phrase in _MOST), *((phrase, ">") for phrase in _LEAST)], key=lambda bound: -len(bound[0])
 )
 _BEFORE_NOUN = lexicon.word_set("of the its their other more less fewer new further")
 _ROUGH = lexicon.word_set("about around almost nearly roughly approximately over under some little circa")
 _NEXT = lexicon.word_set("next previ later befor after follo year earli reope again")
-_BEYOND = Decimal("1.3")  # more than 8,000: up to this many times as many
+_BEYOND = Decimal("1.3")  # "more than 8,000" covers up to this many times as much
 _CLOCK = re.compile(r"\d{1,2}:\d{2}")
-# The smallest unit into which a unit can be converted, and how many of it that is. A month has no fixed number of days.
+# The smallest unit that a unit can be converted to, and how many of it make one. A month has no fixed number of days.
 _FACTORS: Mapping[str, tuple[str, Decimal]] = {
     word: (factors.split()[0], Decimal(factor))
     for factors in (
@@ -67,7 +67,7 @@ _PER = lexicon.word_set("a an per each every")
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number, the unit or noun behind it, and the period that it is for."""
+    """A number with the unit or noun after it, and the period it applies to."""
 
     value: Decimal
     unit: str
@@ -82,7 +82,7 @@ class Quantity:
 
     @property
     def is_bare(self) -> bool:
-        """Whether neither a unit nor a noun follows: what it counts was said before."""
+        """Whether neither a unit nor a noun follows, because what it counts was mentioned before."""
         return not self.kind and not self.noun
 
     def comparable(self, other: Quantity) -> bool:
@@ -108,7 +108,7 @@ def quantities(found: Sequence[Word]) -> list[Quantity]:
 
 
 def _completed(made: Sequence[Quantity], found: Sequence[Word]) -> list[Quantity]:
-    """In "from 96 to 81 million euros" the first is in millions of euros too."""
+    """The quantities, with units shared: in "from 96 to 81 million euros" the first is in millions of euros too."""
     completed: list[Quantity] = []
     for at, one in enumerate(made):
         following = made[at + 1] if at + 1 < len(made) else None
@@ -144,7 +144,7 @@ def _read(found: Sequence[Word], at: int) -> tuple[Decimal, int, int] | None:
         value = sum((_SPELT[part] for part in word.text.casefold().split("-")), Decimal(0))
     if value is None:
         return None
-    if end < len(found) and found[end].lemma in _SHARES and value < 10:  # two thirds
+    if end < len(found) and found[end].lemma in _SHARES and value < 10:  # as in "two thirds"
         return value * Decimal(_SHARES[found[end].lemma]) * 100, 1, end + 1
     scale = 1
     while end < len(found) and found[end].lemma in _SCALES:
@@ -154,7 +154,7 @@ def _read(found: Sequence[Word], at: int) -> tuple[Decimal, int, int] | None:
 
 
 def _is_one(found: Sequence[Word], at: int) -> bool:
-    """Whether "a" at this place counts a time: within a week."""
+    """Whether "a" at this position counts a period: within a week."""
     return (
         0 < at < len(found) - 1
         and found[at].lemma in ("a", "an")
@@ -204,17 +204,17 @@ def _period(lemmas: Sequence[str], end: int) -> str:
 def _bound(lemmas: Sequence[str], at: int) -> str:
     before = tuple(lemmas[max(0, at - 5) : at])
     found = next((sign for phrase, sign in _BOUNDS if before[-len(phrase) :] == phrase), "")
-    if not found and before[-1:] == ("than",) and before[-2:-1] and before[-2].endswith("er"):  # longer than 9
+    if not found and before[-1:] == ("than",) and before[-2:-1] and before[-2].endswith("er"):  # as in "longer than 9"
         return "<" if lexicon.base(before[-2]) in lexicon.SMALL else ">"
     return found
 
 
-# --- what follows from numbers ------------------------------------------------------------------------
+# --- computing numbers --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Computed:
-    """How a number follows from others."""
+    """A number computed from others, and how."""
 
     value: Decimal
     shown: str
@@ -225,7 +225,7 @@ class Computed:
 
 
 def computed(wanted: Quantity, given: Sequence[Quantity], claim: frozenset[str]) -> Computed | None:
-    """How a number of a claim follows from numbers of its passage, if it does by one step."""
+    """How a number of a claim follows from numbers of its passage in one step; None if it does not."""
     for found in _follows(given, claim):
         if found.value == wanted.value or (
             wanted.kind != "year" and _equal(found.value, wanted.value, wanted.is_rough)
@@ -235,7 +235,7 @@ def computed(wanted: Quantity, given: Sequence[Quantity], claim: frozenset[str])
 
 
 def roughly(wanted: Quantity, given: Sequence[Quantity]) -> bool:
-    """Whether a number that is said to be rough, or to be exceeded or not reached, is near one of these."""
+    """Whether a number given as approximate or as a bound is near one of these."""
     if wanted.bound == ">":
         return any(wanted.value <= one.value <= wanted.value * _BEYOND for one in given)
     if wanted.bound == "<" and any(one.value <= wanted.value <= one.value * _BEYOND for one in given):
@@ -250,7 +250,7 @@ def shares(lemmas: frozenset[str]) -> frozenset[Decimal]:
 
 
 def converted(wanted: Quantity, given: Sequence[Quantity]) -> bool:
-    """Whether a measure is one of these in another unit: 0.2 kilograms, of 200 grams."""
+    """Whether a measure is one of these in another unit: 0.2 kilograms for 200 grams."""
     smallest, factor = _FACTORS.get(wanted.unit, ("", Decimal(1)))
     others = (one.value * _FACTORS[one.unit][1] for one in given if _FACTORS.get(one.unit, ("?",))[0] == smallest)
     return wanted.value * factor in others

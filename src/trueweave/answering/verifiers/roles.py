@@ -25,7 +25,7 @@ _AFTER_VERB = lexicon.word_set("the a an to in on by from its his her their it f
 
 @dataclass(frozen=True)
 class Roles:
-    """What stands on the side of the one who acts, and what on the other. `subject` is what stands before the verb."""
+    """The words for the one who acts, and for the others. `subject` has those before the verb."""
 
     actors: frozenset[str]
     others: frozenset[str]
@@ -34,7 +34,7 @@ class Roles:
 
 
 def is_verb(found: Sequence[Word], at: int) -> bool:
-    """Whether the word at this place looks like a verb: by its ending, or by the word before it."""
+    """Whether the word at this position looks like a verb, by its ending or the words around it."""
     word = found[at]
     lower = word.text.casefold()
     if not word.is_content or (word.text[0].isupper() and at > 0):
@@ -53,14 +53,14 @@ def is_verb(found: Sequence[Word], at: int) -> bool:
 
 
 def is_plain_verb(found: Sequence[Word], at: int) -> bool:
-    """Whether the word at this place is a verb by its form or by an auxiliary, not only by the words around it."""
+    """Whether the word at this position is a verb by its form or an auxiliary, not only by the words around it."""
     lower = found[at].text.casefold()
     inflected = lower.endswith("ed") or (lower in IRREGULAR and lower != found[at].lemma)
     return is_verb(found, at) and (inflected or (at > 0 and found[at - 1].text.casefold() in _AUXILIARY))
 
 
 def roles(found: Sequence[Word], verb: int, borrowed: Sequence[Word] = ()) -> Roles:
-    """What stands before and after a verb, exchanged where the verb is in the passive."""
+    """The words before and after a verb, exchanged if the verb is passive."""
     before, after = [*borrowed, *found[:verb]], found[verb + 1 :]
     left = frozenset(word.stem for word in before if word.is_content and word.lemma not in _TIMES)
     right = frozenset(word.stem for word in after if word.is_content)
@@ -71,7 +71,7 @@ def roles(found: Sequence[Word], verb: int, borrowed: Sequence[Word] = ()) -> Ro
 
 
 def slots(clause: Clause, names: frozenset[str]) -> dict[str, str]:
-    """For each name in a clause, the preposition that it stands behind; "" for a subject, "object" for an object."""
+    """For each name in a clause, the preposition before it; "" for a subject, "object" for an object."""
     found: dict[str, str] = {}
     slot = ""
     acted = False
@@ -98,7 +98,7 @@ def _is_passive(found: Sequence[Word], verb: int) -> bool:
 
 
 def _agent(after: Sequence[Word]) -> frozenset[str]:
-    """Who or what stands after "by"; not how much, or when."""
+    """The agent after "by"; not an amount or a time."""
     for at, word in enumerate(after[:-1]):
         following = next((one for one in after[at + 1 :] if one.lemma not in ("a", "an", "the")), after[at + 1])
         if word.text.casefold() == "by" and not (following.is_number or following.lemma in _NO_AGENTS):

@@ -1,9 +1,9 @@
 """Verification by rules, with no model.
 
 A claim that is a sentence of its passage with one thing changed is contradicted. Each rule looks for one other way in
-which a claim can go against its passage, or say more than it: polarity and opposites, numbers with their units and
-groups, who did what to whom, quantifiers, bounds, modality, and causes. A rule that finds nothing proves nothing: rules
-only confirm that the words are there and that none of these differ.
+which a claim can conflict with its passage or go beyond it: polarity and opposites, numbers with their units and
+groups, who did what to whom, quantifiers, bounds, modality, and causes. If no rule finds anything, that proves nothing:
+rules only confirm that the words are there and that none of these differ.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from trueweave.core.evidence import Usage
 from trueweave.core.protocols import Verified
 from trueweave.text.words import foreign, language
 
-LONGEST_CLAIM = 2_000  # characters; rules compare each part of a claim with each of its basis
+LONGEST_CLAIM = 2_000  # characters; rules compare each part of a claim with each part of its basis
 LONGEST_BASIS = 10_000
 
 _RULES: tuple[Callable[[Case], Iterator[Problem]], ...] = (
@@ -51,7 +51,7 @@ _RULES: tuple[Callable[[Case], Iterator[Problem]], ...] = (
 
 
 class RulesVerifier:
-    """Compares words, names and numbers in any language, and what is said of them in English."""
+    """Compares words, names and numbers in any language, and what is said about them in English."""
 
     name = "rules"
     statuses: frozenset[CheckStatus] = frozenset(("quoted", "computed", "contradicted"))
@@ -62,7 +62,7 @@ class RulesVerifier:
 
 
 def judge(claim: Claim) -> Judgement:
-    """Quoted or computed if nothing goes against a claim, and else why not."""
+    """Quoted or computed if no rule objects to the claim; otherwise contradicted or not checked, with the reason."""
     if len(claim.text) > LONGEST_CLAIM or len(claim.shown) > LONGEST_BASIS:
         return Judgement("not checked", "it is too long to check")
     claim = _normalised(claim)

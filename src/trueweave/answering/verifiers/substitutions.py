@@ -1,4 +1,4 @@
-"""Whether a claim has put one thing of the passage in the place of another: Busan where it says Rotterdam."""
+"""Whether a claim has replaced one thing of the passage with another: Busan where it says Rotterdam."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from trueweave.answering.verifiers.times import MONTHS, WEEKDAYS
 _PREPOSITIONS = lexicon.word_set("in at to from by of for with against on under over into near")
 _WITHIN = lexicon.word_set("of the a an his her its their")
 _STANDING_FOR = lexicon.word_set("those that one ones")
-_LONGEST = 4  # words behind a preposition that belong to it
+_LONGEST = 4  # words after a preposition that belong to it
 
 Place = tuple[str, str]
 
 
 def substitutions(case: Case) -> Iterator[Problem]:
-    """Another thing of the passage behind the same word and preposition, or another quality of the same thing."""
+    """Another thing of the passage after the same word and preposition, or another quality of the same thing."""
     if case.computed or any(clause.is_negated for clause in case.claim.clauses):
         return
     known = case.passage.content
@@ -43,14 +43,14 @@ def substitutions(case: Case) -> Iterator[Problem]:
 
 
 def _about(case: Case) -> list[Sequence[Word]]:
-    """The sentences of the basis; or, where the claim begins with a name, the clauses that have this name."""
+    """The sentences of the basis; or, if the claim begins with a name, the clauses that contain this name."""
     first = next((word.stem for word in case.claim.words if word.is_content), "")
     named = [clause.words for clause in case.shown if first in case.names and first in clause.content]
     return list(named or (sentence.words for sentence in case.basis))
 
 
 def _behind(found: Sequence[Word]) -> Iterator[tuple[Place, frozenset[str]]]:
-    """What stands behind each preposition, with the word before that and the preposition as its place."""
+    """The words after each preposition, keyed by the word before it and the preposition."""
     head = ""
     for at, word in enumerate(found):
         lower = word.text.casefold()
@@ -68,7 +68,7 @@ def _behind(found: Sequence[Word]) -> Iterator[tuple[Place, frozenset[str]]]:
 
 
 def _before(found: Sequence[Word]) -> Iterator[tuple[Place, frozenset[str]]]:
-    """What stands right before each noun, with the noun as its place: lake, of lake water."""
+    """The word right before each noun, keyed by the noun: lake, of lake water."""
     for at, (one, other) in enumerate(pairwise(found)):
         if one.is_content and other.is_content and not is_verb(found, at) and not is_verb(found, at + 1):
             yield (other.stem, "before"), frozenset((one.stem,))

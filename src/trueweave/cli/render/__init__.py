@@ -1,1 +1,1 @@
-"""What several commands print: tables, lines, progress bars, money, evidence and what was looked up."""
+"""Output that several commands share: tables, lines, progress bars, money, evidence and lookup results."""

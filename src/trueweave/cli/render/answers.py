@@ -1,4 +1,4 @@
-"""Answers for people to read: what they cite, what checking them found, and what they took."""
+"""Printing answers: their citations, the results of checking them, and their cost."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LONGEST_QUOTE = 400
 
 
 def citation_lines(found: Sequence[Citation]) -> list[RenderableType]:
-    """What is cited: each page or section of a passage once, with all that is quoted from it."""
+    """The citations: each page or section of a passage once, with all quotes from it."""
     by_place: defaultdict[tuple[int, str], list[Citation]] = defaultdict(list)
     for one in sorted(found, key=lambda one: (one.mark, one.start)):
         by_place[one.mark, one.source].append(one)
@@ -35,8 +35,8 @@ def citation_lines(found: Sequence[Citation]) -> list[RenderableType]:
 
 
 def check_lines(answer: Answer) -> list[RenderableType]:
-    """What checking found: what was computed, what was not confirmed, each with its reason and what the passage says,
-    what was replaced, and how many sentences have which status."""
+    """The results of checking: what was computed, what was not confirmed (with the reason and what the passage says),
+    what was replaced, and the number of sentences by status."""
     return [*_computed(answer), *_unconfirmed(answer), *_repaired(answer), *_counted(answer)]
 
 
@@ -65,7 +65,7 @@ def _now(repair: Repair) -> str:
 
 
 def _counted(answer: Answer) -> list[RenderableType]:
-    """How many sentences have which verdict, and which verifiers checked them."""
+    """The number of sentences by verdict, and the verifiers that checked them."""
     if not answer.checks:
         return []
     verdicts = Counter(one.verdict for one in answer.sentences if one.claims)
@@ -76,7 +76,7 @@ def _counted(answer: Answer) -> list[RenderableType]:
 
 
 def cost_line(evidence: Evidence, usage: Usage, currency: str, seconds: float | None = None) -> Text:
-    """One dim line: the method, what it found, how long it took, and what models were given for it."""
+    """One dim line: the method, what it found, how long it took, and the usage of models."""
     trace = evidence.trace
     method = " → ".join([trace.method, *(step.best[0].item for step in trace.steps if step.what == "chose")])
     found = f"{method}: {count(len(evidence.passages), 'passage')} in {1000 * trace.seconds:,.0f} ms"
@@ -85,7 +85,7 @@ def cost_line(evidence: Evidence, usage: Usage, currency: str, seconds: float | 
 
 
 def usage_words(usage: Usage, currency: str) -> list[str]:
-    """What models took, in words; nothing where none was asked."""
+    """The usage of models, in words; empty if none was called."""
     words = [count(usage.calls, "call"), f"{usage.tokens_in + usage.tokens_out:,} tokens"] if usage.calls else []
     if usage.calls and usage.price != 0:
         words.append("price not known" if usage.price is None else money(usage.price, currency))
@@ -108,7 +108,7 @@ def _claimed(sentence: Sentence) -> str:
 
 
 def answer_notes(answer: Answer) -> list[RenderableType]:
-    """What comes under an answer."""
+    """What is printed under an answer."""
     text: list[RenderableType] = []
     if answer.finish == "length":
         text += ["", warning("The answer was cut off: it is as long as max_answer_tokens in the settings allows.")]
@@ -116,7 +116,7 @@ def answer_notes(answer: Answer) -> list[RenderableType]:
 
 
 def no_answer_lines(answer: Answer, *, context_only: bool, show_evidence: bool) -> list[RenderableType]:
-    """What is shown when no model was asked: the context as it is, or the passages."""
+    """What is shown if no model was called: the whole context, or the passages."""
     if not answer.evidence:
         return [
             warning(f"Nothing was found: {answer.evidence.reason}" if answer.evidence.reason else "Nothing was found.")
@@ -133,7 +133,7 @@ def _reasoning(answer: Answer) -> list[RenderableType]:
 
 
 def answer_advice(answer: Answer, *, is_answered: bool, is_filtered: bool, show_evidence: bool) -> list[RenderableType]:
-    """What to do now, where there is something to do."""
+    """What to do next, if there is anything."""
     question = shlex.quote(answer.question)
     if not answer.evidence and is_filtered:
         return [Text("Check --document and --where: only what they let through was looked at.")]

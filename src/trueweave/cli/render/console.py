@@ -19,11 +19,11 @@ from trueweave.cli.render.printable import printable
 
 
 class SafeConsole(Console):
-    """A console on which nothing that is printed can control the terminal: all text for people goes through it. When
-    its reader is gone, as with `head`, the command ends silently."""
+    """A console on which nothing that is printed can control the terminal: all text for people goes through it. If its
+    reader closes the pipe, as `head` does, the command ends silently."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """The segments to print. Those of Rich's own that move the cursor stay as they are."""
+        """The segments to print. Rich's own segments that move the cursor are not changed."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(printable(segment.text), segment.style)
 
@@ -31,24 +31,24 @@ class SafeConsole(Console):
         end_unread(self)
 
 
-# Names come from documents, so nothing in them may be taken for markup.
+# Names come from documents, so nothing in them may be interpreted as markup.
 out = SafeConsole(highlight=False, markup=False, emoji=False)
 err = SafeConsole(highlight=False, markup=False, emoji=False, stderr=True)
 _TOLD = frozenset({"document.failed", "job.failed", "model.retry"})
-NOBODY_READS = 141  # what a shell says of a program that SIGPIPE ended
+NOBODY_READS = 141  # a shell's exit code for a program ended by SIGPIPE
 
 
 def end_unread(console: Console) -> NoReturn:
     """End the command, as the reader of its output is gone."""
     console.quiet = True
-    # What is still in the buffer is written when the program ends, which must not fail.
+    # The rest of the buffer is written when the program ends, which must not fail.
     os.dup2(os.open(os.devnull, os.O_WRONLY), console.file.fileno())
     raise typer.Exit(NOBODY_READS)
 
 
 def make_stderr_safe() -> None:
-    """Escape what goes to stderr past the console, too: log lines and tracebacks. Log records of events that commands
-    print themselves are left out."""
+    """Escape what goes to stderr without the console, too: log lines and tracebacks. Log records of events that
+    commands print themselves are left out."""
     handler = logging.StreamHandler()
     handler.setFormatter(_SafeFormatter())
     handler.addFilter(lambda record: getattr(record, "event", "") not in _TOLD)
@@ -83,7 +83,7 @@ def spinner(what: str) -> Iterator[None]:
 
 @contextmanager
 def changing_line(what: str) -> Iterator[Callable[[str], None]]:
-    """The same with a line that tells how far it is, by what it is called with."""
+    """A spinner with a progress text, which is set by calling the returned function."""
     if not err.is_terminal:
         yield lambda _: None
         return
@@ -92,5 +92,5 @@ def changing_line(what: str) -> Iterator[Callable[[str], None]]:
 
 
 def print_to(console: Console, part: RenderableType) -> None:
-    """Print with lines broken between words on a terminal, and only where the text has them elsewhere."""
+    """Print, breaking lines between words on a terminal, and only at the text's own line breaks elsewhere."""
     console.print(part, soft_wrap=not console.is_terminal)

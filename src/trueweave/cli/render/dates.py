@@ -1,4 +1,4 @@
-"""Moments, as people write and read them."""
+"""Parsing and printing points in time."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=
 
 
 def parse_moment(text: str) -> datetime:
-    """A moment from `2026-07-01` or `2026-07-01T14:30`, which are in local time unless they say otherwise; or so long
-    ago: `12h`, `7d`, `2w`."""
+    """A time from `2026-07-01` or `2026-07-01T14:30`, in local time unless it has a time zone; or from how long ago it
+    was: `12h`, `7d`, `2w`."""
     wanted = text.strip()
     try:
         if found := _AGO.fullmatch(wanted):
@@ -28,5 +28,5 @@ def parse_moment(text: str) -> datetime:
 
 
 def local_time(moment: datetime) -> str:
-    """A moment in local time, to the minute."""
+    """A point in time in local time, to the minute."""
     return f"{moment.astimezone():%Y-%m-%d %H:%M}"

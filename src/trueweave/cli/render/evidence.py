@@ -1,4 +1,4 @@
-"""Evidence for people to read: passages, what goes along with them, and how it was found."""
+"""Printing evidence: passages, entities, relations, paths, and how they were found."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from trueweave.core.graph import Entity, Relation
 
 _EXCERPT = 320  # characters of a passage
-_NAMED = 3  # places where a text stands as well
+_NAMED = 3  # other places of the same text
 _MOST = 10  # of entities, relations and paths; --json has all
 _LONGEST = 60  # characters of a source
-_HEADING = re.compile(r"^#{1,6}[ \t].*\n*", re.MULTILINE)  # the source names them
+_HEADING = re.compile(r"^#{1,6}[ \t].*\n*", re.MULTILINE)  # the source already names them
 
 
 def evidence_lines(evidence: Evidence, question: str) -> list[RenderableType]:
-    """All that was found and how, the most telling part of each passage in place of the whole."""
+    """Everything that was found and how, with an excerpt of each passage instead of the whole."""
     parts: list[RenderableType] = [*text_lines(evidence, question)]
     if evidence.entities:
         parts += ["", _headed("Entities", len(evidence.entities)), described_entities(evidence.entities[:_MOST])]
@@ -57,8 +57,8 @@ def _report(report: Report, numbers: Mapping[UUID, int], question: str) -> list[
 def passage_lines(
     found: Sequence[Passage], question: str, connections: Sequence[Connection] = ()
 ) -> list[RenderableType]:
-    """Passages by their numbers, each with its score, its source, the entities that led to it and the part that comes
-    nearest to the question."""
+    """Numbered passages, each with its score, its source, the entities that led to it and the part that best matches
+    the question."""
     parts: list[RenderableType] = []
     for number, passage in enumerate(found, 1):
         parts += [
@@ -74,7 +74,7 @@ def passage_lines(
 
 
 def _connections_line(connections: Sequence[Connection]) -> list[RenderableType]:
-    """A line with the entities that led to a passage and the neighbours that were found with them, if any did."""
+    """A line with the entities that led to a passage, and the neighbours found with them, if any."""
     if not connections:
         return []
     told = []
@@ -85,7 +85,7 @@ def _connections_line(connections: Sequence[Connection]) -> list[RenderableType]
 
 
 def copies_line(passage: Passage) -> list[RenderableType]:
-    """A line that says where else a text stands, if it does."""
+    """A line that says where else a text occurs, if it does."""
     if not passage.copies:
         return []
     named = [one_line(one.source, _LONGEST) for one in passage.also[:_NAMED]]
@@ -106,7 +106,7 @@ def trace_lines(found: Trace) -> list[RenderableType]:
 
 
 def excerpt(text: str, question: str) -> str:
-    """As much of a passage as is read at a glance, from the sentence that has most of the question's words."""
+    """A short excerpt of a passage, from the sentence with most of the question's words."""
     from trueweave.text import sentences, words
 
     text = _HEADING.sub("", text) or text
@@ -125,13 +125,13 @@ def _headed(what: str, number: int) -> Text:
 
 
 def described_entities(found: Sequence[Entity]) -> TextTable:
-    """Entities with a description each: the summary, where there is one."""
+    """Entities with their summaries or, if they have none, descriptions."""
     rows = ((one.name, one.type, f"{one.count:,}", f"{one.degree:,}", one.summary or one.description) for one in found)
     return table("name", "type", ">mentions", ">relations", "~description", rows=rows)
 
 
 def relation_table(found: Sequence[Relation]) -> TextTable:
-    """Relations with their ends, and what is said of them. Types have a column where there are any."""
+    """Relations with their ends and descriptions. There is a column for types if any relation has one."""
     typed = any(one.type for one in found)
     rows = (
         (one.source_name, one.target_name, *([one.type] if typed else []), decimal(one.weight), description(one))
@@ -141,7 +141,7 @@ def relation_table(found: Sequence[Relation]) -> TextTable:
 
 
 def description(one: Relation) -> str:
-    """What is said of a relation, on one line."""
+    """The description of a relation, on one line."""
     lines = [line if line.endswith((".", "!", "?", "。")) else f"{line};" for line in one.description.splitlines()]
     return one_line(one.summary or " ".join(lines).removesuffix(";") or ", ".join(one.keywords), 1000)
 

@@ -23,7 +23,7 @@ def next_step(command: str, why: str = "", heading: str = "Next") -> Text:
 
 
 def heading(what: str, shown: int, there: int | None = None, *, more: str = "") -> Text:
-    """A heading with how many there are, how many of them are shown, and how to see `more`."""
+    """A heading with the total number, how many of them are shown, and how to see `more`."""
     there = shown if there is None else there
     of = f"  {there:,}" if shown >= there else f"  {there:,}, the first {shown:,} of them{more}"
     return Text.assemble((what, "bold"), (of, "dim"))
@@ -35,7 +35,7 @@ def warning(text: str) -> Text:
 
 
 def indented(text: str, columns: int = 2) -> RenderableType:
-    """A line under another, and under itself where it is broken."""
+    """An indented line, which stays indented where it is wrapped."""
     return Padding(text, (0, 0, 0, columns)) if out.is_terminal else Text(f"{' ' * columns}{text}")
 
 
@@ -49,23 +49,23 @@ def _plural(noun: str) -> str:
 
 
 def short_id(id_: object) -> str:
-    """The beginning of an id, as it is shown and typed. Commands accept any beginning that only one id has."""
+    """The first characters of an id, as shown and typed. Commands accept any unique prefix of an id."""
     return str(id_)[:_SHORT]
 
 
 def one_line(text: str, longest: int = 200) -> str:
-    """A text on one line, cut between words where it is too long."""
+    """A text on one line, cut between words if it is too long."""
     line = " ".join(text.split())
     return line if len(line) <= longest else f"{line[: longest + 1].rpartition(' ')[0] or line[:longest]} …"
 
 
 def path_from_here(file: Path) -> Path:
-    """A path as it is best typed: from here, if it is within."""
+    """A path in the form that is easiest to type: relative, if it is within the current folder."""
     return file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
 
 
 def decimal(value: float) -> str:
-    """A number with as many of three decimals as it needs."""
+    """A number with up to three decimals."""
     return f"{value:,.3f}".rstrip("0").rstrip(".")
 
 

@@ -1,4 +1,4 @@
-"""What was looked up, for people to read: documents, entities, relations and paths."""
+"""Printing lookup results: documents, entities, relations and paths."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _WORDS = {"vectors": "meaning", "words": "the words of names"}
 
 
 def entity_hits(found: Hits[Entity]) -> tuple[dict[str, object], RenderableType, Text]:
-    """Entities that fit a text, for programs and for people, and how they were looked for."""
+    """Entities that match a text, as JSON and as a table, and how they were searched for."""
     some = [one.item for one in found.items]
     return _hits("entities", found), entity_table(some) if some else "No entity fits.", _found_by(found)
 
 
 def relation_hits(found: Hits[Relation]) -> tuple[dict[str, object], RenderableType, Text]:
-    """The same for relations."""
+    """Relations that match a text, likewise."""
     some = [one.item for one in found.items]
     return _hits("relations", found), relation_table(some) if some else "No relation fits.", _found_by(found)
 
@@ -53,7 +53,7 @@ def _found_by(found: Hits[T]) -> Text:
 
 
 def entity_table(found: Sequence[Entity]) -> TextTable:
-    """Entities with their other spellings, and their descriptions as documents give them."""
+    """Entities with their other spellings, and their descriptions from documents."""
     rows = ((one.name, one.type, f"{one.count:,}", f"{one.degree:,}", _aliases(one), _described(one)) for one in found)
     return table("name", "type", ">mentions", ">relations", "~also written", "~description", rows=rows)
 
@@ -88,7 +88,7 @@ def entity_lines(found: EntityDetails) -> list[RenderableType]:
 
 
 def _relations_of(one: Entity, found: Sequence[Relation]) -> TextTable:
-    """Relations as one end sees them."""
+    """Relations from the point of view of one end."""
     typed = any(relation.type for relation in found)
     made = table("", "with", *(["type"] if typed else []), ">weight", "~description")
     for relation in found:
@@ -110,7 +110,7 @@ def _passages(found: Sequence[Passage], about: str) -> Iterable[RenderableType]:
 def document_list(
     found: list[DocumentInfo], there: int, limit: int, *, with_notes: bool, narrowed: bool = False
 ) -> list[RenderableType]:
-    """Documents with their titles and sizes, or with their notes; and how to see more."""
+    """Documents with their titles and sizes, or with their notes, and how to see more."""
     if not there:
         return [NOTHING_YET]
     if not found:
@@ -126,7 +126,7 @@ def document_list(
 
 
 def document_lines(found: DocumentDetails, first: int) -> list[RenderableType]:
-    """A document with what it mentions and some of its chunks."""
+    """A document with the entities it mentions and some of its chunks."""
     facts = {"title": one_line(found.title)} if found.title else {}
     facts |= {"added": local_time(found.added), "chunks": f"{found.chunks:,}"}
     facts |= {
@@ -165,7 +165,7 @@ def _chunks(found: DocumentDetails, first: int) -> Iterable[RenderableType]:
 
 
 def path_lines(found: EntityPath) -> list[RenderableType]:
-    """A path, step by step, with what states each."""
+    """A path, step by step, with the passages that state each relation."""
     names = " - ".join(one_line(one.name) for one in found.entities)
     text: list[RenderableType] = [Text.assemble((names, "bold"), (f"  {count(len(found.steps), 'relation')}", "dim"))]
     for step in found.steps:

@@ -1,4 +1,4 @@
-"""Amounts of money and tokens: what may be spent, what was, and estimates."""
+"""Amounts of money and tokens: budgets, spending and estimates."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def budget_rows(found: Budget, currency: str) -> dict[str, str]:
-    """A budget, for people."""
+    """A budget as rows to print."""
     left = "no limit"
     if found.price_cap is not None:
         left = f"{money(max(found.price_cap - found.price - found.held_price, Decimal(0)), currency)} left"
@@ -39,7 +39,7 @@ def _spent(price: Decimal, tokens: int, currency: str) -> str:
 
 
 def receipt_table(spent: Sequence[Spent], currency: str) -> TextTable:
-    """What was spent, one line a stage and model, and the sum where there are several."""
+    """What was spent, one line per stage and model, and the sum if there are several."""
     made = table("stage", "model", ">calls", ">tokens in", ">tokens out", ">price")
     for one in spent:
         calls, *tokens = _figures(one)
@@ -58,7 +58,7 @@ def _figures(one: Spent | SpentOn) -> tuple[str, str, str]:
 
 
 def receipt_by_document(spent: Sequence[SpentOn], currency: str) -> TextTable:
-    """What was spent, one line a document and model."""
+    """What was spent, one line per document and model."""
     rows = ((one.document, one.model, *_figures(one), _price(one.price, currency)) for one in spent)
     return table("document", "model", ">calls", ">tokens in", ">tokens out", ">price", rows=rows)
 
@@ -75,7 +75,7 @@ _TIMES = {"": 1, "k": 1_000, "m": 1_000_000}
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What may be spent: so much money, or so many tokens, or, with neither, as much as it takes."""
+    """What may be spent: an amount of money, or a number of tokens, or with neither, no limit."""
 
     price: Decimal | None = None
     tokens: int | None = None
@@ -105,7 +105,7 @@ def allowance_words(allowance: Allowance, currency: str) -> str:
 
 
 def short_number(number: int) -> str:
-    """A number where there is little room: `950`, `12.3k`, `4.1M`."""
+    """A number in short form: `950`, `12.3k`, `4.1M`."""
     for size, unit in ((1_000_000, "M"), (1_000, "k")):
         if number >= size:
             return f"{number / size:.1f}{unit}"
@@ -117,7 +117,7 @@ def _number(text: str) -> Decimal:
 
 
 def document_estimate(found: Estimate, currency: str) -> list[RenderableType]:
-    """An estimate for people: the figures, what they rest on, and what to do where a price is missing."""
+    """An estimate to print: the figures, what they are based on, and what to do if a price is missing."""
     from trueweave.ingest.estimate import ASSUMED_OUT
     from trueweave.ingest.own import BUILT_IN_EXTRACTORS
 
@@ -149,7 +149,7 @@ def document_estimate(found: Estimate, currency: str) -> list[RenderableType]:
 
 
 def report_estimate(found: ReportEstimate, currency: str) -> list[RenderableType]:
-    """An estimate of reports about communities, for people."""
+    """An estimate for community reports to print."""
     rows: dict[str, object] = {"reports": f"{found.reports:,} to write, {found.current:,} up to date"}
     if not found.model:
         return [pairs({**rows, "model": "none: nothing is asked, nothing is paid"})]
@@ -164,7 +164,7 @@ def report_estimate(found: ReportEstimate, currency: str) -> list[RenderableType
 
 
 def embedding_estimate(found: EmbeddingEstimate, currency: str) -> list[RenderableType]:
-    """An estimate of embedding everything again, for people."""
+    """An estimate for embedding everything again to print."""
     present = f" ({count(found.present, 'text')} embedded already)" if found.present else ""
     rows = {
         "texts": f"{found.texts:,} to embed with {found.model}{present}",

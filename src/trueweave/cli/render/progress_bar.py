@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 @contextmanager
 def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """A bar on stderr, if that is a terminal; call what it gives with how many more are done. The total may be
-    unknown."""
+    """A bar on stderr, if that is a terminal. Call the yielded function with the number of further units done. The
+    total may be unknown."""
     figures = "{task.completed:,.0f}" + ("" if total is None else " of {task.total:,.0f}")
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn(figures))
     with Progress(*columns, Rate(), console=err, disable=not err.is_terminal) as bar:
@@ -40,8 +40,8 @@ def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def stages() -> Iterator[Callable[[str, int, int], None]]:
-    """A bar on stderr, if that is a terminal, for each stage of long work; call what it gives with a stage, and how
-    many of how many units are done."""
+    """A bar on stderr, if that is a terminal, for each stage of a long task. Call the yielded function with a stage,
+    the number of units done, and their total."""
     columns = (TextColumn("{task.description}"), BarColumn(16), TextColumn("{task.completed:,.0f}/{task.total:,.0f}"))
     with Progress(*columns, Rate(), console=err, disable=not err.is_terminal) as shown:
         tasks: dict[str, TaskID] = {}
@@ -56,7 +56,8 @@ def stages() -> Iterator[Callable[[str, int, int], None]]:
 
 @contextmanager
 def downloading() -> Iterator[Callable[[ModelDownload], None]]:
-    """A bar on stderr, if that is a terminal, for each file of a model; call what it gives with how far one is."""
+    """A bar on stderr, if that is a terminal, for each file of a model. Call the yielded function with the progress of
+    a file."""
     bar = BarColumn(24 if err.width >= 100 else 12)
     columns = TextColumn("Downloading {task.description}"), bar, DownloadColumn(), TransferSpeedColumn()
     with Progress(*columns, TimeRemainingColumn(), console=err, disable=not err.is_terminal) as shown:
@@ -72,7 +73,7 @@ def downloading() -> Iterator[Callable[[ModelDownload], None]]:
 
 
 class Rate(ProgressColumn):
-    """How many a second since the beginning, how long it has taken, and how long it will take at that rate."""
+    """The average rate since the start, the elapsed time, and the remaining time at that rate."""
 
     def render(self, task: Task) -> Text:
         elapsed = task.elapsed or 0.0
@@ -82,7 +83,7 @@ class Rate(ProgressColumn):
 
 
 def _rate(rate: float) -> str:
-    """So many a second, or a minute where that is fewer than one."""
+    """The rate per second, or per minute if it is below one per second."""
     return f"{60 * rate:,.0f}/min" if 0 < rate < 1 else f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s"
 
 

@@ -1,4 +1,4 @@
-"""The summary of a run: which files could not be read or were skipped, and why; which reports were written."""
+"""The summary of a run: files that could not be read or were skipped, and why, and reports written."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from trueweave.core.money import Spent
 
 SHOWN = 5  # problems of each kind; --json has all
-NAMED = 3  # files or documents of those that have the same reason
+NAMED = 3  # files or documents named for each reason
 
 
 class Countdown:
-    """The seconds until a model is asked again."""
+    """The seconds until a model is called again."""
 
     def __init__(self) -> None:
         self._until: float | None = None
 
     def begin(self, pause: float) -> None:
-        """A try is due after so many seconds. One that is due earlier stays."""
+        """Start counting down `pause` seconds, unless a countdown is running."""
         now = time.monotonic()
         if pause and (self._until is None or self._until <= now):
             self._until = now + pause
@@ -49,8 +49,8 @@ class Countdown:
 
 
 class IngestTally:
-    """A listener that collects what is shown at the end of a run, with the names of all files, or of the first of
-    them."""
+    """A listener that collects what is shown at the end of a run, with the names of all files, or only the first
+    ones."""
 
     def __init__(self, *, show_all: bool = False) -> None:
         self.new = 0
@@ -112,11 +112,11 @@ class IngestTally:
 
     @property
     def is_incomplete(self) -> bool:
-        """Whether files could not be read or documents were refused. Files that are skipped were not meant."""
+        """Whether files could not be read or documents were refused. Skipped files do not count."""
         return bool(self.unreadable or self.refused)
 
     def answer(self) -> dict[str, object]:
-        """For programs."""
+        """The collected results as JSON."""
         return {
             "unreadable": self.unreadable,
             "refused": self.refused,
@@ -125,7 +125,7 @@ class IngestTally:
         }
 
     def lines(self) -> list[RenderableType]:
-        """For people: nothing where all went well."""
+        """The collected results as lines to print; none if all went well."""
         shown: list[RenderableType] = []
         if self.unreadable:
             shown += self._some([one.reason for one in self.unreadable], "file", "could not be read")
@@ -152,7 +152,7 @@ class IngestTally:
 
 @dataclass(frozen=True)
 class Reason:
-    """A reason, how many things it holds for, and the names of the first of them, or of all."""
+    """A reason, how many items it applies to, and the names of the first of them, or of all."""
 
     reason: str
     number: int
@@ -160,7 +160,7 @@ class Reason:
 
 
 class ReportTally:
-    """A listener that counts reports, and prints what their writing waits for, once until it continues."""
+    """A listener that counts reports, and prints what they are waiting for, once per wait."""
 
     def __init__(self) -> None:
         self.reports = 0
@@ -187,7 +187,7 @@ class ReportTally:
 
 
 def first_of(problems: Sequence[str], noun: str, what: str, how: str, most: int = SHOWN) -> list[RenderableType]:
-    """The first of some problems, under a heading that counts them; and `how` to see the others."""
+    """The first problems, under a heading with their number, and `how` to see the others."""
     more = len(problems) - most
     return [
         warning(f"{count(len(problems), noun)} {what}:"),
@@ -197,7 +197,7 @@ def first_of(problems: Sequence[str], noun: str, what: str, how: str, most: int 
 
 
 def grouped_lines(reasons: Iterable[Reason], noun: str, what: str, how: str) -> list[RenderableType]:
-    """One line for each reason, the most frequent first, with names; and `how` to see those that are left out."""
+    """One line per reason, the most frequent first, with names, and `how` to see those that are left out."""
     ordered = sorted(reasons, key=lambda one: (-one.number, one.reason))
     return [Text(f"{count(one.number, noun)} {what}: {one.reason} ({_named(one, how)})") for one in ordered]
 
@@ -220,23 +220,23 @@ class IngestOutcome:
 
 
 def count_line(read: int, new: int, came_in: int) -> str:
-    """How many documents were read, how many of them were new, and how many of those came in."""
+    """How many documents were read, how many of them were new or changed, and how many of those were added."""
     told = f"{count(read, 'document')} read, {new:,} new or changed"
     return f"{told}." if came_in == new else f"{told}; {came_in:,} added."
 
 
 def empty_lines(paths: Sequence[str]) -> list[RenderableType]:
-    """Why nothing was read, where nothing was skipped either: the folders have no files."""
+    """Why nothing was read although nothing was skipped: the folders have no files."""
     return [warning(f"There are no files in {path}.") for path in paths if Path(path).is_dir()]
 
 
 def stopped_line(found: IngestOutcome) -> str:
-    """How far a run came that was stopped."""
+    """The progress of a run that was stopped."""
     return f"{count(found.came_in, 'document')} added, {found.waiting:,} waiting."
 
 
 def note_lines(found: IngestOutcome) -> list[RenderableType]:
-    """Notes on documents, and which documents failed."""
+    """Notes on documents, and the documents that failed."""
     notes = [Reason(note.text, note.documents, note.uris) for note in found.notes]
     text = grouped_lines(notes, "document", "with a note", "trueweave documents --notes shows them")
     if found.failed:

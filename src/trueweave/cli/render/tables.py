@@ -1,7 +1,7 @@
-"""Tables that lose no names: what does not fit on a terminal is broken, descriptions are cut, and elsewhere nothing is.
+"""Tables that never cut names: on a terminal, long names are wrapped and descriptions are cut; elsewhere nothing is.
 
-A table as wide as its terminal is laid out in three steps. Names are broken into several lines and descriptions cut, as
-long as each has room for a few words. Where there is less, descriptions are left out, the last of them last. And where
+A table for a terminal is laid out in up to three steps. Names are wrapped to several lines and descriptions cut, as
+long as each has room for a few words. If there is less room, descriptions are left out, from the first to the last. If
 even names and numbers do not fit side by side, each row becomes a paragraph.
 """
 
@@ -18,14 +18,14 @@ from rich.text import Text
 from trueweave.cli.render.printable import printable
 
 Kind = Literal["name", "number", "description"]
-_LEAST_NAME = 16  # columns, for one that is longer
+_LEAST_NAME = 16  # columns, for longer names
 _LEAST_DESCRIPTION = 12
 _KINDS: dict[str, Kind] = {">": "number", "~": "description"}
 
 
 class TextTable:
-    """Rows under headings. A heading begins with > where a column has numbers, with ~ where it has descriptions; names
-    are in all others."""
+    """Rows under headings. A heading begins with > for a column of numbers, and with ~ for descriptions; all other
+    columns have names."""
 
     def __init__(
         self, headings: Sequence[str], *, gap: int = 2, styles: Sequence[str] = (), headed: bool = True
@@ -38,7 +38,7 @@ class TextTable:
         self._rows: list[tuple[list[str], str]] = []
 
     def add_row(self, *cells: str, style: str = "") -> None:
-        """Add a row; cells that are left out are empty."""
+        """Add a row; omitted cells are empty."""
         tidy = [printable(" ".join(cell.splitlines())) for cell in cells]
         self._rows.append(([*tidy, *[""] * (len(self._kinds) - len(tidy))], style))
 
@@ -59,7 +59,7 @@ class TextTable:
         return [column for column, kind in enumerate(self._kinds) if kind in kinds]
 
     def _widths(self, wanted: Sequence[int], most: int) -> dict[int, int]:
-        """How wide each column is that is shown; none, if not even names and numbers fit."""
+        """The widths of the columns that are shown; empty if not even names and numbers fit."""
         descriptions = self._of("description")
         for left_out in range(len(descriptions) + 1):
             names = {column: wanted[column] for column in self._of("name")}
@@ -80,7 +80,7 @@ class TextTable:
             yield from self._row(console, cells, style, widths)
 
     def _row(self, console: Console, cells: Sequence[str], style: str, widths: dict[int, int]) -> Iterator[Text]:
-        """A row as as many lines as its longest name takes."""
+        """A row, in as many lines as its longest name takes."""
         parts = {column: self._cell(console, cells[column], column, width) for column, width in widths.items()}
         for n in range(max(map(len, parts.values()))):
             line = Text(no_wrap=True, overflow="ignore", style=style)
@@ -119,7 +119,7 @@ def table(*headings: str, rows: Iterable[Sequence[str]] = (), gap: int = 2, styl
 
 
 def pairs(values: Mapping[str, object]) -> TextTable:
-    """Names and values, one pair a line."""
+    """Names and values, one pair per line."""
     made = TextTable(("name", "value"), styles=("dim",), headed=False)
     for name, value in values.items():
         made.add_row(name, str(value))
@@ -127,7 +127,7 @@ def pairs(values: Mapping[str, object]) -> TextTable:
 
 
 def _fitted(wanted: dict[int, int], room: int) -> dict[int, int]:
-    """The wanted widths, the widest of them reduced until all fit."""
+    """The wanted widths, with the widest reduced until all fit."""
     fitted = dict(wanted)
     while sum(fitted.values()) > room and max(fitted.values()) > 1:
         widest = max(fitted.values())

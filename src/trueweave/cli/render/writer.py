@@ -1,4 +1,4 @@
-"""An answer while it is written: words as they come, on lines that fit."""
+"""Writing an answer as it arrives, word by word, on lines that fit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MARK = re.compile(r"\[\d{1,3}\]")
 
 
 class Writer:
-    """Writes pieces of a text to a console. On a terminal a word is held back until it is whole, so that lines are
+    """Writes pieces of a text to a console. On a terminal, a word is held back until it is complete, so that lines are
     broken between words; elsewhere everything is written as it is."""
 
     def __init__(self, console: Console) -> None:
@@ -26,7 +26,7 @@ class Writer:
         self.has_written = False
 
     def write(self, piece: str) -> None:
-        """Take a piece, and write what is whole."""
+        """Take in a piece, and write what is complete."""
         self.has_written = self.has_written or bool(piece)
         if not self._console.is_terminal:
             self._print(printable(piece))
@@ -37,15 +37,15 @@ class Writer:
         self._held = last
 
     def end(self) -> None:
-        """Write what is left, and end the line."""
+        """Write the rest, and end the line."""
         self._place(self._held)
         self._held = ""
         if self.has_written:
             self._print("\n")
 
     def _place(self, word: str) -> None:
-        """Write a word, or the space before the next one. Space where a line is broken is not written: it may not fit,
-        and then the terminal breaks the line as well."""
+        """Write a word with the space before it. Space at a line break is not written: if it did not fit, the terminal
+        would break the line again."""
         if "\n" in word:
             text = word[word.index("\n") :]
             self._gap, self._column = "", cell_len(text.rpartition("\n")[2])
@@ -63,4 +63,4 @@ class Writer:
     def _print(self, text: str) -> None:
         shown = Text(text)
         shown.highlight_regex(_MARK, "cyan")
-        self._console.print(shown, end="", soft_wrap=True)  # which flushes
+        self._console.print(shown, end="", soft_wrap=True)  # this also flushes

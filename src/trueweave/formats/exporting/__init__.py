@@ -1,6 +1,6 @@
-"""Exports: a workspace as a file, in the format that the file's name ends in.
+"""Exports: a workspace as a file, in the format that the file extension selects.
 
-.jsonl is the record, documents with all that is said in them, which `trueweave import` reads back; the others are the
+.jsonl is the record, documents with everything said in them, which `trueweave import` reads back; the others are the
 graph with its communities. Files are written as rows are read, so they may be larger than memory.
 """
 
@@ -25,7 +25,7 @@ _MODULES = {
 
 
 async def write(workspace: Workspace, path: Path) -> None:
-    """Write a file in the format of its ending. What was there stays until all is written, or if that fails."""
+    """Write a file in the format of its extension. An existing file is replaced only once everything is written."""
     module = _MODULES.get(path.suffix.lower())
     if module is None:
         known = ", ".join(_MODULES)

@@ -1,7 +1,7 @@
-"""A Cypher script for Neo4j and others that speak Cypher: `cypher-shell -f graph.cypher`.
+"""A Cypher script for Neo4j and other databases that support Cypher: `cypher-shell -f graph.cypher`.
 
-Entities are nodes with the label Entity, relations are of type RELATED_TO, communities have the label Community. What
-documents say is in values alone and never becomes a label, a type or a property name. Running the script twice changes
+Entities are nodes with the label Entity, relations are of type RELATED_TO, communities have the label Community. Text
+from documents only appears in values, never as a label, type or property name. Running the script twice changes
 nothing.
 """
 
@@ -45,7 +45,7 @@ SET r.type = row.type, r.description = row.description,
 }
 _ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _ESCAPED = re.compile(r"[\\'\n\r\t]")
-# Control characters and half characters, which no name is read by.
+# Control characters and unpaired surrogates, which are of no use in names.
 _UNWANTED = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _UNICODE_ESCAPE = re.compile(r"(?<=\\)(?=[uU])")
 
@@ -65,14 +65,14 @@ async def _pieces(workspace: Workspace) -> Pieces:
 
 
 def statement(section: Section, batch: list[Row]) -> str:
-    """The statement that brings these rows in."""
+    """The statement that adds these rows."""
     maps = (", ".join(f"{name}: {literal(row[name])}" for name in _COLUMNS[section]) for row in batch)
     listed = ",\n".join(f"{{{one}}}" for one in maps)
     return f"UNWIND [\n{listed}\n] AS row\n{_STATEMENTS[section]};\n"
 
 
 def literal(value: object) -> str:
-    """A value as it is written in Cypher: null, a number, a string, or a list of these."""
+    """A value as a Cypher literal: null, a number, a string, or a list of these."""
     if value is None:
         return "null"
     if isinstance(value, list):
@@ -83,8 +83,8 @@ def literal(value: object) -> str:
 def _string(text: str) -> str:
     r"""A string, quoted.
 
-    Neo4j may read \uXXXX before anything else, also after an escaped backslash, where it could become a quote. So where
-    the text has a backslash and a u, two strings are put together, and the script never has \u in it.
+    Neo4j may read \uXXXX before anything else, even after an escaped backslash, where it could become a quote. So if
+    the text has a backslash and a u, two strings are concatenated, and the script never contains \u.
     """
     parts = _UNICODE_ESCAPE.split(_UNWANTED.sub("", text))
     return " + ".join(f"'{_ESCAPED.sub(lambda found: _ESCAPES[found[0]], part)}'" for part in parts)

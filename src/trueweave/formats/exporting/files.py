@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Writing files atomically."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Pieces = AsyncGenerator[str, None]
 
 
 async def write_text(path: Path, pieces: Pieces) -> None:
-    """Write a file of text, piece by piece."""
+    """Write a text file, piece by piece."""
     with replacing(path) as partial, partial.open("w", encoding="utf-8", newline="\n") as opened:
         async with aclosing(pieces):
             async for piece in pieces:
@@ -19,7 +19,7 @@ async def write_text(path: Path, pieces: Pieces) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """The path to write to. At the end it takes the place of the file, and if anything fails it is removed."""
+    """A temporary path to write to. At the end it replaces the file; if anything fails, it is removed."""
     partial = path.with_name(f"{path.name}.part")
     try:
         yield partial
@@ -30,7 +30,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def folder(path: Path) -> Iterator[None]:
-    """A folder to write files to. If anything fails and it was not there before, it is removed."""
+    """A folder to write files to. If anything fails, it is removed, unless it existed before."""
     is_new = not path.exists()
     path.mkdir(exist_ok=True)
     is_written = False

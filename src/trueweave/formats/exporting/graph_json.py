@@ -14,7 +14,7 @@ _SECTIONS: tuple[Section, ...] = ("communities", "entities", "relations")
 
 
 async def write(workspace: Workspace, path: Path) -> None:
-    """Write the graph as one JSON object, one row a line."""
+    """Write the graph as one JSON object, one row per line."""
     await write_text(path, _pieces(workspace))
 
 

@@ -15,7 +15,7 @@ _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.
 _NODE = {"name": "string", "type": "string", "description": "string", "mentions": "long", "degree": "long"}
 _NODE |= {"community": "string"}
 _EDGE = {"type": "string", "description": "string", "keywords": "string", "weight": "double"}
-# XML has no place for these, not even escaped.
+# XML cannot contain these, not even escaped.
 _UNWANTED = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF))
 
 

@@ -1,7 +1,7 @@
-"""JSON lines: the record, one document a line with its chunks and all that is said in them.
+"""JSON lines: the record, one document per line with its chunks and everything said in them.
 
 `trueweave import` reads it back, and an index made from it has the same digest. The fields are those of
-`trueweave.ingest.extract.preannotated`; one that has its default is left out.
+`trueweave.ingest.extract.preannotated`; fields with their default value are left out.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from trueweave.store.postgres.record import record
 
 
 async def write(workspace: Workspace, path: Path) -> None:
-    """Write the documents that readers see now."""
+    """Write the documents that are visible to readers now."""
     await write_text(path, _pieces(workspace))
 
 

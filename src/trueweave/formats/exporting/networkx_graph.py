@@ -11,7 +11,7 @@ from trueweave.store.postgres.db import Workspace
 
 
 async def to_networkx(workspace: Workspace) -> Any:
-    """A `networkx.DiGraph`: entities by their ids and relations between them, with all that is known of each."""
+    """A `networkx.DiGraph`: entities by id and the relations between them, with all their attributes."""
     try:
         import networkx
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Parquet: a folder with a table each of entities, relations and communities."""
+"""Parquet: a folder with one table each for entities, relations and communities."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TABLES: dict[Section, dict[str, str]] = {
 
 async def write(workspace: Workspace, path: Path) -> None:
     """Write a folder of this name with entities.parquet, relations.parquet and communities.parquet. Other files in it
-    stay as they are. The findings of a report are JSON."""
+    are not changed. The findings of a report are JSON."""
     try:
         import pyarrow.parquet
     except ImportError as error:

@@ -1,7 +1,7 @@
-"""N-Triples and Turtle, written by rdflib, some rows at a time.
+"""N-Triples and Turtle, written by rdflib, a batch of rows at a time.
 
-An entity is `urn:uuid:…` with its name as rdfs:label and its description as rdfs:comment. From it to another leads
-`relatedTo`; what is known of that relation is at a resource of its own, as RDF has no place for it on a triple.
+An entity is `urn:uuid:…` with its name as rdfs:label and its description as rdfs:comment. It is linked to another by
+`relatedTo`; the attributes of that relation are on a separate resource, as RDF cannot attach them to a triple.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _FORMATS = {".nt": "nt", ".ttl": "turtle"}
 _CLASSES: dict[Section, str] = {"entities": "Entity", "relations": "Relation", "communities": "Community"}
 _LEADING = frozenset({"source", "target", "community", "parent"})  # columns with the id of another row
 _URN = "urn:uuid:"
-_AT_ONCE = 1000  # rows; each batch is a graph in memory, and what is written of several can stand in one file
+_AT_ONCE = 1000  # rows; each batch is a graph in memory, and the output of several can go into one file
 
 
 async def write(workspace: Workspace, path: Path) -> None:
-    """Write the graph as N-Triples or as Turtle, as the path ends."""
+    """Write the graph as N-Triples or Turtle, depending on the extension."""
     try:
         import rdflib  # noqa: F401 - before anything is written
     except ImportError as error:
@@ -44,7 +44,7 @@ async def _pieces(workspace: Workspace, format_: str) -> Pieces:
 
 
 def triples(section: Section, batch: list[Row]) -> Graph:
-    """What these rows say, as triples."""
+    """These rows as triples."""
     from rdflib import RDF, RDFS, Graph, Literal, Namespace, URIRef
 
     ours = Namespace(VOCABULARY)
@@ -66,5 +66,5 @@ def triples(section: Section, batch: list[Row]) -> Graph:
 
 
 def _plain(value: object) -> object:
-    """A value that can be a literal: of a report's finding, its summary and its text."""
+    """A value that can be a literal: for a finding of a report, its summary and text."""
     return f"{value['summary']}: {value['text']}" if isinstance(value, dict) else value

@@ -25,7 +25,7 @@ async def rows(tx: Transaction, section: Section) -> AsyncGenerator[Row, None]:
 
 
 async def batches(tx: Transaction, section: Section, size: int) -> AsyncGenerator[list[Row], None]:
-    """The same, up to `size` rows at a time."""
+    """The rows in batches of up to `size`."""
     batch: list[Row] = []
     async with aclosing(rows(tx, section)) as found:
         async for row in found:

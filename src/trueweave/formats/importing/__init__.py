@@ -1,12 +1,12 @@
-"""Imports: what other systems have made of documents, as documents with their entities and relations.
+"""Imports: the output of other systems, as documents with their entities and relations.
 
     from trueweave.formats import importing
 
     index.add_documents(importing.read("ragtest/output"))
 
-No model is asked for entities again. All readers give documents one at a time. What cannot be used or does not carry
-over is said to a listener; without one, a row that cannot be used is an error, and the rest goes to the log.
-See docs/moving.md.
+No model is called to extract entities again. All readers yield documents one at a time. What cannot be used or imported
+is reported to a listener; without one, a row that cannot be used is an error, and other notes go to the log. See
+docs/moving.md.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ def read(
     listener: Listener | None = None,
     reports: bool = False,
 ) -> Iterator[Document]:
-    """The documents in a file or folder of another system, in one of FORMATS; without a format, as `guess` finds.
+    """The documents in a file or folder of another system, in one of FORMATS; by default, the one that `guess` finds.
 
-    They are called by a `uri` and what names them in the file or folder, as in `graphrag:ragtest#doc-1`. Unless it is
-    given, it is the format and the whole path. With `reports`, GraphRAG's community reports are documents, too.
+    Their uris consist of `uri` and their name in the file or folder, as in `graphrag:ragtest#doc-1`. `uri` defaults to
+    the format and the full path. With `reports`, GraphRAG's community reports become documents, too.
     """
     place = Path(path)
     chosen = _named(format) if format else guess(place).format
@@ -49,10 +49,10 @@ def read(
 
 
 def from_networkx(graph: Any, name: str, listener: Listener | None = None) -> Iterator[Document]:
-    """Documents that state the nodes and edges of a networkx graph in a sentence each, called `networkx:name#1` and so
-    on.
+    """Documents that state the nodes and edges of a networkx graph in one sentence each, with the uris
+    `networkx:name#1` and so on.
 
-    Names, types, descriptions, predicates, keywords and weights are taken from attributes of the usual names.
+    Names, types, descriptions, predicates, keywords and weights are taken from attributes with the usual names.
     """
     from trueweave.formats.importing.graphs import stated
 
@@ -63,8 +63,8 @@ def from_networkx(graph: Any, name: str, listener: Listener | None = None) -> It
 
 
 def from_langchain(graphs: Iterable[GraphDocument], name: str) -> Iterator[Document]:
-    """A document for each of LangChain's GraphDocuments, with its text, nodes and relationships, called
-    `langchain:name#` and the id of its source, or else its number."""
+    """A document for each of LangChain's GraphDocuments, with its text, nodes and relationships. Its uri is
+    `langchain:name#` followed by the id of its source, or its number."""
     from trueweave.formats.importing.langchain import read as read_langchain
 
     return read_langchain(graphs, f"langchain:{name}")

@@ -1,4 +1,4 @@
-"""What is said in the chunks of a corpus, joined to them by their ids: no text of a chunk is kept."""
+"""The annotations of the chunks of a corpus, by chunk id: the texts of chunks are not kept in memory."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from trueweave.formats.importing.telling import counted, note
 from trueweave.graph.aggregate import THOUSANDTHS
 from trueweave.text.names import tidy
 
-WITHOUT_TEXT = "without-text-"  # in the uris of documents with what no text was found for
+WITHOUT_TEXT = "without-text-"  # in the uris of documents for entities and relations without a text
 _USUAL, _MOST = 5.0, 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class GivenRelation:
-    """A relation as another system has it: one for all texts, with one weight."""
+    """A relation from another system: one for all texts, with one weight."""
 
     source: str
     target: str
@@ -29,11 +29,10 @@ class GivenRelation:
 
 
 class Annotations:
-    """Mentions and links by the ids of chunks. Entities come first, as the ends of relations take their types.
+    """Mentions and links by chunk id. Add entities first, as the ends of relations take their types.
 
-    A description that another system has written from several chunks is given to each of these: nobody can tell any
-    more which sentence is from which. So the entity has just that description, and keeps it until the last of them
-    is removed.
+    A description that another system wrote from several chunks is given to each of them, as it is no longer known which
+    sentence is from which. So the entity has exactly that description, and keeps it until the last of them is removed.
     """
 
     def __init__(self, chunks: Collection[str]) -> None:
@@ -46,7 +45,7 @@ class Annotations:
         self._missing = self._nameless = self._without_weight = 0
 
     def add_entity(self, entity: Mention, chunks: Sequence[str]) -> None:
-        """Say that these chunks mention an entity."""
+        """Record that these chunks mention an entity."""
         if not tidy(entity.name):
             self._nameless += 1
             return
@@ -59,7 +58,7 @@ class Annotations:
             self._unattached_entities.append(entity)
 
     def add_relation(self, relation: GivenRelation, chunks: Sequence[str]) -> None:
-        """Say that these chunks state a relation."""
+        """Record that these chunks state a relation."""
         if not (tidy(relation.source) and tidy(relation.target)):
             self._nameless += 1
             return
@@ -67,21 +66,21 @@ class Annotations:
         self._without_weight += is_no_weight(relation.weight)
         if not known:
             self._unattached_relations.append(relation)
-        shared: dict[Link, Link] = {}  # one object for all chunks in which it is the same
+        shared: dict[Link, Link] = {}  # share one object between all chunks for which it is equal
         for chunk, strength in zip(known, strengths(relation.weight, len(known)), strict=True):
             link = self._link(relation, strength, chunk)
             self._links[chunk].append(shared.setdefault(link, link))
 
     def take(self, chunk: str) -> tuple[tuple[Mention, ...], tuple[Link, ...]]:
-        """What is said in a chunk. It is forgotten with that."""
+        """The mentions and links of a chunk, which are then forgotten."""
         return tuple(self._mentions.pop(chunk, ())), tuple(self._links.pop(chunk, ()))
 
     def unattached(self, uri: str) -> Iterator[Document]:
-        """Documents that state what no chunk is there for."""
+        """Documents that state the entities and relations without a chunk."""
         yield from documents(self._statements(), uri, "Entities and relations without a text", WITHOUT_TEXT)
 
     def tell(self, listener: Listener | None, uri: str) -> None:
-        """Say what was left out, moved or changed, if anything was."""
+        """Report what was left out, moved or changed, if anything."""
         entities, relations = len(self._unattached_entities), len(self._unattached_relations)
         if entities or relations:
             told = f"{counted(entities, 'entity', 'entities')} and {counted(relations, 'relation')}"
@@ -114,7 +113,7 @@ class Annotations:
         return Link(*said, source_type=source_type, target_type=target_type)
 
     def _type(self, name: str, chunk: str | None) -> str:
-        """The type of a name: where it has several, that which the chunk mentions, or else the first."""
+        """The type of a name: if it has several, the one mentioned in the chunk, or else the first."""
         types = self._types.get(name, [""])
         if len(types) > 1 and chunk is not None:
             here = [mention.type for mention in self._mentions[chunk] if mention.name == name]
@@ -129,8 +128,8 @@ class Annotations:
 
 
 def strengths(weight: float | None, chunks: int) -> list[float]:
-    """The strengths of a relation's links, one for each chunk: as equal as can be, and with the weight as their sum, to
-    three decimals. Without a weight, or with one that is no positive number, 5 each."""
+    """The strengths of a relation's links, one per chunk: as equal as possible, with the weight as their sum, to three
+    decimals. Without a weight, or with one that is not a positive number, 5 each."""
     if weight is None or is_no_weight(weight):
         return [_USUAL] * chunks
     if not chunks:
@@ -140,5 +139,5 @@ def strengths(weight: float | None, chunks: int) -> list[float]:
 
 
 def is_no_weight(weight: float | None) -> bool:
-    """Whether a weight was given that no strengths add up to."""
+    """Whether a weight was given that is invalid."""
     return weight is not None and not 0 < weight <= _MOST

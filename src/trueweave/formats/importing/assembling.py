@@ -1,4 +1,4 @@
-"""Documents put together from chunks that are read one by one."""
+"""Assembling documents from chunks that are read one by one."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from trueweave.core.record import Chunk
 from trueweave.formats.importing.annotations import Annotations
 from trueweave.text.names import storable
 
-_LEAST_OVERLAP = 12  # characters; fewer may be the same by chance
+_LEAST_OVERLAP = 12  # characters; fewer may be equal by chance
 
 
 class TextUnit(NamedTuple):
-    """A chunk as another system has it: its document, its place there, its own id, and its text."""
+    """A chunk from another system: its document, its position there, its own id, and its text."""
 
     document: str
     order: int
@@ -23,9 +23,11 @@ class TextUnit(NamedTuple):
 
 
 def assembled(units: Iterable[TextUnit], sizes: Mapping[str, int]) -> Iterator[tuple[str, list[TextUnit]]]:
-    """The chunks of each document in order, as soon as all are read, for documents of these numbers of chunks.
+    """The chunks of each document in order, as soon as all of them are read; `sizes` has the number of chunks per
+    document.
 
-    In memory are the documents of which some chunks were read: one, where they come document by document.
+    Only documents whose chunks have been read in part are in memory: one at a time, if the chunks are grouped by
+    document.
     """
     begun: dict[str, list[TextUnit]] = {}
     for unit in units:
@@ -36,9 +38,9 @@ def assembled(units: Iterable[TextUnit], sizes: Mapping[str, int]) -> Iterator[t
 
 
 def chunks(units: Iterable[TextUnit], annotations: Annotations) -> tuple[Chunk, ...]:
-    """The chunks of one document with what is said in them.
+    """The chunks of one document with their annotations.
 
-    They start where they would in a text that is put together from them: what two of them share counts once.
+    Their start positions are those in a text assembled from them, where an overlap of two chunks counts once.
     """
     made: list[Chunk] = []
     for unit in units:
@@ -49,7 +51,7 @@ def chunks(units: Iterable[TextUnit], annotations: Annotations) -> tuple[Chunk, 
 
 
 def _overlap(before: str, after: str) -> int:
-    """How many characters at the end of one text are those at the beginning of the next."""
+    """The number of characters at the end of one text that are repeated at the beginning of the next."""
     beginning = after[:_LEAST_OVERLAP]
     if len(beginning) < _LEAST_OVERLAP:
         return 0

@@ -1,4 +1,4 @@
-"""The formats that can be imported, and how a file or folder shows which one it has."""
+"""The formats that can be imported, and how to recognise the format of a file or folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Reader = Callable[..., Iterator[Document]]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format: its name, what it is in words, and what it is known by: files in a folder, or endings of a file."""
+    """A format: its name, a description, and how it is recognised: by files in a folder, or by file extensions."""
 
     name: str
     what: str
@@ -26,15 +26,16 @@ class Format:
     endings: tuple[str, ...] = ()
 
     def uri(self, path: Path, naming: Naming) -> str:
-        """What documents from a path are called by, as in `graphrag:ragtest`.
+        """The beginning of the uris of documents from a path, as in `graphrag:ragtest`.
 
-        It is not the name of a file, so that following a folder does not take them for rows of a file that is gone, and
-        adding a file with the same name does not replace them.
+        It is not a file name, so that syncing a folder does not take them for rows of a missing file, and adding a file
+        with the same name does not replace them.
         """
         return f"{self.name}:{naming.uri(path)}"
 
     def reader(self) -> Reader:
-        """What reads it: called with a path, its uri and a listener. Libraries are imported when it is."""
+        """The function that reads the format: it takes a path, its uri and a listener. This imports the libraries it
+        needs."""
         read: Reader = import_module(f"trueweave.formats.importing.{self.module}").read
         return read
 
@@ -58,11 +59,11 @@ FORMATS = {one.name: one for one in _ALL}
 
 
 def guess(path: Path) -> Guess:
-    """The format of a file or folder, by its ending or by the files in it; and why it is that."""
+    """The format of a file or folder, by its extension or by the files in it, and the reason."""
     if not path.exists():
         raise ConfigError(f"{path} does not exist. Check the path.")
     for one in _ALL:
-        for folder in (path, path / "output"):  # which is where GraphRAG writes to in a project
+        for folder in (path, path / "output"):  # where GraphRAG writes in a project
             if one.files and all((folder / name).is_file() for name in one.files):
                 return Guess(
                     one, f"it has {' and '.join(str((folder / name).relative_to(path)) for name in one.files)}"

@@ -1,4 +1,4 @@
-"""GraphML files, element by element."""
+"""Reading GraphML files element by element."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from trueweave.formats.importing.graphs import stated
 
 
 class GraphElement(NamedTuple):
-    """A node, or an edge between two nodes, with the values that it has by name."""
+    """A node, or an edge between two nodes, with its values by name."""
 
     ends: tuple[str, ...]  # one for a node, two for an edge
     values: Mapping[str, str]
 
 
 def read(path: Path, uri: str, listener: Listener | None = None) -> Iterator[Document]:
-    """Documents that state the nodes and edges of a file. In memory are the names of nodes."""
+    """Documents that state the nodes and edges of a file. Only the names of nodes are kept in memory."""
     found = ((one.ends, one.values) for one in elements(path))
     yield from stated(found, uri, path.name, listener)
 
 
 def elements(path: Path) -> Iterator[GraphElement]:
-    """The nodes and edges of a file, in its order, one at a time."""
+    """The nodes and edges of a file, in order, one at a time."""
     names: dict[str, str] = {}
     defaults: dict[str, dict[str, str]] = {"node": {}, "edge": {}}
     try:

@@ -1,4 +1,4 @@
-"""What Microsoft GraphRAG writes: Parquet tables of documents, text units, entities and relationships."""
+"""The output of Microsoft GraphRAG: Parquet tables of documents, text units, entities and relationships."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def folder_of(path: Path) -> Path:
 
 
 def read(path: Path, uri: str, listener: Listener | None = None, *, reports: bool = False) -> Iterator[Document]:
-    """The documents of an index, each with the text units that GraphRAG has cut it into; with `reports` also its
-    community reports, as documents of their own.
+    """The documents of an index, each with the text units that GraphRAG cut it into; with `reports`, also its community
+    reports, as separate documents.
 
-    In memory are entities, relationships, ids, and the titles of documents. GraphRAG writes the text units of a
-    document together, so texts are in memory document by document.
+    Entities, relationships, ids and the titles of documents are kept in memory. GraphRAG writes the text units of a
+    document together, so texts are in memory for one document at a time.
     """
     folder = folder_of(path)
     known: dict[str, str] = {}
@@ -65,7 +65,7 @@ def read(path: Path, uri: str, listener: Listener | None = None, *, reports: boo
 
 
 def _owner(row: Row) -> str:
-    """The document of a text unit. In versions before 3 it could be of several, and is given to the first."""
+    """The document of a text unit. Before version 3 a text unit could have several, and is assigned to the first."""
     several = row["document_ids"] or ()
     return str(row["document_id"] or next(iter(several), None) or _NO_DOCUMENT)
 
@@ -88,12 +88,12 @@ def _annotations(folder: Path, known: dict[str, str]) -> Annotations:
 
 
 def _shared(ids: Sequence[str] | None, known: dict[str, str]) -> list[str]:
-    """These ids, as the objects that are in memory already."""
+    """These ids, using the string objects that are already in memory."""
     return [known.get(id_, id_) for id_ in ids or ()]
 
 
 def _titles(path: Path) -> dict[str, tuple[str, dict[str, Json]]]:
-    """The title of each document, and when it was made."""
+    """The title of each document, and its creation date."""
     if not path.is_file():
         return {}
     found: dict[str, tuple[str, dict[str, Json]]] = {}
@@ -116,7 +116,7 @@ def _reports(path: Path, uri: str) -> Iterator[Document]:
 
 
 def _rows(path: Path, needed: Sequence[str], others: Sequence[str] = ()) -> Iterator[Row]:
-    """These columns of a table, row by row. The others are None where there is no such column."""
+    """These columns of a table, row by row. Missing columns among `others` are None."""
     with _file(path) as file:
         names = file.schema_arrow.names
         if missing := [name for name in needed if name not in names]:
@@ -138,6 +138,6 @@ def _file(path: Path) -> Any:
     if not path.is_file():
         raise UnreadableFile(f"{path} does not exist, so {path.parent} is not the output of GraphRAG. Check the path.")
     try:
-        return ParquetFile(path, buffer_size=_BUFFER)  # or else it reads a column of a whole row group at once
+        return ParquetFile(path, buffer_size=_BUFFER)  # without it, a column of a whole row group would be read at once
     except ArrowException as error:
         raise UnreadableFile(f"{path} is not Parquet: {error}. Run GraphRAG again to write it.") from error

@@ -1,4 +1,4 @@
-"""Graphs without texts: nodes and edges with values that have the usual names, stated in sentences."""
+"""Graphs without texts: nodes and edges, with values under the usual names, stated in sentences."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _BETWEEN_KEYWORDS = re.compile(r"[,;]|<SEP>")
 
 
 def stated(elements: Elements, uri: str, title: str, listener: Listener | None = None) -> Iterator[Document]:
-    """Documents that state nodes, which are ((id,), values), and edges, which are ((source, target), values).
+    """Documents that state nodes, given as ((id,), values), and edges, given as ((source, target), values).
 
-    A node is called by its name, label or title, or else by its id; the values of both are taken by their usual names
-    (`type`, `description`, `predicate`, `keywords`, `weight` …). In memory are the names and types of nodes.
+    The name of a node is its name, label or title, or else its id; values of both are found by their usual names
+    (`type`, `description`, `predicate`, `keywords`, `weight` …). The names and types of nodes are kept in memory.
     """
     seen = _Seen()
     yield from documents(seen.statements(elements), uri, title)
@@ -74,14 +74,14 @@ class _Seen:
 
 
 def keywords_in(values: Mapping[str, Any]) -> list[str]:
-    """The keywords among these values: a list, or a text with commas between them."""
+    """The keywords among these values: a list, or a text separated by commas."""
     given = next((values[key] for key in _KEYWORDS if values.get(key)), ())
     words = _BETWEEN_KEYWORDS.split(given) if isinstance(given, str) else map(str, given)
     return [word.strip() for word in words if word.strip()]
 
 
 def number(value: Any) -> float | None:
-    """A number, from a text too; None from what is none."""
+    """The value as a number, also from text; None if it is not a number."""
     try:
         return float(value)
     except (TypeError, ValueError):
@@ -89,6 +89,6 @@ def number(value: Any) -> float | None:
 
 
 def _text(values: Mapping[str, Any], names: Sequence[str]) -> str:
-    """The first of these values that is a text with something in it, or a number."""
+    """The first of these values that is a non-empty text or a number."""
     texts = (str(value).strip() for name in names if isinstance(value := values.get(name), str | int | float))
     return next(filter(None, texts), "")

@@ -14,8 +14,8 @@ from trueweave.ingest.json_lines import broken, lines, name_of, parsed, place, r
 
 
 def read(path: Path, uri: str, listener: Listener | None = None) -> Iterator[Document]:
-    """The documents of a file, under the uris that they had; a row that has none is called by the file and its id. A
-    row that cannot be used is refused, the others count."""
+    """The documents of a file, with the uris they had; a row without one gets a uri from the file and its id. A row
+    that cannot be used is refused, and the others are still imported."""
     for number, line in lines(path):
         origin = place(path, number)
         try:

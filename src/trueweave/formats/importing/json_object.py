@@ -1,4 +1,4 @@
-"""The members of a JSON object in a file, one at a time, however large the file is."""
+"""Reading the members of a JSON object in a file one at a time, however large the file is."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 
 def members(path: Path) -> Iterator[tuple[str, Any]]:
-    """The keys and values of the object in a file. In memory is one value, of 64 Mi characters at most."""
+    """The keys and values of the object in a file. One value at a time is in memory, of at most 64 Mi characters."""
     try:
         with path.open(encoding="utf-8-sig") as file:
             yield from _Reader(file, path).members()
@@ -74,16 +74,16 @@ class _Reader:
                 except ValueError as error:
                     if not self._more():
                         raise self._broken(str(error)) from error
-                    wanted = 2 * (len(self._text) - self._place)  # so that a long value is not tried too often
+                    wanted = 2 * (len(self._text) - self._place)  # so that a long value is not parsed too often
                     continue
-                if end < len(self._text) or not self._more():  # a number may go on
+                if end < len(self._text) or not self._more():  # a number may continue
                     self._place = end
                     return value
             elif not self._more():
                 wanted = 0
 
     def _more(self) -> bool:
-        """Read on; whether there was anything."""
+        """Read on. Returns whether there was anything left."""
         piece = self._file.read(_PIECE)
         self._text = self._text[self._place :] + piece
         self._place = 0

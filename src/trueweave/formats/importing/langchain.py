@@ -1,4 +1,4 @@
-"""LangChain's GraphDocuments: a text each, with the nodes and relationships that a model found in it."""
+"""LangChain's GraphDocuments: one text each, with the nodes and relationships that a model found in it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trueweave.formats.importing.statements import of_entity, of_relation
 from trueweave.text.names import storable, tidy
 from trueweave.text.uris import ROW
 
-_UNTYPED = "Node"  # what LangChain writes where nobody told
+_UNTYPED = "Node"  # LangChain's default type
 
 
 class GraphDocumentNode(Protocol):
@@ -41,7 +41,7 @@ class GraphDocumentRelationship(Protocol):
 
 
 class GraphDocument(Protocol):
-    """A GraphDocument, whichever package of LangChain it is from."""
+    """A GraphDocument, from whichever LangChain package."""
 
     @property
     def nodes(self) -> Sequence[GraphDocumentNode]: ...
@@ -52,7 +52,7 @@ class GraphDocument(Protocol):
 
 
 def read(graphs: Iterable[GraphDocument], uri: str) -> Iterator[Document]:
-    """A document for each GraphDocument, called by the uri and the id of its source, or else its number."""
+    """A document for each GraphDocument; its uri is `uri` and the id of its source, or else its number."""
     for number_, graph in enumerate(graphs, 1):
         source = graph.source
         metadata = _metadata(getattr(source, "metadata", None) or {})
@@ -90,7 +90,7 @@ def _type(node: GraphDocumentNode) -> str:
 
 
 def _metadata(given: Mapping[str, Any]) -> dict[str, Json]:
-    """The metadata as JSON; what JSON has no place for, such as a date, is written as text."""
+    """The metadata as JSON; values that JSON cannot represent, such as dates, become text."""
     written = storable(json.dumps(dict(given), default=str, ensure_ascii=False).replace("\\u0000", ""))
     found: dict[str, Json] = json.loads(written)
     return found

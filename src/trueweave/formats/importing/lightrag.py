@@ -23,15 +23,15 @@ CHUNKS, GRAPH = "kv_store_text_chunks.json", "graph_chunk_entity_relation.graphm
 _STATUS = "kv_store_doc_status.json"
 _OF_ENTITIES, _OF_RELATIONS = "kv_store_entity_chunks.json", "kv_store_relation_chunks.json"
 _BETWEEN = "<SEP>"
-_UNKNOWN = frozenset({"UNKNOWN", "unknown_source"})  # what LightRAG writes where nobody told
+_UNKNOWN = frozenset({"UNKNOWN", "unknown_source"})  # LightRAG's defaults for missing values
 _NAMED = 3
 
 
 def read(path: Path, uri: str, listener: Listener | None = None) -> Iterator[Document]:
-    """The documents of a working directory, each with its chunks as LightRAG has cut them.
+    """The documents of a working directory, each with its chunks as LightRAG cut them.
 
-    In memory are entities, relations and the ids of chunks. LightRAG writes the chunks of a document together, so texts
-    are in memory document by document.
+    Entities, relations and the ids of chunks are kept in memory. LightRAG writes the chunks of a document together, so
+    texts are in memory for one document at a time.
     """
     _check(path)
     files: dict[str, str] = {}  # of documents
@@ -76,7 +76,7 @@ def _units(path: Path) -> Iterator[TextUnit]:
 
 
 def _annotations(path: Path, known: dict[str, str]) -> Annotations:
-    """Entities and relations, each with all chunks that it is from: the graph lists the first 200 of them only."""
+    """Entities and relations, each with all its chunks: the graph lists only the first 200."""
     annotations = Annotations(known)
     of_entities, of_relations = _chunk_lists(path / _OF_ENTITIES, known), _chunk_lists(path / _OF_RELATIONS, known)
     for ends, values in elements(path / GRAPH):
@@ -94,12 +94,12 @@ def _annotations(path: Path, known: dict[str, str]) -> Annotations:
 
 
 def _described(values: Mapping[str, str]) -> str:
-    """The description, with a line for each of the parts that LightRAG has joined."""
+    """The description, with one line for each of the parts that LightRAG joined."""
     return "\n".join(part.strip() for part in values.get("description", "").split(_BETWEEN) if part.strip())
 
 
 def _chunk_lists(path: Path, known: dict[str, str]) -> dict[str, Sequence[str]]:
-    """The ids of chunks by the name of an entity, or by both names of a relation. Older versions have no such file."""
+    """The chunk ids by the name of an entity, or by both names of a relation. Older versions have no such file."""
     if not path.is_file():
         return {}
     return {key: [known.get(id_, id_) for id_ in row.get("chunk_ids") or ()] for key, row in members(path)}

@@ -1,8 +1,8 @@
 """N-Triples and Turtle, read by rdflib.
 
-Resources are called by their label (rdfs:label, skos:prefLabel, foaf:name, schema:name), or else by the last part of
-their IRI; they have the type of rdf:type and the description of rdfs:comment or the like. A triple between two
-resources is a relation. One with a literal is stated, and describes the resource.
+Resources are named by their label (rdfs:label, skos:prefLabel, foaf:name, schema:name), or else by the last part of
+their IRI; their type comes from rdf:type and their description from rdfs:comment or the like. A triple between two
+resources is a relation. A triple with a literal is stated, and describes the resource.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ _BETWEEN_WORDS = re.compile(r"[_\s]+|(?<=[a-z0-9])(?=[A-Z])")
 def read(path: Path, uri: str, listener: Listener | None = None) -> Iterator[Document]:
     """Documents that state the triples of a file.
 
-    An N-Triples file is read line by line, twice; in memory are the names, types and comments of resources. A Turtle
-    file is in memory as a whole, as rdflib reads it: convert a large one to N-Triples. A line of N-Triples that cannot
-    be read is refused, and the others count.
+    An N-Triples file is read line by line, twice; the names, types and comments of resources are kept in memory. A
+    Turtle file is in memory as a whole, as rdflib reads it: convert a large one to N-Triples. A line of N-Triples that
+    cannot be read is refused, and the others are still imported.
     """
     try:
         import rdflib  # noqa: F401
@@ -83,7 +83,7 @@ def _statements(triples: Triples, resources: _Resources) -> Iterator[Statement]:
 
 
 class _Resources:
-    """What resources are called, and what is known of them."""
+    """The names, types and descriptions of resources."""
 
     def __init__(self) -> None:
         self._labels: dict[str, str] = {}
@@ -93,7 +93,7 @@ class _Resources:
         self._taken: dict[str, str] = {}
 
     def note(self, subject: Node, predicate: str, value: Node) -> None:
-        """Keep what a triple says about its subject, if it is about its name, type or description."""
+        """Keep what a triple says about the name, type or description of its subject."""
         key = _key(subject)
         if predicate in _LABELS:
             self._note(self._labels, key, value)
@@ -104,7 +104,7 @@ class _Resources:
 
     @staticmethod
     def _note(where: dict[str, str], key: str, value: Any) -> None:
-        """The first text counts, unless a later one is in English and the first was in another language."""
+        """Keep the first text, unless a later one is in English and the first was not."""
         language = getattr(value, "language", None) or ""
         if text := tidy(str(value)):
             if language in ("", "en"):
@@ -112,7 +112,7 @@ class _Resources:
             where.setdefault(key, text)
 
     def name(self, resource: Node) -> str:
-        """What a resource is called. Of two that would be called the same, the later one has its IRI behind it."""
+        """The name of a resource. If two would have the same name, the IRI is appended to the later one."""
         key = _key(resource)
         if key not in self._names:
             name = self._of(self._labels, key) or _local(resource, len(self._taken) + 1) or key
@@ -131,7 +131,7 @@ class _Resources:
         return self._of(self._labels, _key(predicate)) or _words(str(predicate))
 
     def is_told(self, subject: Node, predicate: str, value: Node) -> bool:
-        """Whether a triple is told by the name, the type or the description of its subject."""
+        """Whether the name, type or description of the subject already covers a triple."""
         key = _key(subject)
         if predicate == _TYPE:
             return self._types[key] == str(value)
@@ -150,14 +150,14 @@ def _key(resource: Node) -> str:
 
 
 def _local(resource: Node, number: int) -> str:
-    """The last part of an IRI with spaces in it; a blank node has none, and is numbered."""
+    """The last part of an IRI, with spaces; blank nodes are numbered."""
     from rdflib import BNode
 
     return f"blank node {number}" if isinstance(resource, BNode) else tidy(_last(str(resource)).replace("_", " "))
 
 
 def _words(iri: str) -> str:
-    """The last part of an IRI as words: `works at` of `http://example.org/worksAt`."""
+    """The last part of an IRI as words: `works at` for `http://example.org/worksAt`."""
     words = " ".join(part for part in _BETWEEN_WORDS.split(_last(iri)) if part)
     return tidy(words).lower() or tidy(iri)
 
@@ -167,12 +167,12 @@ def _last(iri: str) -> str:
 
 
 def _lines(path: Path, listener: Listener | None) -> Triples:
-    """The triples of N-Triples, line by line. What is wrong is said the first time."""
+    """The triples of an N-Triples file, line by line. Problems are reported on the first pass."""
     from rdflib.exceptions import ParserError
     from rdflib.plugins.parsers.ntriples import W3CNTriplesParser
 
     told = [listener]
-    blank_nodes: dict[str, Any] = {}  # the same both times
+    blank_nodes: dict[str, Any] = {}  # the same in both passes
 
     def read_all() -> Iterator[tuple[Node, Node, Node]]:
         sink: Any = _Sink()
@@ -190,7 +190,7 @@ def _lines(path: Path, listener: Listener | None) -> Triples:
 
 
 def _unheard(_: object) -> None:
-    """A listener for what was said before."""
+    """A listener for the second pass, whose problems were already reported."""
 
 
 class _Sink:
@@ -206,7 +206,7 @@ class _Sink:
 
 
 def _whole(path: Path) -> Triples:
-    """The triples of Turtle, in the order of the file, so that names do not depend on chance."""
+    """The triples of a Turtle file, in its order, so that names are deterministic."""
     from rdflib import Graph
     from rdflib.plugins.parsers.notation3 import BadSyntax
 

@@ -1,6 +1,6 @@
-"""Documents that state entities and relations in a sentence each: for graphs that come without texts.
+"""Documents that state entities and relations in one sentence each, for graphs without texts.
 
-So they are found by their words, and a citation shows the sentence.
+So they can be found by their words, and a citation shows the sentence.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from trueweave.text.names import storable, tidy
 from trueweave.text.uris import ROW
 
 _LONGEST_CHUNK = 1500  # characters
-_MOST_CHUNKS = 500  # in a document; a longer list of statements is several documents
+_MOST_CHUNKS = 500  # in a document; a longer list of statements becomes several documents
 _ELLIPSIS = " …"
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence, and what it says."""
+    """A sentence, and the mentions and links in it."""
 
     text: str
     mentions: tuple[Mention, ...] = ()
@@ -34,7 +34,8 @@ def of_entity(entity: Mention) -> Statement:
 
 
 def of_relation(relation: Link, predicate: str = "") -> Statement:
-    """The statement of a relation: by its predicate, as subject, predicate and object; or else by its description."""
+    """The statement of a relation: as subject, predicate and object if it has a predicate, or else by its
+    description."""
     source, target, said = tidy(relation.source), tidy(relation.target), relation.description
     if predicate:
         text = f"{source} {predicate} {target}"
@@ -47,9 +48,10 @@ def of_relation(relation: Link, predicate: str = "") -> Statement:
 
 
 def documents(statements: Iterable[Statement], uri: str, title: str, part: str = "") -> Iterator[Document]:
-    """The documents that make these statements, in chunks of bounded size.
+    """The documents that make these statements, in chunks of limited size.
 
-    They are called by the uri of the file and a number, as `graph.nt#1`, behind the name of a `part` if there is one.
+    Their uris are the uri of the file and a number, as in `graph.nt#1`, with the name of a `part` before the number if
+    there is one.
     """
     number, chunks, packed = 1, list[Chunk](), list[Statement]()
     length, start = 0, 0
@@ -88,7 +90,7 @@ def _chunk(packed: list[Statement], start: int) -> Chunk:
 
 
 def sentence(text: str) -> str:
-    """One line with a full stop, of a length that fits into a chunk. What is cut off is in the description still."""
+    """One line that ends with a full stop and fits into a chunk. What is cut off is still in the description."""
     line = " ".join(storable(text).split())
     if len(line) >= _LONGEST_CHUNK:
         return line[: _LONGEST_CHUNK - len(_ELLIPSIS)].rpartition(" ")[0] + _ELLIPSIS

@@ -1,4 +1,4 @@
-"""What a reader says while it reads: rows that it cannot use, and what did not carry over."""
+"""What a reader reports while reading: rows that it cannot use, and what could not be imported."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _log = logging.getLogger(__name__)
 
 
 def note(listener: Listener | None, text: str) -> None:
-    """Say something about all that was read: to the listener, or else to the log."""
+    """Report something about the whole import: to the listener, or else to the log."""
     if listener is None:
         _log.warning(text)
     else:
@@ -19,7 +19,7 @@ def note(listener: Listener | None, text: str) -> None:
 
 
 def refuse(listener: Listener | None, place: str, error: InvalidDocument) -> None:
-    """Say that one row cannot be used, and go on; without a listener it is an error."""
+    """Report that one row cannot be used, and continue; without a listener, raise the error."""
     if listener is None:
         raise error
     listener(Refused(place, str(error)))

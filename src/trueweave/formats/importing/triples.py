@@ -1,8 +1,8 @@
-"""CSV and TSV files with a triple a row.
+"""CSV and TSV files with one triple per row.
 
-Without a header, each row is subject, predicate and object. With one, columns are taken by their names: source (or
-subject, head, from), target (or object, tail, to), and if there are such, predicate (or relation), description,
-keywords, weight, source_type and target_type.
+Without a header, each row is subject, predicate and object. With a header, columns are found by name: source (or
+subject, head, from), target (or object, tail, to), and optionally predicate (or relation), description, keywords,
+weight, source_type and target_type.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def _elements(path: Path, listener: Listener | None) -> Iterator[tuple[tuple[str
 
 
 def _rows(path: Path, listener: Listener | None) -> Iterator[tuple[int, Mapping[str, str]]]:
-    """The rows with the numbers of their lines, by the names of columns."""
-    # The limit of a field is global to the process, and its default is smaller than a long article.
+    """The rows by column name, with their line numbers."""
+    # The field size limit is global to the process, and its default is smaller than a long article.
     csv.field_size_limit(max(csv.field_size_limit(), MOST_TEXT))
     opened, _ = open_text(path)
     with opened as file:

@@ -1,4 +1,4 @@
-"""Pictures of parts of the graph: a page to look around in, and a drawing for a paper."""
+"""Pictures of parts of the graph: an interactive page, and a drawing for a paper."""
 
 from trueweave.formats.pictures.picture import MOST, GraphPicture
 

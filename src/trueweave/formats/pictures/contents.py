@@ -1,4 +1,4 @@
-"""What a picture of the graph shows."""
+"""The contents of a picture of the graph."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trueweave.core.graph import Entity, Relation
 
 @dataclass(frozen=True, slots=True)
 class PictureContents:
-    """A part of the graph with its passages, as the page and the drawing read it. `GraphPicture` says what each is."""
+    """A part of the graph with its passages, for the page and the drawing. `GraphPicture` explains the fields."""
 
     title: str
     entities: tuple[Entity, ...]

@@ -1,4 +1,4 @@
-"""Where things stand in a picture: related ones near each other, none upon another, and names that do not overlap."""
+"""The layout of a picture: related entities near each other, none on top of another, and names that do not overlap."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Points = NDArray[np.float64]
 
 _ROUNDS = 300
 _GOLDEN = np.pi * (3 - np.sqrt(5))
-_GRAVITY = 0.03  # keeps parts together that no relation connects
+_GRAVITY = 0.03  # keeps unconnected parts together
 _APART_ROUNDS = 100
-_WIDE = 0.56  # of its height is how wide a letter is, about
+_WIDE = 0.56  # approximate width of a letter as a share of its height
 
 
 class Box(NamedTuple):
@@ -26,29 +26,29 @@ class Box(NamedTuple):
     bottom: float
 
     def meets(self, other: Box) -> bool:
-        """Whether both have some room in common."""
+        """Whether the two overlap."""
         return (
             self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
         )
 
 
 def placed(number: int, edges: Sequence[tuple[int, int, float]], width: float, height: float) -> Points:
-    """A place for each of so many points in a frame: by the forces of Fruchterman and Reingold (1991), from the same
-    beginning each time, so that equal graphs have equal pictures. An edge is two points and its weight."""
+    """A position for each of `number` points in a frame, by the forces of Fruchterman and Reingold (1991), always from
+    the same start, so that equal graphs have equal pictures. An edge is two points and its weight."""
     if number == 1:
         return np.array([[width / 2, height / 2]])
     return _fitted(_apart(_relaxed(number, edges)), width, height)
 
 
 def _relaxed(number: int, edges: Sequence[tuple[int, int, float]]) -> Points:
-    """Points that push each other away, and that edges hold together, until they rest. The distance of neighbours is
-    about 1."""
+    """Points that repel each other and are held together by edges, once they have settled. The distance of neighbours
+    is about 1."""
     turn, way = _GOLDEN * np.arange(number), np.sqrt(np.arange(number) + 0.5)
     at = np.column_stack((way * np.cos(turn), way * np.sin(turn)))
     pairs = np.array([(a, b) for a, b, _ in edges if a != b], dtype=np.int64).reshape(-1, 2)
     pull = 1 + np.log1p(np.array([weight for a, b, weight in edges if a != b])) / 4
     degree = np.bincount(pairs.ravel(), minlength=number)
-    push = 1 + np.log1p(degree)  # what has many neighbours needs room for them
+    push = 1 + np.log1p(degree)  # a point with many neighbours needs room for them
     for round_ in range(_ROUNDS):
         away = at[:, None, :] - at[None, :, :]
         squares = np.maximum((away**2).sum(axis=2), 1e-4)
@@ -65,7 +65,7 @@ def _relaxed(number: int, edges: Sequence[tuple[int, int, float]]) -> Points:
 
 
 def _apart(at: Points) -> Points:
-    """The same with no two nearer than a part of what is usual between neighbours."""
+    """The points, with none closer to another than a share of the usual distance of neighbours."""
     away = np.sqrt(((at[:, None, :] - at[None, :, :]) ** 2).sum(axis=2))
     np.fill_diagonal(away, np.inf)
     least = 0.7 * float(np.median(away.min(axis=1)))
@@ -81,7 +81,7 @@ def _apart(at: Points) -> Points:
 
 
 def _fitted(at: Points, width: float, height: float) -> Points:
-    """The same turned so that most of it lies along the longer side, and filling the frame."""
+    """The points, rotated so that the longest extent is along the longer side, and scaled to fill the frame."""
     at = at - at.mean(axis=0)
     _, axes = np.linalg.eigh(np.cov(at.T))
     longest = axes[:, ::-1] * np.where(axes[:, ::-1].sum(axis=0) < 0, -1, 1)
@@ -94,13 +94,13 @@ def _fitted(at: Points, width: float, height: float) -> Points:
 
 
 def text_width(text: str, size: float) -> float:
-    """How wide a text of letters so high is, about: wide characters count twice."""
+    """The approximate width of a text in letters of this size: wide characters count almost double."""
     return size * _WIDE * sum(1.8 if ord(one) >= 0x1100 else 1 for one in text)
 
 
 def labelled(at: Sequence[tuple[float, float]], boxes: Sequence[Sequence[Box]]) -> list[int | None]:
-    """For each point which of its boxes its name is put into, the first that is free; None where no one is. Those that
-    come first have the choice. No name covers a point."""
+    """For each point, the first of its boxes that is free for its name; None if none is. Earlier points choose first.
+    No name covers a point."""
     taken: list[Box] = [Box(x - 2, y - 2, x + 2, y + 2) for x, y in at]
     chosen: list[int | None] = []
     for places in boxes:

@@ -1,4 +1,4 @@
-"""A page to look around in: one file that asks nobody for anything."""
+"""An interactive page: a single file that loads nothing else."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WIDE, _TALL = 1000, 680
 _LONGEST = 2000  # characters of a description
 _EXCERPT = 360  # characters of a passage
 _SENTENCE_END = re.compile(r"[.!?…]['\"”’)]*\s+")
-# What would end the element that the data stand in, or a line of it, is written in JSON's own way.
+# Characters that would end the element with the data, or a line of it, are escaped as in JSON.
 _ESCAPED = {ord(one): f"\\u{ord(one):04x}" for one in "<>&\u2028\u2029"}
 
 
@@ -94,7 +94,7 @@ def _passages(picture: PictureContents, of: Entity | Relation, names: list[str])
 
 
 def excerpt(text: str, names: Iterable[str]) -> str:
-    """As much of a passage as is read at a glance: from the sentence on in which the first of these names stands."""
+    """A short excerpt of a passage, from the sentence with the first of these names."""
     folded = text.casefold()
     places = [place for name in names if (place := folded.find(name.casefold())) >= 0]
     at = min(places, default=0)

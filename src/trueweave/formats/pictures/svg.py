@@ -12,9 +12,9 @@ from trueweave.formats.pictures.colours import OTHER, colours, legend
 from trueweave.formats.pictures.contents import PictureContents
 from trueweave.formats.pictures.layout import Box, labelled, placed, text_width
 
-_UNITS = 4  # to a millimetre
-_EDGE = 14.0  # round the drawing
-_LETTERS = 9.0  # how high letters are: 6.4 points on paper
+_UNITS = 4  # per millimetre
+_EDGE = 14.0  # margin around the drawing
+_LETTERS = 9.0  # height of letters: 6.4 points on paper
 _LINE = 13.0
 _LONGEST = 28  # letters of a name
 _NO_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -32,7 +32,7 @@ _STYLE = (
 
 
 def drawing(picture: PictureContents, width: float, height: float | None) -> str:
-    """The picture as SVG, so many millimetres wide."""
+    """The picture as SVG, `width` millimetres wide."""
     across = width * _UNITS
     key = _legend(picture, across)
     down = height * _UNITS if height else max(0.75 * across, min(1.3 * across, 3.2 * len(picture.entities)))
@@ -59,12 +59,12 @@ def drawing(picture: PictureContents, width: float, height: float | None) -> str
 
 
 def radius(one: Entity) -> float:
-    """How large an entity is drawn: larger, the more it is mentioned."""
+    """The radius of an entity: the more it is mentioned, the larger."""
     return min(2.6 + 0.9 * log1p(one.count), 8.0)
 
 
 def _lines(picture: PictureContents, numbers: dict[UUID, int], at: list[tuple[float, float]]) -> list[str]:
-    """Relations, with a small arrow at the end of those that have a direction."""
+    """Relations, with a small arrow at the end of directed ones."""
     drawn = []
     for one in sorted(picture.relations, key=lambda one: one.id in picture.marked):
         a, b = numbers[one.source], numbers[one.target]
@@ -99,7 +99,7 @@ def _dots(picture: PictureContents, at: list[tuple[float, float]]) -> list[str]:
 
 
 def _names(picture: PictureContents, at: list[tuple[float, float]], across: float, down: float) -> list[str]:
-    """Names beside their dots, as far as there is room; what the picture is about and what has most relations first."""
+    """Names beside their dots, as far as there is room: marked entities first, then those with most relations."""
     order = sorted(
         range(len(picture.entities)),
         key=lambda n: (picture.entities[n].id not in picture.marked, -picture.entities[n].degree, n),
@@ -124,7 +124,7 @@ def _names(picture: PictureContents, at: list[tuple[float, float]], across: floa
 
 
 def _places(at: tuple[float, float], r: float, name: str, across: float, down: float) -> list[tuple[Box, str]]:
-    """Where a name may stand: to the right of its dot, to the left, above or below."""
+    """The possible positions of a name: to the right of its dot, to the left, above or below."""
     (x, y), wide, tall = at, text_width(name, _LETTERS), _LETTERS * 1.1
     gap = r + 1.5
     boxes = [
@@ -141,7 +141,7 @@ def _places(at: tuple[float, float], r: float, name: str, across: float, down: f
 
 
 def _legend(picture: PictureContents, across: float) -> list[list[tuple[float, str, str]]]:
-    """Types with their colours, in lines: where each begins, its colour and its name."""
+    """Types with their colours, in lines: the position, colour and name of each."""
     lines: list[list[tuple[float, str, str]]] = []
     x = across
     for type_, colour in legend(picture.entities):
@@ -164,7 +164,7 @@ def _legend_line(line: list[tuple[float, str, str]], y: float) -> str:
 
 
 def _text(text: str) -> str:
-    """A text as XML has it, without characters that it cannot have."""
+    """A text escaped for XML, with invalid characters replaced."""
     return escape(_NO_XML.sub("\ufffd", text))
 
 

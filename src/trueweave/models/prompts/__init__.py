@@ -1,6 +1,6 @@
-"""Prompts: Markdown files with `{name}` where a value goes, each with a version that its text decides.
+"""Prompts: Markdown files with `{name}` where a value goes, each with a version derived from its text.
 
-Trueweave's own are in this folder. A `PromptSet` has those, and in the place of some of them files of a user.
+Trueweave's own prompts are in this folder. A `PromptSet` has those, with a user's files replacing some of them.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _PLACE = re.compile(r"\{([a-z_]+)\}")
 _LONGEST = 100_000  # bytes of a prompt
 _MARK_BYTES = 6
 _FENCE = re.compile(rf"^<<<([0-9a-f]{{{2 * _MARK_BYTES}}})$", re.MULTILINE)
-# What a prompt of a user's own may leave out. All other placeholders of the built-in one must be there.
+# Placeholders that a user's own prompt may omit. All others of the built-in prompt are required.
 _OPTIONAL: Mapping[str, frozenset[str]] = {"extract": frozenset({"example"})}
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A prompt with places for values. Another text is another version."""
+    """A prompt with placeholders. Another text is another version."""
 
     name: str
     text: str
@@ -39,11 +39,11 @@ class Template:
 
     @property
     def placeholders(self) -> tuple[str, ...]:
-        """The names of the values that it has places for, in the order of the text."""
+        """The names of its placeholders, in the order of the text."""
         return tuple(dict.fromkeys(_PLACE.findall(self.text)))
 
     def render(self, **values: str) -> str:
-        """The prompt with each value in its place. A value is never searched for places itself."""
+        """The prompt with all values filled in. Placeholders inside values are not replaced."""
         places = set(self.placeholders)
         unused = values.keys() - places - _OPTIONAL.get(self.name, frozenset())
         if wrong := (places - values.keys()) | unused:
@@ -66,25 +66,25 @@ def names() -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class PromptSet:
-    """All prompts: the built-in ones, and in the place of some of them a user's `own`."""
+    """All prompts: the built-in ones, some of them replaced by a user's `own`."""
 
     own: Mapping[str, Template] = field(default_factory=dict)
 
     @classmethod
     def from_folder(cls, folder: Path) -> PromptSet:
-        """The prompts with those of a folder in the place of built-in ones of the same name. A ConfigError says what is
-        wrong with the first file that cannot be used."""
+        """The prompts, with files in a folder replacing built-in ones of the same name. Raises ConfigError for the
+        first file that cannot be used."""
         found = dict(read_folder(folder))
         for problem in (one for one in found.values() if isinstance(one, ConfigError)):
             raise problem
         return cls({file.stem: one for file, one in found.items() if isinstance(one, Template)})
 
     def load(self, name: str) -> Template:
-        """The prompt of this name that is in force."""
+        """The prompt with this name that is in effect."""
         return self.own.get(name) or load(name)
 
     def versions(self, *of: str) -> dict[str, str]:
-        """The versions of those of these prompts that are a user's own."""
+        """The versions of these prompts, for those that are a user's own."""
         return {name: self.own[name].version for name in of if name in self.own}
 
 
@@ -92,7 +92,7 @@ BUILT_IN = PromptSet()
 
 
 def read_folder(folder: Path) -> Iterator[tuple[Path, Template | ConfigError]]:
-    """Each prompt file in a folder with the prompt, or with what is wrong with it."""
+    """Each prompt file in a folder, with the prompt or the problem with it."""
     if not folder.is_dir():
         raise ConfigError(
             f"prompt_folder names {folder}, which is no folder. Make it, as by `trueweave prompts eject extract`, or "
@@ -106,7 +106,7 @@ def read_folder(folder: Path) -> Iterator[tuple[Path, Template | ConfigError]]:
 
 
 def _read(file: Path) -> Template:
-    """The prompt in a file, which must be called like a built-in one and have its placeholders."""
+    """The prompt in a file, which must have the name of a built-in one and its placeholders."""
     if file.stem not in names():
         raise ConfigError(
             f"{file}: there is no prompt {file.stem}. Rename or remove the file; prompts are {', '.join(names())}."
@@ -126,7 +126,7 @@ def _read(file: Path) -> Template:
 
 
 def _wrong_placeholders(own: Template) -> str:
-    """What is wrong with the placeholders of a user's own prompt, and which there are; empty if nothing is."""
+    """What is wrong with the placeholders of a user's own prompt, and which ones there are; empty if nothing is."""
     known = load(own.name).placeholders
     optional = _OPTIONAL.get(own.name, frozenset())
     unknown = [name for name in own.placeholders if name not in known]
@@ -150,14 +150,14 @@ def _shown(placeholders: list[str]) -> str:
 
 
 def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
-    """The JSON schema of an object, every field of which is required, as some servers take no schema otherwise."""
+    """The JSON schema of an object whose fields are all required, as some servers accept no other schema."""
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 def fence(text: str) -> str:
-    """The text between two lines with one mark that does not occur in it, so that nothing in it can end it.
+    """The text between two lines with a delimiter that does not occur in it, so that nothing in it can end it.
 
-    Equal texts are fenced alike.
+    Equal texts get the same fence.
     """
     turn = 0
     while (mark := _mark(text, turn)) in text:
@@ -166,7 +166,7 @@ def fence(text: str) -> str:
 
 
 def fence_marks(text: str) -> set[str]:
-    """The marks of all fences in a text."""
+    """The delimiters of all fences in a text."""
     return set(_FENCE.findall(text))
 
 

@@ -1,1 +1,1 @@
-"""The methods: one file each, all over the same context. A user's own is one more entry point."""
+"""The methods: one file each, all using the same context. Users add their own by entry point."""

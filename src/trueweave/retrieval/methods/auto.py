@@ -1,5 +1,4 @@
-"""`auto`: weave if most chunks are about one named subject, plain fusion if not, and words alone if there are no
-vectors."""
+"""`auto`: weave if most chunks are about one named subject, fuse if not, and keyword if there are no vectors."""
 
 from __future__ import annotations
 
@@ -17,8 +16,10 @@ from trueweave.retrieval.methods.weave import Weave
 
 @dataclass(frozen=True, config=CHECKED)
 class Auto:
-    """Whichever fits the documents: weave where most chunks have a subject of their own, fuse where not, and keyword
-    where there are no vectors or no embedding model."""
+    """Chooses a method: weave if most chunks are about one subject, else fuse; keyword if there are no vectors.
+
+    Keyword is also chosen if there is no embedding model.
+    """
 
     top_k: int = Field(default=5, ge=1, le=100, description="How many passages to keep.")
     least_subjects: float = Field(
@@ -26,24 +27,24 @@ class Auto:
     )
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
-        """What the chosen method finds. The trace shows which it is, and what it was chosen by."""
+        """What the chosen method finds. The trace shows the choice and the share it was based on."""
         if reason := await context.lacks_vectors():
             return await _by_words(self.top_k, reason, query, context)
         share = await context.walk.subjects()
         method = Weave(top_k=self.top_k) if share >= self.least_subjects else Fuse(top_k=self.top_k)
-        # The share is shown as the score of the choice.
+        # The trace shows the share as the score of the choice.
         context.note("chose", Scored("weave" if isinstance(method, Weave) else "fuse", share))
         return await method.retrieve(query, context)
 
 
 @dataclass(frozen=True, config=CHECKED)
 class Search:
-    """Passages by meaning and by words; by words alone where there are no vectors or no embedding model."""
+    """Passages by meaning and by words; by words alone if there are no vectors or no embedding model."""
 
     top_k: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
-        """What fuse finds, or keyword."""
+        """What fuse or keyword finds."""
         if reason := await context.lacks_vectors():
             return await _by_words(self.top_k, reason, query, context)
         return await Fuse(top_k=self.top_k).retrieve(query, context)

@@ -1,4 +1,4 @@
-"""Methods made of methods: fusing, reranking, cutting off."""
+"""Methods made of other methods: fusing, reranking and cutting off."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from trueweave.retrieval.methods.parameters import CHECKED
 
 @dataclass(frozen=True, config=CHECKED)
 class Fuse:
-    """The passages that several methods agree on: by reciprocal ranks, or by scores brought to one scale."""
+    """The passages that several methods agree on, fused by reciprocal ranks or by scores on a common scale."""
 
     parts: tuple[Method, ...] = Field(
         default=(Naive(top_k=50), Keyword(top_k=50)), min_length=1, description="The methods to fuse."
@@ -38,7 +38,7 @@ class Fuse:
             raise ValueError(f"there are {len(self.weights)} weights for {len(self.parts)} parts")
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
-        """The passages with the highest sums; all else that the parts found goes along."""
+        """The passages with the highest sums, with everything else that the parts found."""
         found = await gather(*(part.retrieve(query, context) for part in self.parts))
         sums: defaultdict[UUID, float] = defaultdict(float)
         passages: dict[UUID, Passage] = {}
@@ -59,7 +59,7 @@ class Fuse:
 
 @dataclass(frozen=True, config=CHECKED)
 class Rerank:
-    """A method's passages in the order of a model that reads question and passage together."""
+    """A method's passages, reordered by a model that reads question and passage together."""
 
     part: Method = Field(default=Fuse(top_k=30), description="The method whose passages are reranked.")
     top_k: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")
@@ -80,7 +80,7 @@ class Rerank:
 
 @dataclass(frozen=True, config=CHECKED)
 class Cutoff:
-    """A method's passages down to a score: what is far from the best says little."""
+    """A method's passages down to a minimum score."""
 
     part: Method = Field(default=Fuse(top_k=30), description="The method whose passages are cut off.")
     min_score: float | None = Field(default=None, description="The lowest score.")
@@ -88,7 +88,7 @@ class Cutoff:
     top_k: int | None = Field(default=None, ge=1, description="How many passages to keep at most.")
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
-        """The passages that are left, in their order."""
+        """The remaining passages, in their order."""
         evidence = await self.part.retrieve(query, context)
         best = max((passage.score for passage in evidence.passages), default=0.0)
         bounds = [bound for bound in (self.min_score, self.min_share and self.min_share * best) if bound is not None]
@@ -102,17 +102,17 @@ def _why_nothing(bound: float, best: float) -> str:
 
 
 _HOW_MANY = ("top_k", "graph_top_k", "top_k_chunks")
-_CHOICE = 6  # times as many passages as are wanted, for a reranker to choose from
+_CHOICE = 6  # factor by which more passages are found, for a reranker to choose from
 
 
 def reranked(method: Method) -> Rerank:
-    """A method whose passages are reranked: it finds several times as many as before, and as many are kept."""
+    """A method with reranking: it finds several times as many passages as before, and the original number is kept."""
     deeper, wanted = _deepened(method)
     return Rerank(part=deeper, top_k=wanted)
 
 
 def _deepened(method: Any) -> tuple[Any, int]:
-    """A method that finds more passages, and how many it found before. Without such a parameter it stays as it is."""
+    """A method that finds more passages, and how many it found before; unchanged without such a parameter."""
     for name in _HOW_MANY:
         if isinstance(wanted := getattr(method, name, None), int):
             return _with(method, name, _CHOICE * wanted), wanted
@@ -123,7 +123,7 @@ def _deepened(method: Any) -> tuple[Any, int]:
 
 
 def _with(method: Any, name: str, value: int) -> Any:
-    """The method with another value, or as it is where it does not take that: then it finds many already."""
+    """The method with another value; unchanged if the value is out of range, as it then finds many already."""
     try:
         return replace(method, **{name: value})
     except ValidationError:

@@ -1,4 +1,4 @@
-"""`community`: what reports about communities have to say about the question, and the passages that this rests on."""
+"""`community`: what community reports say about the question, and the passages that support it."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class _Points(Lenient):
 
 
 _TEXT = {"type": "string"}
-# As text, not as a list: a model that starts counting might not stop.
+# A string rather than an array: a model that starts counting might not stop.
 _POINT = {"text": _TEXT, "helpfulness": {"type": "number"}, "references": _TEXT}
 _SCHEMA = json.dumps(object_schema({"points": {"type": "array", "items": object_schema(_POINT)}}))
 
 
 class _Point(NamedTuple):
-    """What a report has to say about the question, how much that helps, and what it rests on."""
+    """A point that a report makes about the question, how much it helps, and the findings it is based on."""
 
     report: ReportFound
     text: str
@@ -60,7 +60,7 @@ class _Point(NamedTuple):
 
 @dataclass(frozen=True, config=CHECKED)
 class Community:
-    """What the reports of one level have to say, from all over the documents, and the passages that this rests on."""
+    """What the reports of one level say, across all documents, and the passages that support it."""
 
     level: int | None = Field(
         default=None, ge=0, description="Which level to read, 0 the outermost; null: as fine as max_reports allow."
@@ -74,9 +74,9 @@ class Community:
     top_k: int = Field(default=8, ge=1, le=1000, description="How many passages to keep.")
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
-        """The points that help most, as reports, and the passages that the findings behind them rest on.
+        """The most helpful points, as reports, and the passages that support the findings behind them.
 
-        Without a language model the reports speak for themselves, those nearest to the question first.
+        Without a language model, the reports' findings are used as they are, those nearest to the question first.
         """
         sizes = await reports.levels(query, context)
         level = self._level(sizes)
@@ -99,7 +99,7 @@ class Community:
     async def _asked(
         self, question: str, found: Sequence[ReportFound], context: QueryContext, llm: LLM
     ) -> list[_Point]:
-        """What the model finds in the reports, some at a time."""
+        """The points that the model finds in the reports, which it reads in batches."""
         some = list(_batches(found, self.map_tokens))
         instructions = context.prompts.load("partial").text
         answers = await gather(*(self._partial(question, batch, llm, instructions) for batch in some))
@@ -115,7 +115,7 @@ class Community:
     async def _partial(
         self, question: str, batch: Sequence[ReportFound], llm: LLM, instructions: str
     ) -> list[_Point] | BadReply:
-        """What some reports have to say, or the error that the reply could not be read."""
+        """The points in a batch of reports, or an error if the reply could not be read."""
         firsts = accumulate((len(report.findings) for report in batch), initial=1)
         texts = (_shown(report, first) for report, first in zip(batch, firsts, strict=False))
         asked = "\n\n".join(map(fence, (question, *texts)))
@@ -141,7 +141,7 @@ def _why_nothing(read: int, level: int) -> str:
 
 
 def _as_they_are(found: Sequence[ReportFound]) -> list[_Point]:
-    """All that reports say, where nobody can be asked what of it helps: the nearer to the question, the better."""
+    """All findings of the reports, for use without a model: the nearer a report is to the question, the better."""
     return [
         _Point(report, finding.text or finding.summary, _BEST / rank, [finding])
         for rank, report in enumerate(found, 1)
@@ -150,7 +150,7 @@ def _as_they_are(found: Sequence[ReportFound]) -> list[_Point]:
 
 
 def _batches(found: Sequence[ReportFound], most: int) -> Iterator[list[ReportFound]]:
-    """Reports, as many at a time as have no more than so many tokens; one that has more is alone."""
+    """Reports in batches of at most `most` tokens; a larger report is a batch by itself."""
     batch: list[ReportFound] = []
     room = most
     for report in found:
@@ -165,13 +165,13 @@ def _batches(found: Sequence[ReportFound], most: int) -> Iterator[list[ReportFou
 
 
 def _shown(report: ReportFound, first: int) -> str:
-    """A report with its findings, numbered from there on."""
+    """A report with its findings, numbered from `first`."""
     findings = (f"{number}. {one.summary}: {one.text}" for number, one in enumerate(report.findings, first))
     return "\n".join((report.title, report.summary, *findings))
 
 
 def _points(found: _PointFound, batch: Sequence[ReportFound]) -> Iterator[_Point]:
-    """A point for each report that it refers to; none for one that refers to nothing that is there."""
+    """A point for each report that it refers to; none if no reference is valid."""
     known = [(report, finding) for report in batch for finding in report.findings]
     named = [known[number - 1] for number in dict.fromkeys(found.references) if 1 <= number <= len(known)]
     for report in {report.id: report for report, _ in named}.values():
@@ -180,7 +180,7 @@ def _points(found: _PointFound, batch: Sequence[ReportFound]) -> Iterator[_Point
 
 
 def _told(points: Sequence[_Point], support: reports.Support) -> Iterator[Report]:
-    """A report for each community, with what it says about the question and the passages that this rests on."""
+    """A report for each community, with its points about the question and the passages that support them."""
     for report in {point.report.id: point.report for point in points}.values():
         own = [point for point in points if point.report.id == report.id]
         text = "\n".join(dict.fromkeys(point.text for point in own))

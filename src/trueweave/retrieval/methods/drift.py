@@ -1,4 +1,4 @@
-"""`drift`: begins with reports about communities, and follows up on what they bring up."""
+"""`drift`: starts from community reports, and follows up on what they bring up."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SCHEMA = json.dumps(object_schema({"answer": _TEXT, "follow_ups": {"type": "arr
 
 @dataclass(frozen=True, config=CHECKED)
 class Drift:
-    """The reports nearest to the question, and the passages that it and what follows from them lead to."""
+    """The reports nearest to the question, and passages for it and for follow-up questions from the reports."""
 
     max_reports: int = Field(default=4, ge=1, le=100, description="How many reports to begin with.")
     follow_ups: int = Field(default=3, ge=0, le=20, description="How many questions to follow up with.")
@@ -45,10 +45,10 @@ class Drift:
     top_k: int = Field(default=8, ge=1, le=1000, description="How many passages to keep.")
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
-        """The passages that the question and the follow-ups agree on, and the reports that they came from.
+        """The passages that the question and the follow-ups agree on, and the reports that led to them.
 
-        Follow-ups are the model's. Without one, or where its reply cannot be read, which the trace then says, they are
-        the question beside each report's title.
+        The model writes the follow-ups. Without a model, or if its reply cannot be read (the trace then says so), each
+        follow-up is the question with a report's title.
         """
         levels = await reports.levels(query, context)
         found = await reports.nearest(query, context, len(levels) - 1, self.max_reports)
@@ -83,7 +83,7 @@ class Drift:
 
 @dataclass(frozen=True, config=CHECKED)
 class _Instead:
-    """A method that is asked something else."""
+    """A method that is asked another question instead."""
 
     text: str
     part: Method
@@ -93,7 +93,7 @@ class _Instead:
 
 
 def _told(found: Sequence[ReportFound], answer: str, support: reports.Support) -> list[Report]:
-    """The reports, the first of them with what the model made of them all."""
+    """The reports; the first one also has the model's answer from all of them."""
     told = [Report(one.id, one.title, one.summary, one.score, support.of(one.findings)) for one in found]
     if told and answer:
         told[0] = replace(told[0], text=f"{answer}\n{told[0].text}")

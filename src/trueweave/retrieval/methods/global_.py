@@ -1,4 +1,4 @@
-"""`global`: from the question's themes to the relations that speak of them, and the chunks that state these."""
+"""`global`: from the question's themes to relations about them, and the chunks that state these."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Found = Mapping[UUID, RankedHit[RelationFound]]
 
 @dataclass(frozen=True, config=CHECKED)
 class Global:
-    """High-level keywords, the relations nearest to them, and of the chunks that state these the best."""
+    """The relations nearest to the question's high-level keywords, and the best of the chunks that state them."""
 
     keywords_top_k: int = Field(default=60, ge=1, le=1000, description="Relations to find for each keyword.")
     graph_top_k: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")
@@ -46,7 +46,7 @@ class Global:
     )
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
-        """The chosen chunks. The relations found go along by the degree of both ends and weight, and their ends as
+        """The chosen chunks, with the relations found, ordered by the degree of both ends and weight, and their ends as
         entities, those of the nearest relations first."""
         asked = await keywords(query, context)
         question, *high = await context.embed([query.text, *asked.high])
@@ -65,9 +65,9 @@ class Global:
         return Evidence(tuple(passages), tuple(ends.values()), _by_degree(found), keywords=asked)
 
     async def _nearest(self, found: Found, question: Vectors, context: QueryContext) -> list[Passage]:
-        """Among the chunks that state the relations, and those that mention their ends."""
+        """The most similar of the chunks that state the relations or mention their ends."""
         followed = list(found)[: self.followed]
-        near: dict[UUID, float] = {}  # each end by its nearest relation
+        near: dict[UUID, float] = {}  # each end, scored by its nearest relation
         for id_ in followed:
             for end in (found[id_].item.source, found[id_].item.target):
                 near.setdefault(end.id, found[id_].score)
@@ -80,14 +80,14 @@ class Global:
         return await by_similarity(best_of(brought), question, self.relation_weight, self.graph_top_k, context)
 
     async def _by_order(self, found: Found, context: QueryContext) -> list[Passage]:
-        """With the mean order of the relations that a chunk states as `order`, and their mean strength as `weight`:
+        """The chunks by importance, from the mean `order` of the relations that a chunk states and their mean `weight`:
         importance = alpha * (1 - order / max_order) + (1 - alpha) * weight / max_weight."""
         stated: defaultdict[UUID, list[UUID]] = defaultdict(list)
         for relation, chunk in await context.chunks_of_relations(list(found)):
             stated[chunk].append(relation)
         orders = {chunk: fmean(found[r].order for r in relations) for chunk, relations in stated.items()}
         weights = {chunk: fmean(found[r].item.relation.weight for r in rs) for chunk, rs in stated.items()}
-        # One relation alone is found at rank 0, which divides nothing.
+        # A single relation has rank 0, which cannot be a divisor.
         max_order = max(hit.order for hit in found.values()) or 1
         max_weight = max(weights.values(), default=0) or 1
         importance = [
@@ -99,7 +99,7 @@ class Global:
 
 
 def _together(near: Sequence[Sequence[Scored[RelationFound]]], each: int) -> Found:
-    """The first of each keyword, together."""
+    """The first `each` hits of every keyword, merged."""
     return together([some[:each] for some in near], lambda one: one.relation.id)
 
 

@@ -1,4 +1,4 @@
-"""`guess`: a passage that would answer, guessed from facts of the graph, finds the passages that do."""
+"""`guess`: guesses a passage that would answer the question from facts of the graph, and finds passages like it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PURPOSE = Purpose("guess")
 
 @dataclass(frozen=True, config=CHECKED)
 class Guess:
-    """What the graph knows of the question's entities, a passage made up from that, and the chunks most like it."""
+    """The chunks most like a passage that a language model makes up from the graph's facts about the question."""
 
     entities_top_k: int = Field(default=5, ge=1, le=100, description="Entities and relations to find for each keyword.")
     relations_each: int = Field(
@@ -36,7 +36,7 @@ class Guess:
     guess_tokens: int = Field(default=400, ge=50, le=2000, description="How long the guessed passage may be.")
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
-        """The chunks nearest to the guess, and the facts that it was made from. The guess itself is no evidence."""
+        """The chunks nearest to the guess, and the facts it was made from. The guess itself is not evidence."""
         vectors = await context.embed((await keywords(query, context)).low)
         near = await context.entities_near(vectors, self.entities_top_k)
         entities = [hit.item for hit in together(near, lambda entity: entity.id).values()]
@@ -44,7 +44,7 @@ class Guess:
             one.item.relation for some in await context.relations_near(vectors, self.entities_top_k) for one in some
         ]
         around = await context.neighbourhood([entity.id for entity in entities], 1)
-        # Each entity has its share, however strong the relations of another are.
+        # Every entity gets its share, however strong the relations of another are.
         of_each = [[r for r in around if entity.id in (r.source, r.target)] for entity in entities]
         in_order = in_turn([_strongest(some)[: self.relations_each] for some in (stated, *of_each)])
         relations = list({relation.id: relation for relation in in_order}.values())[: self.relations_top_k]
@@ -76,5 +76,5 @@ def _strongest(relations: Sequence[Relation]) -> list[Relation]:
 
 
 def strength(relation: Relation) -> float:
-    """The harmonic mean of a relation's emphasis, weighted by how often it is stated."""
+    """The harmonic mean of a relation's emphasis, times how often it is stated."""
     return harmonic_emphasis(relation.emphasis) * relation.count

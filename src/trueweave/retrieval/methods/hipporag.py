@@ -16,17 +16,17 @@ from trueweave.retrieval.methods.parameters import CHECKED
 class HippoRag(Linking):
     """PageRank from the entities that the question names and, faintly, from the nearest chunks. After HippoRAG 2.
 
-    In the style of Gutiérrez et al. 2025, "From RAG to Memory", not their program. What is different: the walk stays in
-    a bounded neighbourhood of the entities that are linked, where theirs goes over the whole graph; the hundred nearest
-    chunks are seeds, not all; entities are linked by the question's keywords, not by facts that a language model sorts
-    out; entities of similar names are linked to keywords alike, and have no edges between them.
+    In the style of Gutiérrez et al. 2025, "From RAG to Memory", but not their program. The differences: the walk stays
+    in a bounded neighbourhood of the linked entities, where theirs covers the whole graph; the hundred nearest chunks
+    are seeds, not all; entities are linked by the question's keywords, not by facts that a language model filters;
+    entities with similar names are linked to keywords in the same way, and have no edges between them.
     """
 
     passage_node_weight: float = Field(default=0.2, ge=0, description="Weight of chunks beside entities, as seeds.")
     max_hops: int = Field(default=2, ge=0, le=3, description="How far the neighbourhood goes.")
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
-        """The chunks with most of the rank, which is their score; the nearest ones where nothing is linked.
+        """The chunks with the highest rank, which is their score; the nearest ones if nothing is linked.
 
         An entity's seed is its similarity to its keyword, divided by how often documents mention it.
         """

@@ -1,4 +1,4 @@
-"""`hybrid`: local and global at the same time."""
+"""`hybrid`: local and global together."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from trueweave.retrieval.methods.parameters import CHECKED
 
 @dataclass(frozen=True, config=CHECKED)
 class Hybrid:
-    """What local and global find, in turn and without repeats."""
+    """What local and global find, interleaved and without duplicates."""
 
     parts: tuple[Method, ...] = Field(default=(Local(), Global()), description="The methods to gather from.")
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
-        """The evidence of all parts; passages keep the scores that their part gave them."""
+        """The evidence of all parts; passages keep the scores from their part."""
         return interleaved(await gather(*(part.retrieve(query, context) for part in self.parts)))

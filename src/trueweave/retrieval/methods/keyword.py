@@ -1,4 +1,4 @@
-"""`keyword`: the chunks that have the question's words."""
+"""`keyword`: the chunks that contain the question's words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Keyword:
     b: float = Field(default=0.75, ge=0, le=1, description="How much long chunks are held back.")
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
-        """The chunks that match best; their scores are BM25's."""
+        """The chunks that match best, with BM25 scores."""
         found = await context.chunks_matching(query.text, self.top_k, k1=self.k1, b=self.b)
         reason = "" if found else "no word of the question is in the documents that were looked at."
         return Evidence(tuple(found), reason=reason)

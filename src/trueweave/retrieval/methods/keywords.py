@@ -1,4 +1,4 @@
-"""What a question is about: the specific things in it, and its themes."""
+"""Keywords of a question: the specific things in it, and its themes."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _SCHEMA = json.dumps(object_schema({"low_level": _WORDS, "high_level": _WORDS}))
 
 
 async def keywords(query: Query, context: QueryContext) -> Keywords:
-    """The question's keywords: by the model, in one call, or without one by its names and phrases.
+    """The question's keywords: from the model, in one call, or without a model from its names and phrases.
 
-    Where there are none of a kind, the question itself stands for them.
+    If there are none of a kind, the question itself takes their place.
     """
     return await context.once(f"keywords of {query.text}", lambda: _keywords(query, context))
 
@@ -67,7 +67,7 @@ async def _asked(question: str, llm: LLM, prompts: PromptSet) -> Keywords:
 
 
 async def _looked_for(question: str) -> Keywords:
-    """The names in the question, and what else is between its small words."""
+    """The names in the question, and the phrases between its function words."""
     [found] = await CapitalsExtractor().extract(Source("question", question), [Chunk(question)])
     names = [mention.name for mention in found.mentions]
     rest = question
@@ -78,7 +78,7 @@ async def _looked_for(question: str) -> Keywords:
 
 
 def _phrases(text: str) -> list[str]:
-    """Runs of words none of which is a small one."""
+    """Runs of words without function words."""
     runs: list[list[str]] = [[]]
     for word in _WORD.findall(text):
         if word.lower() in NEVER_ALONE:

@@ -1,4 +1,4 @@
-"""`linearrag`: entities that activate others over what fits the question, and PageRank, in the style of LinearRAG."""
+"""`linearrag`: entities activate others over statements that fit the question, then PageRank. After LinearRAG."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from trueweave.retrieval.methods.parameters import CHECKED
 
 @dataclass(frozen=True, config=CHECKED)
 class LinearRag(Linking):
-    """Entities of the question activate those told of beside them, and PageRank from all of these. After LinearRAG.
+    """PageRank from the question's entities and the related entities that they activate. After LinearRAG.
 
-    In the style of Zhuang et al. 2025, "LinearRAG", not their program. What is different: activation goes over
-    relations and the chunks that state them, where theirs goes over sentences with vectors of their own; all stays in a
-    bounded neighbourhood; the hundred nearest chunks are seeds, not all; an entity counts once in a chunk.
+    In the style of Zhuang et al. 2025, "LinearRAG", but not their program. The differences: activation spreads over
+    relations and the chunks that state them, where theirs spreads over sentences with vectors of their own; everything
+    stays in a bounded neighbourhood; the hundred nearest chunks are seeds, not all; an entity counts once per chunk.
     """
 
     max_iterations: int = Field(default=3, ge=1, le=4, description="Rounds of activation; the first is the linking.")
@@ -37,10 +37,10 @@ class LinearRag(Linking):
     passage_node_weight: float = Field(default=0.2, ge=0, description="Weight of chunks beside entities, as seeds.")
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
-        """The chunks with most of the rank, which is their score; the nearest ones where nothing is linked.
+        """The chunks with the highest rank, which is their score; the nearest ones if nothing is linked.
 
-        Seeds: entities by their activation; chunks by
-        passage_node_weight * (passage_ratio * similarity + ln(1 + activation of the entities in it / their round)).
+        Seeds: entities by their activation; chunks by passage_node_weight * (passage_ratio * similarity + ln(1 +
+        activation of the entities in it / their round)).
         """
         question, linked, near = await self.link(query, context)
         relations = await context.neighbourhood(list(linked), max(self.max_iterations - 1, 1))
@@ -65,10 +65,11 @@ class LinearRag(Linking):
     def _activated(
         self, linked: Scores, relations: Sequence[Relation], fits: Mapping[UUID, float]
     ) -> tuple[Scores, Scores]:
-        """The weight of every entity, all its activations together; and the latest of each, divided by its round.
+        """The weight of every entity, which is the sum of its activations, and the latest activation of each, divided
+        by its round.
 
-        From each entity it goes on over the statements that fit the question best, each once, as long as what arrives
-        is enough.
+        From each entity, activation spreads over the statements that fit the question best, each used once, as long as
+        enough of it arrives.
         """
         beside: defaultdict[UUID, list[Relation]] = defaultdict(list)
         for relation in sorted(relations, key=lambda one: (-fits.get(one.id, 0.0), one.id)):
@@ -93,7 +94,7 @@ class LinearRag(Linking):
 
 
 def _best_statements(stated: Sequence[tuple[UUID, UUID]], near: Mapping[UUID, float]) -> dict[UUID, float]:
-    """Each relation by the similarity of the best chunk that states it."""
+    """Each relation with the similarity of the best chunk that states it."""
     best: dict[UUID, float] = {}
     for relation, chunk in stated:
         best[relation] = max(near.get(chunk, 0.0), best.get(relation, 0.0))

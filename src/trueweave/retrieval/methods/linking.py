@@ -1,4 +1,5 @@
-"""What PageRank of published methods starts from here: entities that the question names, and the nearest chunks."""
+"""Where PageRank starts in the published methods here: at entities that the question names, and at the nearest
+chunks."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ from trueweave.retrieval.methods.keywords import keywords
 from trueweave.retrieval.methods.parameters import CHECKED
 from trueweave.retrieval.methods.ranks import RankedHit, together
 
-_NEAREST = 100  # chunks that a walk starts from by their vectors
-_ALIKE = 10  # entities that are looked at for one name
+_NEAREST = 100  # chunks that a walk starts from because of their vectors
+_ALIKE = 10  # entities considered for one name
 
 Linked = dict[UUID, RankedHit[Entity]]
 
@@ -32,8 +33,8 @@ class Linking:
     damping: float = Field(default=0.5, ge=0, lt=1, description="Share of the mass that walks on, not starting anew.")
 
     async def link(self, query: Query, context: QueryContext) -> tuple[Vectors, Linked, Scores]:
-        """The question's vector, the entities that its low-level keywords stand for, and the nearest chunks by their
-        similarity, from 0 to 1."""
+        """The question's vector, the entities that match its low-level keywords, and the nearest chunks with their
+        similarity scaled to 0 to 1."""
         texts = [query.text, *(await keywords(query, context)).low]
         vectors = await context.embed(texts)
         found = together(await context.entities_near(vectors[1:], _ALIKE), lambda entity: entity.id)

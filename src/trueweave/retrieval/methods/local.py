@@ -1,4 +1,4 @@
-"""`local`: from the things that the question names to the chunks that tell most about them."""
+"""`local`: from the entities that the question names to the chunks that say most about them."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from trueweave.retrieval.methods.parameters import CHECKED
 from trueweave.retrieval.methods.picking import FOLLOWED, best_of, by_similarity, connections
 from trueweave.retrieval.methods.ranks import RankedHit, together
 
-_SPARE = 10  # times as many chunks as there are places, as several may have the same text
+_SPARE = 10  # factor for finding more chunks than needed, as several may have the same text
 
 Found = Mapping[UUID, RankedHit[Entity]]
 _Chosen = tuple[list[Passage], list[Relation]]
 
 
 class _Candidate(NamedTuple):
-    """A chunk as one entity brings it: the entity's order, and how many of its neighbours are in the chunk as well."""
+    """A chunk found through an entity: the entity's order, and how many of its neighbours are also in the chunk."""
 
     order: int
     relation_count: int
@@ -37,7 +37,7 @@ class _Candidate(NamedTuple):
 
 @dataclass(frozen=True, config=CHECKED)
 class Local:
-    """Low-level keywords, the entities nearest to them, and of the chunks that mention these the best."""
+    """The entities nearest to the question's low-level keywords, and the best of the chunks that mention them."""
 
     keywords_top_k: int = Field(default=60, ge=1, le=1000, description="Entities to find for each keyword.")
     graph_top_k: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")
@@ -55,10 +55,10 @@ class Local:
     )
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
-        """The chosen chunks. Entities go along by their degree, their relations by the degree of both ends and weight,
-        and for each chunk which of them it mentions.
+        """The chosen chunks, with the entities by degree, their relations by the degree of both ends and weight, and
+        for each chunk the entities it mentions.
 
-        By order, a passage's score is the reciprocal of its rank.
+        With `pick="order"`, a passage's score is the reciprocal of its rank.
         """
         asked = await keywords(query, context)
         question, *low = await context.embed([query.text, *asked.low])
@@ -87,7 +87,7 @@ class Local:
         return passages, around.relations
 
     async def _by_order(self, found: Found, context: QueryContext) -> _Chosen:
-        # An entity that is further behind gets its turn only where those ahead have next to no chunks.
+        # Entities further behind get a turn only if those ahead have hardly any chunks.
         reach = 2 * (self.graph_top_k + self.order_range)
         followed = [id_ for id_, hit in found.items() if hit.order <= reach]
         around = await context.around(list(found), followed, _SPARE * self.graph_top_k)
@@ -96,7 +96,7 @@ class Local:
         return [replace(passage, score=1 / rank) for rank, passage in enumerate(best, 1)], around.relations
 
     def _overtaking(self, candidates: Sequence[_Candidate]) -> list[UUID]:
-        """Each time the best-connected chunk among those at most `order_range` behind the first that is left."""
+        """Repeatedly choose the best-connected chunk among those at most `order_range` behind the first one left."""
         left = sorted(candidates)
         chosen: dict[UUID, None] = {}
         while left and len(chosen) < _SPARE * self.graph_top_k:

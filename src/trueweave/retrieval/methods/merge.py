@@ -1,4 +1,4 @@
-"""Putting evidence of several methods together."""
+"""Merging the evidence of several methods."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ I = TypeVar("I", bound=_HasId)  # noqa: E741
 
 
 def interleaved(evidence: Sequence[Evidence]) -> Evidence:
-    """All of it without repeats: the first of each, then the second of each, and so on."""
+    """All the evidence without repeats: the first of each, then the second of each, and so on."""
     return gathered(evidence, _distinct(in_turn([e.passages for e in evidence])))
 
 
 def gathered(evidence: Sequence[Evidence], passages: Iterable[Passage]) -> Evidence:
-    """These passages, and all else that goes along with the evidence, without repeats."""
+    """These passages, with everything else in the evidence, without repeats."""
     return Evidence(
         tuple(passages),
         _distinct(in_turn([e.entities for e in evidence])),

@@ -1,4 +1,4 @@
-"""`mix`: vectors and the graph at the same time."""
+"""`mix`: vectors and the graph together."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ from trueweave.retrieval.methods.parameters import CHECKED
 
 @dataclass(frozen=True, config=CHECKED)
 class Mix(Hybrid):
-    """What naive, local and global find, in turn and without repeats."""
+    """What naive, local and global find, interleaved and without duplicates."""
 
     parts: tuple[Method, ...] = Field(default=(Naive(), Local(), Global()), description="The methods to gather from.")

@@ -12,11 +12,11 @@ from trueweave.retrieval.methods.parameters import CHECKED
 
 @dataclass(frozen=True, config=CHECKED)
 class Naive:
-    """The chunks whose vectors are nearest to the question's. No graph: what all others must beat."""
+    """The chunks whose vectors are nearest to the question's. It does not use the graph, and serves as the baseline."""
 
     top_k: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
-        """The nearest chunks; their scores are similarities."""
+        """The nearest chunks, scored by similarity."""
         [passages] = await context.chunks_near(await context.embed([query.text]), self.top_k)
         return Evidence(tuple(passages))

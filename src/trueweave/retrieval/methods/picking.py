@@ -1,4 +1,4 @@
-"""Choosing among the chunks that things of the graph lead to, by the question itself."""
+"""Choosing among candidate chunks that the graph leads to, by their similarity to the question."""
 
 from __future__ import annotations
 
@@ -11,25 +11,26 @@ from trueweave.core.graph import Entity, Relation
 from trueweave.core.protocols import Vectors
 from trueweave.retrieval.context import QueryContext
 
-FOLLOWED = 200  # things found whose chunks are candidates
+FOLLOWED = 200  # entities or relations whose chunks are candidates
 _MOST = 2000  # candidates
 
 
 def best_of(brought: Iterable[tuple[UUID, float]]) -> dict[UUID, float]:
-    """Chunks with the similarity of the best thing that brought each, best first; no more than can be ranked."""
+    """Chunks with the best score among those they were found by, best first; no more than can be ranked."""
     best: dict[UUID, float] = {}
     for chunk, score in brought:
         best[chunk] = max(score, best.get(chunk, score))
-    # By the number of an id: that is the same order, and many chunks have equal scores, where UUIDs compare slowly.
+    # By the integer value of the id: the order is the same, but comparing UUIDs is slow, and many chunks have equal
+    # scores.
     return dict(sorted(best.items(), key=lambda pair: (-pair[1], pair[0].int))[:_MOST])
 
 
 async def by_similarity(
     candidates: dict[UUID, float], question: Vectors, weight: float, limit: int, context: QueryContext
 ) -> list[Passage]:
-    """The chunks nearest to the question, what brought them counted in:
+    """The best chunks, scored by their own similarity and by that of the entity or relation they were found through:
 
-    score = similarity of the chunk to the question + weight * similarity of what brought it to its keyword
+    score = similarity of the chunk to the question + weight * similarity of that entity or relation to its keyword
     """
     near = await context.rank_chunks(list(candidates), question)
     scored = [Scored(one.item, one.score + weight * candidates[one.item]) for one in near]
@@ -39,7 +40,8 @@ async def by_similarity(
 async def connections(
     passages: Sequence[Passage], found: Iterable[Entity], relations: Iterable[Relation], context: QueryContext
 ) -> tuple[Connection, ...]:
-    """For each passage the entities found that it mentions, each with those of its neighbours that it mentions too."""
+    """For each passage, the entities found that it mentions, each with those of its neighbours that it also
+    mentions."""
     inside: defaultdict[UUID, set[UUID]] = defaultdict(set)
     for chunk, entity in await context.mentioned([passage.id for passage in passages]):
         inside[chunk].add(entity)

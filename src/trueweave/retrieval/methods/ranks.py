@@ -1,4 +1,4 @@
-"""What several searches found, in one order."""
+"""Merging the results of several searches into one order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class RankedHit(NamedTuple, Generic[T]):
-    """Something that was found: its place among all hits, from 0 on, and its best similarity."""
+    """A search hit: the item, its best similarity, and its position among all hits, from 0."""
 
     order: int
     score: float
@@ -20,10 +20,10 @@ class RankedHit(NamedTuple, Generic[T]):
 
 
 def together(found: Iterable[Sequence[Scored[T]]], id_of: Callable[[T], UUID]) -> dict[UUID, RankedHit[T]]:
-    """Everything that some search found, each with its best hit, most similar first.
+    """Everything that any search found, each with its best hit, most similar first.
 
-    The hits of all searches are put in one order by their similarity: what is far from the keyword that it was found by
-    comes behind whatever is nearer to another. A second hit of the same thing takes up a place.
+    The hits of all searches are ordered by their similarity, whichever keyword they were found by. A repeated hit on
+    the same item still takes up a position.
     """
     hits = sorted((one for some in found for one in some), key=lambda one: (-one.score, id_of(one.item)))
     first: dict[UUID, RankedHit[T]] = {}

@@ -24,7 +24,7 @@ GROUP = "trueweave.methods"
 
 @dataclass(frozen=True, slots=True)
 class MethodParameter:
-    """One parameter of a method: its name, its type as it is written, its default, and one line of help."""
+    """One parameter of a method: its name, its type as written, its default, and one line of help."""
 
     name: str
     type: str
@@ -34,7 +34,7 @@ class MethodParameter:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A method as it is listed: its name, what it does, and its parameters."""
+    """A method as shown in lists: its name, what it does, and its parameters."""
 
     name: str
     summary: str
@@ -47,7 +47,7 @@ def names() -> list[str]:
 
 
 def make(name: str, parameters: Mapping[str, object] | None = None) -> Method:
-    """The method of that name. Parameters may be given as they are or as text: {"alpha": "0.5"}, {"part": "local"}."""
+    """The method of that name. Parameters may be values or text: {"alpha": "0.5"}, {"part": "local"}."""
     kind = _class(name)
     known = {parameter.name: parameter.type for parameter in describe(name).parameters} if parameters else {}
     given = {key: _value(value, known.get(key, "")) for key, value in (parameters or {}).items()}
@@ -63,7 +63,7 @@ def make(name: str, parameters: Mapping[str, object] | None = None) -> Method:
 
 
 def describe(name: str) -> Description:
-    """The method of that name as it is listed."""
+    """The description of the method of that name."""
     kind = _class(name)
     listed = [
         MethodParameter(field.name, _type(field.type), _default(field.default), _help(field.default))
@@ -73,7 +73,7 @@ def describe(name: str) -> Description:
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The parameters of a method as a JSON schema. One that is a method is given by its name."""
+    """The parameters of a method as a JSON schema. A parameter that is a method is given by its name."""
     kind = _class(name)
     if not is_dataclass(kind):
         return {"type": "object", "properties": {}}
@@ -84,29 +84,30 @@ class _ParameterSchema(GenerateJsonSchema):
     ignored_warning_kinds: set[JsonSchemaWarningKind] = {"non-serializable-default", "skipped-choice"}  # noqa: RUF012 (as its base has it)
 
     def encode_default(self, dft: Any) -> Any:
-        """A default as it would be given: methods by their names."""
+        """A default in the form a user would write it: methods by their names."""
         if isinstance(dft, tuple | list):
             return [self.encode_default(one) for one in dft]
         return name_of(dft) if isinstance(dft, Method) else super().encode_default(dft)
 
     def is_instance_schema(self, schema: core_schema.IsInstanceSchema) -> dict[str, Any]:
-        """A part of a method that is a method."""
+        """The schema of a parameter that is a method."""
         return {"type": "string", "description": "the name of a method"}
 
 
 def broken() -> list[Broken]:
-    """The methods that are installed and cannot be used, and why."""
+    """The methods that are installed but cannot be used, and why."""
     return [Broken(name, str(found)) for name, found in _methods().items() if isinstance(found, ConfigError)]
 
 
 def name_of(method: Method) -> str:
-    """What a method goes by: its name, or that of its class where it has none."""
+    """The name of a method, or that of its class in lower case if it has none."""
     return next((name for name, kind in _methods().items() if type(method) is kind), type(method).__name__.lower())
 
 
 def parameters_of(method: Method) -> dict[str, Any]:
-    """The parameters with which `make` gives this method again, those that are not as usual. TypeError where none do:
-    it has no name, or a parameter that JSON cannot hold, as a method with parameters of its own is."""
+    """The parameters with which `make` recreates this method, without those that have their default. Raises TypeError
+    if there are none: the method has no name, or a parameter that JSON cannot hold, such as a method with its own
+    parameters."""
     if (name := name_of(method)) not in names():
         raise TypeError("it has no name, because it is not an installed method")
     given: Any = method
@@ -121,7 +122,7 @@ def parameters_of(method: Method) -> dict[str, Any]:
 
 
 def _written(parameter: str, value: object) -> Any:
-    """A parameter as it can be given in JSON: methods by their names."""
+    """A parameter as a JSON value: methods by their names."""
     if isinstance(value, tuple | list):
         return [_written(parameter, one) for one in value]
     if not isinstance(value, Method):
@@ -144,7 +145,7 @@ def _class(name: str) -> type[Any]:
 
 @cache
 def _methods() -> dict[str, type[Any] | ConfigError]:
-    """The class of each method, or why there is none: a method that cannot be loaded does not stop others."""
+    """The class of each method, or the error from loading it, which does not affect the other methods."""
     named: dict[str, list[EntryPoint]] = {}
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: not _own(entry)):
         named.setdefault(entry.name, []).append(entry)
@@ -152,7 +153,7 @@ def _methods() -> dict[str, type[Any] | ConfigError]:
 
 
 def _loaded(entries: Sequence[EntryPoint]) -> type[Any] | ConfigError:
-    """The class that entry points of one name stand for. One of another package takes precedence over Trueweave's."""
+    """The class for the entry points of one name. Another package takes precedence over Trueweave."""
     others = [entry for entry in entries if not _own(entry)]
     if len(others) > 1:
         values = " and ".join(entry.value for entry in others)
@@ -168,7 +169,8 @@ def _own(entry: EntryPoint) -> bool:
 
 
 def _value(given: object, type_: str) -> object:
-    """What text stands for: methods by their names, and otherwise JSON, so that null and lists can be typed as well."""
+    """The value of a parameter given as text: methods by their names, and anything else as JSON, so that null and lists
+    can be written as well."""
     if isinstance(given, list) and "tuple[Method" in type_ and all(isinstance(one, str) for one in given):
         return tuple(make(one) for one in given)
     if not isinstance(given, str):
@@ -183,7 +185,7 @@ def _value(given: object, type_: str) -> object:
 
 
 def _type(declared: object) -> str:
-    """The type as it is written, also in a module whose annotations are evaluated."""
+    """The type as written, also for modules whose annotations are evaluated."""
     return declared if isinstance(declared, str) else formatannotation(declared)
 
 

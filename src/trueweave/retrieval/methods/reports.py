@@ -1,4 +1,4 @@
-"""Reports about communities as evidence: which are read, and the passages that they rest on."""
+"""Community reports as evidence: which ones are read, and the passages that support them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trueweave.retrieval.context import QueryContext
 
 
 async def levels(query: Query, context: QueryContext) -> list[int]:
-    """How many reports there are to read at each level. An error where there are none, or where they may not speak."""
+    """How many reports there are to read at each level. An error if there are none, or the question is filtered."""
     if query.filter:
         raise InvalidArgument(
             "reports cover all documents, so they cannot be filtered. Ask without a filter, or use another method: "
@@ -31,25 +31,25 @@ async def levels(query: Query, context: QueryContext) -> list[int]:
 
 
 async def nearest(query: Query, context: QueryContext, level: int, limit: int) -> list[ReportFound]:
-    """The reports of a level that are nearest to the question; those about the largest where nothing is embedded."""
+    """The reports of a level nearest to the question; those on the largest communities if nothing is embedded."""
     vector = (await context.embed([query.text]))[0] if context.embeds else None
     return await context.reports(level, limit, vector)
 
 
 def title_of(report: ReportFound | CommunityReport) -> str:
-    """The title of a report, which says so where its community has changed since."""
+    """The title of a report, with a remark if its community has changed since."""
     return f"{report.title} (before its latest changes)" if report.stale else report.title
 
 
 class Support(NamedTuple):
-    """The passages that findings rest on, best first, and pairs of a relation and a chunk that states it, where such
-    chunks took the place of others that are gone."""
+    """The passages that support findings, best first. Where chunks of a finding no longer exist, `stated` has pairs of
+    a relation and a chunk that states it, which take their place."""
 
     passages: Sequence[Passage]
     stated: Sequence[tuple[UUID, UUID]] = ()
 
     def of(self, findings: Iterable[Finding]) -> tuple[UUID, ...]:
-        """The passages that some findings rest on, by id."""
+        """The ids of the passages that support these findings."""
         some = list(findings)
         relations = {relation for one in some for relation in one.relations}
         chunks = {chunk for one in some for chunk in one.chunks}
@@ -58,9 +58,9 @@ class Support(NamedTuple):
 
 
 async def support(findings: Sequence[Scored[Finding]], limit: int, context: QueryContext) -> Support:
-    """The chunks that findings rest on, those of more and better ones first.
+    """The chunks that support findings, those with more and better findings first.
 
-    A report that is stale may rest on chunks that are gone: then those that state its relations now take their place.
+    A stale report may rest on chunks that no longer exist: chunks that state its relations now take their place.
     """
     weights = _weights((chunk, one.score) for one in findings for chunk in one.item.chunks)
     found = await context.passages(_best(weights), limit)

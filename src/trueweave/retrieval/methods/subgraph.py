@@ -1,4 +1,4 @@
-"""`subgraph`: from entities like the question to their neighbourhood, its chunks, and the paths in it."""
+"""`subgraph`: from entities similar to the question to their neighbourhood, its chunks, and the paths in it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from trueweave.retrieval.context import QueryContext
 from trueweave.retrieval.methods.parameters import CHECKED
 
 _MOST_PATHS = 20
-_SAMPLE = 10  # times as many entities as are wanted, to see what is usual here
+_SAMPLE = 10  # factor for sampling more entities than wanted, to see what similarity is usual here
 
 
 @dataclass(frozen=True, config=CHECKED)
 class Subgraph:
-    """Entities similar to the question, all around them, and the chunks that mention most of them."""
+    """Entities similar to the question, their neighbourhood, and the chunks that mention most of them."""
 
     top_k_nodes: int = Field(default=10, ge=1, le=100, description="How many similar entities to start from.")
     top_k_chunks: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")
@@ -87,7 +87,7 @@ class Subgraph:
         return sorted(scored, key=lambda one: (-one.score, one.item))
 
     def _score(self, there: Sequence[float], relevant: int) -> float:
-        """A chunk that only the neighbourhood brought has none of the relevant entities, and scores nothing."""
+        """The score of a chunk; 0 for one without relevant entities, which only the neighbourhood led to."""
         if not there:
             return 0.0
         return self.node_freq_weight * len(there) / relevant + self.node_sim_weight * fmean(there)

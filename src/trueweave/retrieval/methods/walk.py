@@ -1,4 +1,4 @@
-"""`walk`: where a walk over chunks and names ends up, and nothing else."""
+"""`walk`: ranks chunks only by where a walk over chunks and names ends."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from trueweave.retrieval.methods.walking import GraphWalk, best
 
 @dataclass(frozen=True, config=CHECKED)
 class Walk(GraphWalk):
-    """A walk from chunk to name to chunk, from the best chunks and the names in the question."""
+    """A walk from chunk to name to chunk, which starts at the best chunks and at the names in the question."""
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
-        """The chunks with most of the mass, which is their score."""
+        """The chunks with most mass, which is their score."""
         walked = await self.walk(query, context)
         ranked = [Scored(id_, value) for id_, value in best(walked.mass, len(walked.mass)).items()]
         return Evidence(tuple(await context.passages(ranked, self.top_k)))

@@ -1,9 +1,9 @@
-"""A walk over chunks and the names that occur in them, from where the question points to.
+"""A walk over chunks and the names that occur in them, starting from the question.
 
 Mass starts at the chunks that fit the question best, by vector and by words, and at the chunks that the names in the
-question lead to. It goes from chunks to their names, rarer ones first, and from names to chunks: to the one that is
-about the name far before those that mention it, and to those that fit what is asked; a few times, each time beginning
-anew in part. However large the corpus is, a step goes over a bounded number of names and chunks.
+question lead to. It flows from chunks to their names, rarer ones first, and from names to chunks: far more to the chunk
+that is about the name than to those that mention it, and more to chunks that fit the question. This is repeated a few
+times, each time restarting in part. However large the corpus is, a step covers a bounded number of names and chunks.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from trueweave.retrieval.methods.parameters import CHECKED
 
 K = TypeVar("K")
 
-_LIST_DEPTH = 100  # of the list by vectors, and of that by words
+_LIST_DEPTH = 100  # of the vector list and of the word list
 _DENSE_WEIGHT = 0.7
-_SEEDS = 20  # chunks of both lists that the walk starts from
+_SEEDS = 20  # chunks of both lists at which the walk starts
 _SEED_TEMPERATURE = 0.05
 _FIRST_FRONTIER = 20
 
 
 class Walked(NamedTuple):
-    """How much mass each chunk has at the end, how well each chunk of both lists fits by itself, from 0 to 1, and what
-    is asked beside names, as a vector."""
+    """The mass of each chunk at the end, how well each chunk of both lists fits by itself (0 to 1), and the vector of
+    the question without its names."""
 
     mass: Scores
     seed: Scores
@@ -44,7 +44,7 @@ class Walked(NamedTuple):
 
 @dataclass(frozen=True, config=CHECKED)
 class GraphWalk:
-    """How a walk starts, how it goes, and how far."""
+    """How a walk starts, proceeds and ends."""
 
     top_k: int = Field(default=5, ge=1, le=100, description="How many passages to keep.")
     question_name_share: float = Field(
@@ -61,13 +61,13 @@ class GraphWalk:
     df_cap: int = Field(default=100, ge=1, le=1000, description="In more chunks than this, a name is common.")
 
     async def walk(self, query: Query, context: QueryContext) -> Walked:
-        """Where a walk for a question ends up."""
+        """Where the walk for a question ends."""
         names = await context.walk.names_in(query.text)
         vector, asked = await context.embed([query.text, _without(query.text, names)])
         near, matching = await context.walk.both_lists(query.text, vector, _LIST_DEPTH)
         seed = _mixed(_by_words(matching), _by_vector(near), _DENSE_WEIGHT)
         restart = normalised({id_: exp((s - 1) / _SEED_TEMPERATURE) for id_, s in best(seed, _SEEDS).items()})
-        # A chunk on the way need not speak of the names that the way began with: what else is asked counts as well.
+        # A chunk on the way need not mention the names the walk began with: the rest of the question counts as well.
         looked_for = (1 - self.asked_share) * vector + self.asked_share * asked
         bounds = WalkLimits(max_names=self.max_names, passages_per_name=self.passages_per_name, df_cap=self.df_cap)
         bounds = replace(bounds, similarity_scale=bounds.similarity_scale / float(np.linalg.norm(looked_for)))
@@ -86,18 +86,18 @@ class GraphWalk:
 
 
 def best(weights: Mapping[UUID, float], most: int) -> Scores:
-    """The largest, largest first."""
+    """The `most` largest weights, largest first."""
     return dict(sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))[:most])
 
 
 def normalised(weights: Mapping[K, float]) -> dict[K, float]:
-    """The weights so that they add up to 1; none where they add up to nothing."""
+    """The weights scaled to a sum of 1; empty if their sum is 0."""
     total = sum(weights.values())
     return {key: weight / total for key, weight in weights.items()} if total > 0 else {}
 
 
 def _without(text: str, names: Sequence[Name]) -> str:
-    """A question without the names in it; the question itself, where nothing else is in it."""
+    """A question without the names in it; the whole question if nothing else is left."""
     left = list(text)
     for name in names:
         start, end = name.span
@@ -106,19 +106,19 @@ def _without(text: str, names: Sequence[Name]) -> str:
 
 
 def _by_vector(near: Scores) -> Scores:
-    """Similarities from the lowest to the highest, as 0 to 1."""
+    """Similarities, scaled so that the lowest is 0 and the highest is 1."""
     low, high = min(near.values(), default=0.0), max(near.values(), default=0.0)
     return {id_: (value - low) / (high - low + 1e-9) for id_, value in near.items()}
 
 
 def _by_words(matching: Scores) -> Scores:
-    """Scores by the best."""
+    """Scores, divided by the best."""
     top = max(matching.values(), default=0.0)
     return {id_: value / (top + 1e-9) for id_, value in matching.items()}
 
 
 def _arrived(reached: Sequence[Reached]) -> Scores:
-    """The mass that arrives at each chunk: what a name has is shared out among the chunks that it leads to."""
+    """The mass that arrives at each chunk: each name divides its mass among the chunks it leads to."""
     totals: defaultdict[int, float] = defaultdict(float)
     for one in reached:
         totals[one.name] += one.weight
@@ -129,5 +129,5 @@ def _arrived(reached: Sequence[Reached]) -> Scores:
 
 
 def _mixed(a: Mapping[K, float], b: Mapping[K, float], share: float) -> dict[K, float]:
-    """Both, with the second having that share."""
+    """The weighted sum of both, with `share` for the second."""
     return {key: (1 - share) * a.get(key, 0.0) + share * b.get(key, 0.0) for key in {**a, **b}}

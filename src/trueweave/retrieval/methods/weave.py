@@ -14,19 +14,19 @@ from trueweave.retrieval.context import QueryContext
 from trueweave.retrieval.methods.parameters import CHECKED
 from trueweave.retrieval.methods.walking import GraphWalk, Walked, best
 
-_PARTNERS = 10  # of the first chunks, that another is seen together with
-_NAMING = 5  # of those, that may name what another is about
+_PARTNERS = 10  # of the first chunks, that are combined with another
+_NAMING = 5  # of those, that may name the subject of another
 
 
 @dataclass(frozen=True, config=CHECKED)
 class Weave(GraphWalk):
-    """A walk from chunk to name to chunk, and then all that can be known of the best chunks. No language model."""
+    """A walk from chunk to name to chunk, whose best chunks are then ranked by many features. No language model."""
 
     depth: int = Field(default=40, ge=1, le=200, description="How many chunks are weighed once more.")
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
-        """The best chunks. The first are chosen by ln(mass of the walk) + (0.7 * similarity + 0.3 * BM25), and then put
-        in order by the weights below."""
+        """The best chunks. Candidates are chosen by ln(mass of the walk) + (0.7 * similarity + 0.3 * BM25), and then
+        ranked by the weights below."""
         walked = await self.walk(query, context)
         everything = {**walked.mass, **walked.seed}
         likely = {id_: log(walked.mass.get(id_, 0.0) + 1e-6) + walked.seed.get(id_, 0.0) for id_ in everything}
@@ -37,11 +37,11 @@ class Weave(GraphWalk):
 
 
 def _score(one: RerankFeatures, found: Sequence[RerankFeatures], walked: Walked) -> float:
-    """How likely a chunk is one of those that it takes.
+    """A score for how likely a chunk is to be one of those needed for the answer.
 
-    The weights are those under which the supporting passages of 200 training questions (of MuSiQue and HotpotQA) are
-    likeliest among the chunks that the walk finds for them. What a chunk has of the question by itself counts against
-    it, as it is in what it has together with another already.
+    The weights maximise the likelihood of the supporting passages of 200 training questions (from MuSiQue and HotpotQA)
+    among the chunks that the walk finds for them. What a chunk alone has of the question has a negative weight because
+    it is already included in what it has together with another.
     """
     others = [other for other in found[:_PARTNERS] if other is not one]
     joined = [other for other in others if one.about in other.names or other.about in one.names]
@@ -58,10 +58,10 @@ def _score(one: RerankFeatures, found: Sequence[RerankFeatures], walked: Walked)
 
 
 def _together(one: RerankFeatures, other: RerankFeatures) -> float:
-    """What two chunks have of the question."""
+    """How much of the question two chunks cover together."""
     return sum(map(max, one.shares, other.shares))
 
 
 def _added(one: RerankFeatures, other: RerankFeatures) -> float:
-    """What a chunk has of the question that another has not."""
+    """How much of the question a chunk covers that another does not."""
     return sum(mine for mine, theirs in zip(one.shares, other.shares, strict=True) if not theirs)
