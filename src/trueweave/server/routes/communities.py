@@ -1,4 +1,4 @@
-"""Communities: listed, and shown with what is written about them."""
+"""Routes for communities and their reports."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ router = APIRouter(
 
 
 class HierarchyBody(BaseModel):
-    """The communities as a whole, level by level; null where none were looked for yet."""
+    """The hierarchy of communities, level by level; null if they have not been detected yet."""
 
     hierarchy: Hierarchy | None
 
 
 class RetiredBody(BaseModel):
-    """Communities that are no more, the latest first."""
+    """Communities that no longer exist, the latest first."""
 
     communities: list[RetiredCommunity]
 

@@ -1,4 +1,4 @@
-"""Documents: handed in as files, as text or with their entities given; listed, read and removed."""
+"""Routes for documents: add them as files, as text or with given entities; list, read and remove them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ WhichUri = Annotated[Uri, Query(description="The document.")]
 
 
 class LineStream(StreamingResponse):
-    """Lines of JSON, written as they are read."""
+    """JSON lines, sent as they are read from the database."""
 
     media_type = "application/x-ndjson"
 
@@ -145,7 +145,7 @@ async def add_files(
             async with shared.readers.one(caller.id):
                 return await _submitted(trueweave, sent.files, refresh, job)
 
-        # What was handed in when the caller leaves stays; the rest need not be read for nobody.
+        # If the caller disconnects, documents submitted so far are kept, and the rest is not read.
         done = await while_there(request, once(trueweave, sent.fingerprint, act))
         return SubmittedBody.model_validate(done)
 

@@ -1,4 +1,4 @@
-"""The graph: entities and relations, listed and searched; what is around them, and paths between them."""
+"""Routes for the graph: list and search entities and relations; find neighbours and paths."""
 
 from __future__ import annotations
 

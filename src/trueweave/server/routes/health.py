@@ -1,4 +1,4 @@
-"""Whether the server lives, is ready, and which version it is."""
+"""Routes for liveness, readiness and the version."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trueweave.core import supervising
 from trueweave.server.access import AnyCaller, Shared
 from trueweave.server.problems import RESPONSES, Refusal
 
-_PATIENCE = 2.0  # seconds that the database has to answer
+_PATIENCE = 2.0  # seconds to wait for the database
 
 _OPEN: dict[str, Any] = {"security": []}
 
@@ -20,7 +20,7 @@ router = APIRouter(tags=["health"], responses=RESPONSES)
 
 
 class HealthBody(BaseModel):
-    """The server lives, or is ready."""
+    """The server is alive, or ready."""
 
     status: str
 

@@ -1,4 +1,4 @@
-"""Jobs: documents that were handed in together, how far they are, and events while that goes on."""
+"""Routes for jobs: documents that were submitted together, their progress, and a stream of events about it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from trueweave.server.streaming import MEDIA_TYPE, EventStream, event
 router = APIRouter(prefix="/v1/workspaces/{workspace}/jobs", tags=["jobs"], responses=RESPONSES)
 
 _LOOK_AGAIN = 0.5  # seconds
-_SHARE = 10  # looking takes no more than this part of the time
+_SHARE = 10  # after each poll, wait this many times as long as it took
 _EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Events: `progress` (a job) whenever something changed, and `done` (a job) at the end.",

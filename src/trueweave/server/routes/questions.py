@@ -1,4 +1,4 @@
-"""Questions: asked, retrieved for, and methods compared. Answers come whole, or as server-sent events."""
+"""Routes for questions: ask, retrieve, search and compare methods. Answers are sent whole, or as server-sent events."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from trueweave.server.streaming import MEDIA_TYPE, EventStream, event, while_the
 router = APIRouter(prefix="/v1/workspaces/{workspace}", tags=["questions"], responses=RESPONSES)
 methods_router = APIRouter(prefix="/v1/methods", tags=["questions"], responses=RESPONSES)
 
-_WAITING = 256  # pieces of an answer that a slow caller has not taken yet
+_WAITING = 256  # maximum pieces of an answer buffered for a slow caller
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {
         "content": {
@@ -62,7 +62,7 @@ class MethodBody(BaseModel):
 
 
 class MethodsBody(BaseModel):
-    """All methods that can be used."""
+    """All available methods."""
 
     methods: list[MethodBody]
 
@@ -123,13 +123,13 @@ Piece = Rewritten | Retrieved | str | Answer | TrueweaveError
 
 
 async def pieces_of(trueweave: AsyncTrueweave, asked: AskOptions) -> AsyncGenerator[Piece, None]:
-    """How the question was understood, if in other words; what was found, the answer in pieces, and the whole of it; or
-    the error that ended it."""
+    """Yields the rewritten question if there is one, the evidence, the answer in pieces and then as a whole; or the
+    error that ended it."""
     coming: asyncio.Queue[Piece | None] = asyncio.Queue(_WAITING)
 
     def heard(told: Event) -> None:
         if isinstance(told, Rewritten | Retrieved):
-            coming.put_nowait(told)  # they are the first
+            coming.put_nowait(told)  # these come first, so the queue has room
 
     async def listen() -> None:
         try:
@@ -150,7 +150,7 @@ async def pieces_of(trueweave: AsyncTrueweave, asked: AskOptions) -> AsyncGenera
 
 
 async def _piece(coming: asyncio.Queue[Piece | None], listening: asyncio.Task[None]) -> Piece | None:
-    """The next piece; a bug on the other side is raised here."""
+    """The next piece. An unexpected exception in the listening task is raised here."""
     getting = asyncio.ensure_future(coming.get())
     await asyncio.wait((getting, listening), return_when=asyncio.FIRST_COMPLETED)
     if getting.done():

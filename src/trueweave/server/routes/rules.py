@@ -1,4 +1,4 @@
-"""Rules: merge, split and rename entities, and correct facts."""
+"""Routes for rules, which merge, split and rename entities and correct facts."""
 
 from __future__ import annotations
 
@@ -32,32 +32,32 @@ Which = Annotated[str, StringConstraints(pattern=r"^[0-9A-Fa-f-]{1,36}$", max_le
 
 
 class UndoneBody(BaseModel):
-    """A rule that was taken back."""
+    """A rule that was undone."""
 
     undone: UUID
 
 
 class SuggestionsBody(BaseModel):
-    """Names that may be one thing."""
+    """Names that may refer to the same entity."""
 
     suggestions: list[Suggestion]
 
 
 class SuggestionIds(BaseModel):
-    """Suggestions by their ids, or how these begin, or by number in the last list."""
+    """Suggestions by id, by the start of an id, or by number in the last list."""
 
     model_config = ConfigDict(extra="forbid")
     ids: Annotated[list[Which], Field(min_length=1, max_length=200)]
 
 
 class AcceptedBody(BaseModel):
-    """The rules that were made of suggestions."""
+    """The rules created from suggestions."""
 
     rules: list[RuleBody]
 
 
 class RejectedBody(BaseModel):
-    """The pairs of names that are not suggested again."""
+    """The pairs of names that will not be suggested again."""
 
     rejected: list[tuple[NameKey, NameKey]]
 
@@ -70,14 +70,14 @@ class NamesBody(BaseModel):
 
 
 class MentionedNames(BaseModel):
-    """For each name that was asked for, in their order, those that some document mentions now."""
+    """For each requested name, in order, the matching names that documents mention now."""
 
     mentioned: list[tuple[NameKey, ...]]
 
 
 class ResolutionBody(BaseModel):
-    """What makes two names one entity: how they are compared, how alike they must be in per cent, and whether their
-    types count."""
+    """When two names are the same entity: how they are compared, how similar they must be in per cent, and whether
+    their types must match."""
 
     model_config = ConfigDict(extra="forbid")
     mode: Resolution
@@ -101,7 +101,7 @@ async def make_rule(body: RuleRequest, caller: AnyCaller, trueweave: Writing, on
     """Make a rule. It holds from now on, whatever documents come, and can be taken back."""
 
     async def act() -> RuleBody:
-        by = ": ".join(one for one in (caller.name, body.by) if one)  # a key cannot pass for another
+        by = ": ".join(one for one in (caller.name, body.by) if one)  # no key can pose as another
         return RuleBody.of(await _made(body, trueweave, by))
 
     return RuleBody.model_validate(await once(trueweave, body, act))

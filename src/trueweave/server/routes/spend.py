@@ -1,4 +1,4 @@
-"""Money: what a workspace may spend on models, and has spent."""
+"""Routes for the budget of a workspace, and what it has spent on models."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Since = Annotated[AwareDatetime | None, Query(description="Only what was spent s
 
 
 class SpendBody(BaseModel):
-    """What was spent by stage and model, and in which currency prices are."""
+    """Spending by stage and model, and the currency of the prices."""
 
     currency: str
     receipt: list[Spent]

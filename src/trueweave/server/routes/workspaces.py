@@ -1,4 +1,4 @@
-"""Workspaces: those that the caller may use; made and dropped by administrators of all workspaces."""
+"""Routes for workspaces. Only administrators of all workspaces may create and drop them."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ async def drop_workspace(
 
 
 def _check_operator(caller: Caller) -> None:
-    """Refusal where the caller administers some workspaces only: it works in those that it is given."""
+    """Raise Refusal if the caller administers only some workspaces: it may not create or drop any."""
     if caller.workspaces is not None:
         raise Refusal(
             403, "forbidden", "This needs a key for all workspaces; this key is limited to some.", "Use another key."
