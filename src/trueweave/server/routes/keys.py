@@ -60,8 +60,8 @@ async def create_key(body: KeyRequest, caller: Administrator, shared: Shared) ->
 
 
 def _makers(caller: Caller) -> list[str]:
-    """The callers whose limits also apply to a key that this one creates. None for an administrator of all workspaces
-    without limits: like the command line, it creates keys for others."""
+    """The callers whose limits also apply to a key that this one creates. There are none for an administrator of all
+    workspaces without limits: like the command line, it creates keys for others."""
     if caller.workspaces is None and caller.limits == NO_LIMITS:
         return []
     makers = [*(maker for maker, _ in caller.makers), caller.id]
