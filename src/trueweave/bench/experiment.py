@@ -85,8 +85,7 @@ class Experiment:
         return Ran(tuple(outcomes), left_out)
 
     async def _runs(self) -> dict[str, str]:
-        """For each method, a key of everything that its outcomes depend on, so that outcomes of other runs are not
-        reused."""
+        """For each method, a key of everything that its outcomes depend on, so that no other outcomes are reused."""
         index = await self.trueweave.maintenance.state()
         shared = (self.dataset.name, index, self.under, str(self.answers))
         return {name: key("run", *shared, name, repr(method)).hex for name, method in self.methods.items()}

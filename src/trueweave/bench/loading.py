@@ -42,8 +42,8 @@ async def load(trueweave: AsyncTrueweave, dataset: Dataset, *, as_said: bool, pr
     """Add a set to a separate workspace, and return notes on anything unusual.
 
     `as_said` takes entities and relations from the set's file; without it, they are extracted as the settings say.
-    Unchanged documents are left alone. Raises ConfigError if the workspace has other documents: they would be found,
-    too.
+    Unchanged documents are left alone. Raises ConfigError if the workspace has other documents, which would also be
+    found.
     """
     if as_said:
         await trueweave.add_documents(documents(dataset), progress)
@@ -67,8 +67,7 @@ async def load(trueweave: AsyncTrueweave, dataset: Dataset, *, as_said: bool, pr
 async def over_documents(trueweave: AsyncTrueweave, dataset: Dataset) -> Dataset:
     """The set with the uris of the documents that it is about, which are already in the workspace.
 
-    A document may be named by its title. A missing document is an error; in a partial set, its questions are left out
-    instead.
+    A document may be named by its title. A missing document is an error; in a partial set, its questions are left out.
     """
     uris: set[str] = set()
     titled: dict[str, str] = {}

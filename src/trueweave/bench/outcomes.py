@@ -29,8 +29,8 @@ class Answered:
 class Outcome:
     """What one method found for one question: documents with their scores, best first, and what that cost.
 
-    `run` is a key of everything that it depends on besides the question, `nodes` is how much its searches returned, and
-    `evidence` how much of the question's evidence it found, if that is known.
+    `run` is a key of everything that it depends on besides the question, `nodes` is the number of items that its
+    searches returned, and `evidence` how much of the question's evidence it found, if that is known.
     """
 
     run: str

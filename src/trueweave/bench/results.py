@@ -111,8 +111,7 @@ def results(
     notes: Sequence[str] = (),
     currency: str = "USD",
 ) -> Results:
-    """The results of an experiment. `passages` is how many there were to search; `under` says what it ran with, by
-    name."""
+    """The results of an experiment. `passages` is how many there were to search; `under` says what it ran with."""
     dataset = experiment.dataset
     questions = {question.id: question for question in dataset.questions}
     by_method: defaultdict[str, list[Outcome]] = defaultdict(list)

@@ -93,8 +93,7 @@ class ServerConnection:
     async def events(
         self, method: str, path: str, *, body: object = None, repeats: Repeats
     ) -> AsyncIterator[AsyncGenerator[tuple[str, Any], None]]:
-        """The server-sent events in response to a request, each with its data. Leaving the context closes the
-        connection."""
+        """The server-sent events in response to a request, each with its data. Leaving closes the connection."""
         sending = self._begin(method, path, None, body, None, repeats, once=False, accept=EVENTS)
         async with sending as response, aclosing(self._events(response)) as events:
             yield events
@@ -121,8 +120,7 @@ class ServerConnection:
         once: bool,
         accept: str,
     ) -> AsyncIterator[httpx2.Response]:
-        """The response to a request that succeeded, read in full if it is JSON. A stream that has started is not
-        retried."""
+        """The response to a request that succeeded, read in full if it is JSON. A started stream is not retried."""
         headers = {"Accept": accept, **({"Idempotency-Key": uuid4().hex} if once else {})}
         given = {name: value for name, value in (params or {}).items() if value is not None}
         timeout = self._http.timeout if accept != EVENTS else httpx2.Timeout(_QUIET, connect=self._http.timeout.connect)

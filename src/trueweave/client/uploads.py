@@ -47,8 +47,7 @@ Local = Unreadable | Refused | Skipped
 
 
 def batches(what: Sequence[Given], requests: WorkspaceRequests) -> Iterator[UploadBatch | Local]:
-    """Divide files, folders and texts into requests of bounded size, and report what cannot be sent. No file is
-    read."""
+    """Divide files, folders and texts into requests of bounded size, and yield what cannot be sent. Reads no file."""
     files, texts = list[NamedFile](), list[Source]()
     size = characters = 0
     most = requests.max_upload - _FORM_BYTES

@@ -1,5 +1,5 @@
-"""Shared by the retrievers of other frameworks: finds passages with one method, for synchronous and asynchronous
-callers."""
+"""Finds passages with one method, for synchronous and asynchronous callers: shared by the retrievers of all
+frameworks."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def metadata(passage: Passage) -> dict[str, Any]:
 
 
 def chosen(method: str | Method | None, parameters: Mapping[str, object] | None) -> Method | None:
-    """The method to use; None for that of the workspace. Methods inside `parameters` may be given as `saved` returns
+    """The method to use; None for that of the workspace. Methods in `parameters` may be given as `saved` returns
     them."""
     if isinstance(method, str):
         return registry.make(method, {name: _unpacked(value) for name, value in (parameters or {}).items()})

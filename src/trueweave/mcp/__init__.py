@@ -1,7 +1,6 @@
 """Tools for agents over the Model Context Protocol, to search, read and ask a workspace, never to change it.
 
-`make_server` returns a server for any transport of the package `mcp`, and `serve_stdio` serves one over stdin and
-stdout.
+`make_server` returns a server for any transport of the package `mcp`, and `serve_stdio` runs one on stdin and stdout.
 """
 
 from __future__ import annotations

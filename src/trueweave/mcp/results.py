@@ -67,8 +67,7 @@ class PathStepEntry:
 
 @dataclass(frozen=True)
 class ReportEntry:
-    """A report about a community. `score` says how near it is to a text; if `truncated`, it continues at the character
-    `end`."""
+    """A report about a community. `score` says how near it is to a text; if `truncated`, it continues at `end`."""
 
     id: str
     title: str

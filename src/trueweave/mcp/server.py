@@ -104,8 +104,7 @@ def _input_schema(tool: str) -> dict[str, Any] | None:
 def _guarding(
     told: Callable[[TrueweaveError], str], handle: Callable[[_Context, P], Awaitable[R]]
 ) -> Callable[[_Context, P], Awaitable[R]]:
-    """Wrap a handler so that clients only see the text of Trueweave's errors: the package would send that of any
-    error."""
+    """Wrap a handler so that clients only see the text of Trueweave's errors: the package would send any text."""
 
     @wraps(handle)
     async def handling(context: _Context, params: P) -> R:

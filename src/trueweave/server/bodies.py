@@ -173,7 +173,7 @@ class EvidenceBody(BaseModel):
 
 @with_fields(Trace)
 class TraceBody(BaseModel):
-    """How evidence was found, step by step, and what that took."""
+    """How evidence was found, step by step, with the usage."""
 
     statements: int
 
@@ -217,8 +217,8 @@ class SentenceBody(BaseModel):
 
 @with_fields(Answer, without=("text",))
 class AnswerBody(BaseModel):
-    """An answer, sentence by sentence, with its citations and evidence. `answer` and `known` are null if no model was
-    called."""
+    """An answer, sentence by sentence, with its citations and evidence. Without a model call, `answer` and `known` are
+    null."""
 
     method: str
     answer: str | None
@@ -445,8 +445,7 @@ class RuleRequest(_Request):
     `merge` and `split` take several names, the other kinds one. `label` is the new name, type or description; for
     `add`, the description of the fact. With a `target`, the rule is about the relation from the name to the target, and
     `type` is the type of an added relation; `keywords`, `strength` and `emphasis` also describe what is added. If the
-    caller gives an `id`, sending the same rule twice creates it once. `by` says who makes the rule, in addition to the
-    key.
+    caller gives an `id`, sending the same rule twice creates it once. `by` says who makes the rule, besides the key.
     """
 
     kind: RuleKind

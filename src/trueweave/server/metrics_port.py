@@ -60,8 +60,7 @@ def metrics_at(metrics: Metrics, host: str, port: int, loop: asyncio.AbstractEve
 
 @contextmanager
 def measured_worker(settings: Settings, database: Database) -> Iterator[Listener]:
-    """Serve metrics of the work inside this context, if the settings have a port for them, and yield a listener that
-    counts."""
+    """Serve metrics of the work inside this context, if the settings have a port for them, and yield a listener."""
     if settings.metrics_port is None:
         yield ignore
         return

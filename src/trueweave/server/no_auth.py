@@ -22,15 +22,13 @@ _SAME_SITE = frozenset({"same-origin", "none"})  # "same-site" includes pages se
 
 
 class NoAuth:
-    """Decides whether this process still serves without authentication. Once it has seen a valid key, it never does
-    again."""
+    """Whether this process still serves without authentication. Once it has seen a valid key, it never does again."""
 
     def __init__(self) -> None:
         self._has_ended = False
 
     async def is_in_force(self, database: Database) -> bool:
-        """Whether no valid key exists. Each request queries the database, because another process may create the first
-        key."""
+        """Whether no valid key exists. Each request queries the database: another process may create the first key."""
         if not self._has_ended:
             with translated():
                 self._has_ended = await api_keys.any_valid(database)

@@ -41,8 +41,7 @@ class Pager(Generic[P]):
         self._tag = hashlib.sha256(json.dumps([str(one) for one in what]).encode()).hexdigest()[:16]
 
     def position(self, cursor: str) -> P | None:
-        """The position that a page starts after; None for the first page. Raises Refusal for a cursor of another
-        list."""
+        """The position before a page; None for the first page. Raises Refusal for a cursor of another list."""
         if not cursor:
             return None
         try:

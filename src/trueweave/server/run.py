@@ -113,8 +113,7 @@ async def _serve(settings: Settings, sockets: list[socket], *, authenticated: bo
         if settings.metrics_port is not None:
             place = metrics_at(app.metrics, settings.metrics_host, settings.metrics_port, loop)
             listening.enter_context(place)
-        # Exclude the program's own objects from garbage collection: a full collection would scan them during a
-        # question.
+        # Exclude the program's own objects from garbage collection, which would scan them during a question.
         gc.collect()
         gc.freeze()
         await _Server(config).serve(sockets)

@@ -59,7 +59,7 @@ class KnownKeys:
         self._look_up = Batcher[str, ValidKey | None](lambda tokens: api_keys.find(database, tokens), pause=0)
 
     async def find(self, token: str) -> ValidKey | None:
-        """The key that this token belongs to; None if it is not valid. A key revoked a few seconds ago may still be
+        """The key that this token belongs to; None if it is not valid. A key revoked seconds ago may still be
         accepted."""
         if not api_keys.is_key(token):
             return None
@@ -136,8 +136,7 @@ class AuditLog:
             _log.error("the audit log is full: %s", entry, extra={"event": "audit.lost"})
 
     def add_unauthorized(self, entry: AuditEntry, address: str) -> None:
-        """Record a request without a valid key, unless its address or the server has reached the limit for this
-        minute."""
+        """Record a request without a valid key, unless its address or the server is over the limit for this minute."""
         if (minute := int(self._now() // 60)) != self._minute:
             self._minute = minute
             self._unauthorized.clear()

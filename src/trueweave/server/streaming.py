@@ -30,8 +30,8 @@ def event(name: str, data: object) -> bytes:
 
 
 class EventStream(Response):
-    """A response that sends pieces as they arrive. The generator is closed at the end, even if the caller disconnects
-    first."""
+    """A response that sends pieces as they arrive. The generator is closed at the end, or when the caller
+    disconnects."""
 
     media_type = MEDIA_TYPE
     sign_of_life = b": \n\n"

@@ -92,8 +92,7 @@ class OpenWorkspaces:
         return made
 
     def _may(self, may: Callable[[int], bool], workspace: int) -> bool:
-        """Whether a caller may see a workspace. A key cached before a bulk load names the workspace that the load
-        replaced."""
+        """Whether a caller may see a workspace. A key cached before a bulk load names the replaced workspace."""
         return may(workspace) or any(map(may, self._database.formers(workspace)))
 
     async def _let_go(self, name: str, opened: _Opened) -> None:

@@ -1,5 +1,4 @@
-"""An embedder without a model: it hashes words into a vector. It is deterministic and fast, and similar texts are
-near."""
+"""An embedder without a model: it hashes words into a vector. Deterministic and fast; similar texts are near."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True)
 class HashEmbedder:
-    """Counts a text's words, each at the position and with the sign given by its hash, and scales the vector to length
+    """Counts a text's words, each at the position and with the sign given by its hash, and scales the result to length
     one."""
 
     dimensions: int = 64

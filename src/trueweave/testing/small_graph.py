@@ -100,8 +100,7 @@ class SmallGraph:
         return [names[id_] for id_ in ids]
 
     def readers(self, filter: Filter) -> Readers:
-        """PostgreSQL's readers for a question with this filter, for a store that looks up in the record what passes
-        it."""
+        """PostgreSQL's readers for a question with this filter, for a store that has the record say what passes it."""
         return open_readers(VectorLayoutCache(self.trueweave.workspace), filter)
 
     def of(self, *names: str) -> list[UUID]:

@@ -1,5 +1,4 @@
-"""Ollama's protocol: `/api/chat` and `/api/tags`, for clients that support no other. Models are named as in
-`openai`."""
+"""Ollama's protocol: `/api/chat` and `/api/tags`, for clients that support no other. Model names are as in `openai`."""
 
 from __future__ import annotations
 

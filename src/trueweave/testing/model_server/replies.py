@@ -25,8 +25,7 @@ _PER_MESSAGE = 4  # tokens around a message
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """A call that the server received. `key` is the same for equal requests; `texts` is the number of texts to
-    embed."""
+    """A call that the server received. `key` is the same for equal requests; `texts` counts those to embed."""
 
     id: str
     kind: str
@@ -38,8 +37,7 @@ class ModelCall:
 
 @dataclass(frozen=True)
 class Model:
-    """Stands in for a model: a script, an embedder, a ranker, and an Ollama that may ignore the requested context
-    size."""
+    """Stands in for a model: a script, an embedder, a ranker, and an Ollama that may ignore the requested context."""
 
     script: Script
     embedder: HashEmbedder
