@@ -96,7 +96,7 @@ class OptionsBody(_Request):
     """How to answer a question."""
 
     def options(self) -> AnswerOptions:
-        """The same for the engine."""
+        """The options for the engine."""
         return AnswerOptions(**plain_values(self, AnswerOptions))
 
 
@@ -168,7 +168,7 @@ class CompareBody(_Request):
 @with_fields(Evidence, without=("trace",))
 class EvidenceBody(BaseModel):
     """What a method found, best first, with the keywords it searched for and the entities that led to passages. If
-    nothing was found, `reason` says why, where the method knows."""
+    nothing was found, `reason` says why, if the method knows."""
 
 
 @with_fields(Trace)
@@ -277,7 +277,7 @@ class TextDocument(_Request):
     notes: Annotated[list[Label], Field(max_length=100)] = []
 
     def source(self) -> Source:
-        """The same for the engine."""
+        """The source for the engine."""
         places = tuple(Place(one.start, one.kind, one.label, one.level, one.offset) for one in self.places)
         return Source(self.uri, self.text, self.title, self.metadata, places, tuple(self.notes))
 
@@ -435,7 +435,7 @@ class NameBody(_Request):
     type: Line = ""
 
     def key(self) -> NameKey:
-        """The same for the engine."""
+        """The name for the engine."""
         return NameKey(self.name, self.type)
 
 

@@ -27,7 +27,7 @@ class SpendBody(BaseModel):
 
 
 class SpendByDocument(BaseModel):
-    """What was spent on the costliest documents, by model."""
+    """Spending on the most expensive documents, by model."""
 
     currency: str
     documents: list[SpentOn]
