@@ -33,14 +33,14 @@ class VersionBody(BaseModel):
 
 @router.get("/healthz", openapi_extra=_OPEN)
 async def healthz() -> HealthBody:
-    """Whether the server lives. The database is not asked."""
+    """Whether the server is alive. The database is not queried."""
     return HealthBody(status="ok")
 
 
 @router.get("/readyz", openapi_extra=_OPEN)
 async def readyz(shared: Shared) -> HealthBody:
-    """Whether the server does its work: the database is there and of the right version, all background tasks run, and
-    the server is not about to stop."""
+    """Whether the server is ready: the database is available and has the right version, all background tasks are
+    running, and the server is not shutting down."""
     if shared.stopping.is_set():
         raise Refusal(503, "stopping", "The server is shutting down.", "Use another server.")
     if down := supervising.down():

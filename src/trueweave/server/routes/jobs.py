@@ -52,7 +52,7 @@ async def list_jobs(
 
 @router.get("/{job}")
 async def get_job(job: UUID, trueweave: Reading) -> JobBody:
-    """How far the documents of a job are."""
+    """The progress of a job."""
     return JobBody.of(await trueweave.jobs.get(job))
 
 
@@ -64,7 +64,7 @@ async def list_job_documents(
     cursor: Cursor = "",
     after: Annotated[Line, Query(description="Only those behind this uri.")] = "",
 ) -> Any:
-    """The documents of a job by uri, and how far each is."""
+    """The documents of a job, sorted by uri, and the state of each."""
     await trueweave.jobs.get(job)
     pager: Pager[str] = Pager(str, "job documents", trueweave.workspace.id, job)
     found = await trueweave.jobs.documents(job, limit + 1, after=pager.position(cursor) or after)
@@ -73,7 +73,7 @@ async def list_job_documents(
 
 @router.get("/{job}/events", status_code=200, response_class=EventStream, responses=_EVENTS)
 async def follow_job(request: Request, job: UUID, trueweave: Reading, shared: Shared) -> EventStream:
-    """How far the documents of a job are, whenever that changes, until they are done."""
+    """The progress of a job, sent whenever it changes, until the job is done."""
     found = await trueweave.jobs.get(job)
     return EventStream(_events(trueweave, found, shared.stopping, request_id_of(request)))
 

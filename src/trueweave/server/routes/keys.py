@@ -27,7 +27,7 @@ Prefix = Annotated[str, Path(pattern="^[0-9a-f]{12}$", max_length=12, descriptio
 
 @router.get("")
 async def list_keys(caller: Administrator, shared: Shared, limit: Limit = 50, cursor: Cursor = "") -> ListPage[KeyBody]:
-    """Keys in the order in which they were made. No secret is among this."""
+    """Keys in the order in which they were created, without their secrets."""
     pager: Pager[tuple[datetime, str]] = Pager(tuple[datetime, str], "keys", caller.id)
     with translated():
         found = await api_keys.listed(
@@ -39,8 +39,8 @@ async def list_keys(caller: Administrator, shared: Shared, limit: Limit = 50, cu
 
 @router.post("", status_code=201)
 async def create_key(body: KeyRequest, caller: Administrator, shared: Shared) -> NewKeyBody:
-    """Make a key. It is in the response, and shown only there. It expires no later than the key that makes it, has no
-    higher limits, and what it uses counts against the limits of that key as well."""
+    """Create a key. It is shown only in this response. It expires no later than the key that creates it, has no higher
+    limits, and its usage also counts against the limits of that key."""
     workspaces = await _workspaces(body.workspaces, caller, shared)
     expires = datetime.now(UTC) + timedelta(days=body.expires_in_days) if body.expires_in_days else None
     with translated():
@@ -74,7 +74,7 @@ def _makers(caller: Caller) -> list[str]:
 
 @router.delete("/{prefix}")
 async def revoke_key(prefix: Prefix, caller: Administrator, shared: Shared) -> RevokedBody:
-    """Revoke a key. It is refused from now on; by other processes, within seconds."""
+    """Revoke a key. It is refused from now on; other processes follow within seconds."""
     with translated():
         if not await api_keys.revoke(shared.database, prefix, within=caller.workspaces):
             raise Refusal(404, "unknown_key", "There is no such key.", "GET /v1/keys lists them.")

@@ -17,7 +17,7 @@ _PAGE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {"sche
 
 @router.get("/metrics", response_class=Response, responses=_PAGE)
 async def get_metrics(request: Request, caller: AnyCaller, shared: Shared) -> Response:
-    """Metrics in the format of Prometheus. They are about all workspaces together, so a key must be for all of them."""
+    """Prometheus metrics. They cover all workspaces together, so the key must be for all of them."""
     # Not `Administrator`: that would put each scrape into the audit log, although nothing is written.
     if not (caller.may("admin") and caller.workspaces is None):
         raise Refusal(403, "forbidden", "Metrics need a key with scope admin for all workspaces.", "Use another key.")

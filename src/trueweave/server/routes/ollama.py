@@ -106,7 +106,7 @@ class OllamaModels(BaseModel):
 
 @router.get("/tags")
 async def list_ollama_models(caller: AnyCaller, shared: Shared) -> OllamaModels:
-    """The workspaces that the caller may ask, each alone and with each method: the first hundred."""
+    """The first hundred workspaces that the caller may use, each alone and with each method."""
     return OllamaModels(
         models=[
             OllamaModel(name=name, model=name, modified_at=of.created, digest=hashlib.sha256(name.encode()).hexdigest())
@@ -124,10 +124,10 @@ async def _entered(request: Request, body: OllamaRequest) -> AsyncIterator[Async
 async def chat_as_ollama(
     request: Request, body: OllamaRequest, trueweave: Annotated[AsyncTrueweave, Depends(_entered)]
 ) -> Any:
-    """Answer the last message of a user from the documents of a workspace.
+    """Answer the last user message from the documents of a workspace.
 
-    The sources of the answer and the sentences that the check does not confirm are listed at its end. The answer comes
-    in lines of JSON, a piece each, unless `stream` is false.
+    The sources of the answer and the sentences that the check does not confirm are listed at its end. The answer is
+    sent as JSON lines, one for each piece, unless `stream` is false.
     """
     method, talk = method_of(body.model, trueweave), conversation_of([(one.role, one.content) for one in body.messages])
     wanted = body.options.num_predict

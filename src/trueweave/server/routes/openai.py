@@ -139,7 +139,7 @@ class ModelList(BaseModel):
 
 @router.get("/models")
 async def list_models(caller: AnyCaller, shared: Shared) -> ModelList:
-    """The workspaces that the caller may ask, each alone and with each method: the first hundred."""
+    """The first hundred workspaces that the caller may use, each alone and with each method."""
     found = await models_for(caller, shared)
     return ModelList(data=[ModelCard(id=name, created=int(of.created.timestamp())) for name, of in found])
 
@@ -153,10 +153,10 @@ async def _entered(request: Request, body: CompletionRequest) -> AsyncIterator[A
 async def complete_chat(
     request: Request, body: CompletionRequest, trueweave: Annotated[AsyncTrueweave, Depends(_entered)]
 ) -> Any:
-    """Answer the last message of a user from the documents of a workspace.
+    """Answer the last user message from the documents of a workspace.
 
     The sources of the answer and the sentences that the check does not confirm are listed at its end. The messages
-    before it are the conversation, and those of the system further instructions.
+    before the last are the conversation, and system messages are further instructions.
     """
     method, talk = method_of(body.model, trueweave), conversation_of([(one.role, one.said) for one in body.messages])
     length = answer_length(body.max_completion_tokens or body.max_tokens)

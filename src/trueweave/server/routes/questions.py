@@ -78,7 +78,7 @@ async def list_methods(_: AnyCaller) -> MethodsBody:
 
 @router.post("/retrieve", response_model=RetrievedBody)
 async def retrieve(request: Request, body: RetrieveBody, trueweave: Asking) -> Any:
-    """What a method finds for a question, and how, without an answer."""
+    """The evidence that a method finds for a question, and how it was found, without an answer."""
     found = await while_there(request, trueweave.retrieve(**values(body.asked(trueweave.method))))
     return {
         "question": body.question,
@@ -91,10 +91,10 @@ async def retrieve(request: Request, body: RetrieveBody, trueweave: Asking) -> A
 
 @router.post("/ask", response_model=AnswerBody, responses=_STREAM)
 async def ask(request: Request, body: AskBody, trueweave: Asking) -> Any:
-    """The answer to a question, every citation checked.
+    """The answer to a question, with every citation checked.
 
-    With `Accept: text/event-stream` it comes as events: what was found, the answer in pieces, and the whole of it with
-    checked citations. Who hangs up stops the model.
+    With `Accept: text/event-stream` it is sent as events: the evidence, the answer in pieces, and the whole answer with
+    checked citations. Disconnecting cancels generation.
     """
     asked = body.asked(trueweave.method)
     if MEDIA_TYPE in request.headers.get("accept", "") and not asked.context_only:
@@ -105,14 +105,14 @@ async def ask(request: Request, body: AskBody, trueweave: Asking) -> Any:
 
 @router.post("/search", response_model=PassagesBody)
 async def search(request: Request, body: SearchBody, trueweave: Asking) -> Any:
-    """The passages that fit a text best: by meaning and by words, or by words alone where nothing is embedded."""
+    """The passages that match a text best: by meaning and by words, or only by words if nothing is embedded."""
     found = await while_there(request, trueweave.search(body.text, body.limit, filter=body.filter.filter()))
     return {"passages": found}
 
 
 @router.post("/compare", response_model=ComparisonBody)
 async def compare(request: Request, body: CompareBody, trueweave: Asking) -> Any:
-    """What methods find for a question, side by side; with answers if they are wanted."""
+    """What different methods find for a question, side by side; with their answers, if requested."""
     wanted = body.filter.filter()
     methods = [one if isinstance(one, str) else registry.make(one.method, one.parameters) for one in body.methods]
     found = await while_there(request, trueweave.compare(body.question, methods, filter=wanted, answers=body.answers))

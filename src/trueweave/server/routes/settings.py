@@ -77,9 +77,9 @@ async def get_settings(trueweave: Administering) -> SettingsBody:
 async def change_settings(
     workspace: WorkspaceName, body: TenantSettings, trueweave: Administering, shared: Shared
 ) -> SettingsBody:
-    """Change the settings that are named, and no others. Null takes one back: then that of the server counts.
+    """Change the given settings, and no others. Null removes one: then the server's setting applies.
 
-    Other servers and workers follow within a minute. Documents that are there stay as they were made.
+    Other servers and workers follow within a minute. Existing documents stay as they are.
     """
     given = body.model_dump(mode="json", include=body.model_fields_set)
     changes = {name: value for name, value in given.items() if value is not None}
