@@ -1,1 +1,1 @@
-"""Measuring: how well methods find what supports an answer, on public sets or on one's own questions."""
+"""Benchmarks: how well methods find what supports an answer, on public sets or on your own questions."""

@@ -1,7 +1,7 @@
 """Confidence intervals of means, by bootstrap.
 
-Questions are resampled with replacement, many times, and the middle 95 % of the means are the interval. The draws come
-from a fixed seed, so that a report is the same whenever it is made.
+Questions are resampled with replacement, many times, and the middle 95 % of the means are the interval. The seed is
+fixed, so that a report is always the same.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _AT_ONCE = 100  # resamples; all of them would take gigabytes for a large set
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean, and between which values it lies with 95 % confidence."""
+    """A mean with its 95 % confidence interval."""
 
     mean: float
     low: float
@@ -27,12 +27,12 @@ class Interval:
 
     @property
     def excludes_zero(self) -> bool:
-        """Whether chance alone is an unlikely explanation."""
+        """Whether the interval excludes zero, so that chance alone is an unlikely explanation."""
         return self.low > 0 or self.high < 0
 
 
 def interval(values: Sequence[float]) -> Interval:
-    """The mean of one number a question, with its interval."""
+    """The mean of one number per question, with its interval."""
     if not values:
         return Interval(0.0, 0.0, 0.0)
     numbers = np.asarray(values, dtype=np.float64)
@@ -41,9 +41,9 @@ def interval(values: Sequence[float]) -> Interval:
 
 
 def difference(a: Sequence[float], b: Sequence[float]) -> Interval:
-    """How much more a has than b, question by question, with its interval.
+    """The mean difference between a and b, question by question, with its interval.
 
-    The same questions are drawn for both. So what makes a question hard for both does not count.
+    The same questions are drawn for both, so how hard a question is for both does not count.
     """
     return interval([x - y for x, y in zip(a, b, strict=True)])
 

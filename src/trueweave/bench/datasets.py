@@ -1,4 +1,4 @@
-"""Sets of questions, by name or by path, in whichever form they come."""
+"""Sets of questions, by name or by path, in all supported formats."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OWN = '{"question": "â€¦", "supporting": ["uri of a document"], "answers": ["â€
 
 
 def find(name: str, bench_data: Path | None = None, split: str = "") -> Dataset:
-    """The set at this path, or of this name in the folder of benchmark data; of one split, if one is named."""
+    """The set at this path, or of this name in the folder of benchmark data; only one split, if one is named."""
     path = Path(name).expanduser()
     if not path.exists():
         path = _named(name, bench_data)
@@ -42,7 +42,7 @@ def names(bench_data: Path | None) -> list[str]:
 
 
 def limited(dataset: Dataset, questions: int | None) -> Dataset:
-    """The set with its first questions alone. All passages stay: with fewer, finding the right ones is easier."""
+    """The set with only its first questions. All passages stay: with fewer, finding the right ones would be easier."""
     return replace(dataset, questions=dataset.questions[:questions])
 
 

@@ -1,4 +1,4 @@
-"""An experiment: every question to every method, in turn, each outcome kept as it comes."""
+"""An experiment: every method is asked every question in turn, and each outcome is stored immediately."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class Ran:
 
 @dataclass(frozen=True)
 class Experiment:
-    """Methods, each under a name, on the questions of a set. They are the same objects that answer users.
+    """Named methods to run on the questions of a set. They are the same objects that answer users.
 
-    With `answers` each question is answered as well. `under` names whatever else the outcomes depend on, such as
-    models. A method that cannot be used here is an error if `insist` is set, and otherwise left out with the reason.
+    With `answers` each question is answered as well. `under` names everything else that the outcomes depend on, such as
+    models. A method that cannot be used here is an error if `insist` is set; if not, it is left out with the reason.
     """
 
     trueweave: AsyncTrueweave
@@ -51,10 +51,10 @@ class Experiment:
     insist: bool = True
 
     async def run(self, file: Path, progress: Progress = lambda _: None) -> Ran:
-        """All outcomes. They are kept in a file while it runs, and a run that was interrupted goes on from there.
+        """Run the experiment and return all outcomes. They are stored in a file, from which an interrupted run resumes.
 
-        One call at a time, so that none slows another; each question goes to all methods before the next, and another
-        method is first each time, so that warm caches serve all alike.
+        There is one call at a time, so that none slows another. Each question goes to all methods before the next
+        question, beginning with another method each time, so that all benefit equally from warm caches.
         """
         runs = await self._runs()
         left_out: dict[str, str] = {}
@@ -85,7 +85,7 @@ class Experiment:
         return Ran(tuple(outcomes), left_out)
 
     async def _runs(self) -> dict[str, str]:
-        """For each method a key of all that its outcomes depend on: outcomes of another are not taken for its own."""
+        """For each method, a key of everything that its outcomes depend on, so that no other outcomes are reused."""
         index = await self.trueweave.maintenance.state()
         shared = (self.dataset.name, index, self.under, str(self.answers))
         return {name: key("run", *shared, name, repr(method)).hex for name, method in self.methods.items()}
@@ -119,7 +119,7 @@ def _answered(answer: Answer, seconds: float) -> Answered:
 
 
 def deep_enough(method: Any, k: int) -> Any:
-    """A method that keeps at least k passages: with fewer, what it would have found next cannot be measured."""
+    """The method, changed to keep at least k passages: with fewer, what it would have found next cannot be measured."""
     changed: dict[str, Any] = {
         name: k for name in HOW_MANY if isinstance(now := getattr(method, name, None), int) and now < k
     }

@@ -1,4 +1,4 @@
-"""Sets that come as a folder: passages and questions with what supports them, or BEIR's corpus and judgements."""
+"""Sets in folders: passages, and questions with their supporting passages, or BEIR's corpus and judgements."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def is_folder_of_questions(folder: Path) -> bool:
 
 
 def is_beir(folder: Path) -> bool:
-    """Whether a folder has what BEIR's have."""
+    """Whether a folder has the files of a BEIR set."""
     return bool(first_of(folder, "corpus.jsonl") and first_of(folder, "queries.jsonl") and (folder / "qrels").is_dir())
 
 
 def read_folder(folder: Path, split: str = "") -> Dataset:
-    """The set in a folder with corpus and questions. Questions whose supporting passages are known to be incomplete or
-    easy are left out."""
+    """The set in a folder with corpus and questions. Questions that are known to be easy, or to have incomplete
+    supporting passages, are left out."""
     corpus, asked = _both(folder, "questions.jsonl")
     questions, left_out = [], defaultdict[str, int](int)
     for row in rows(asked):
@@ -71,7 +71,7 @@ def _reason_to_leave_out(row: Row, split: str) -> str:
 
 
 def question(row: Row) -> Question:
-    """A question of a row with id, question, supporting or evidence and, where they are known, answers, hops or type,
+    """The question in a row with id, question, supporting or evidence and, if they are known, answers, hops or type,
     and split."""
     return Question(
         row.text("id") if "id" in row else f"{row.unit} {row.number}",
@@ -85,13 +85,13 @@ def question(row: Row) -> Question:
 
 
 def kind(values: Any) -> str:
-    """What kind of question it is: how many hops its answer takes, or its type."""
+    """The kind of a question: the number of hops that its answer takes, or its type."""
     hops = values.get("hops")
     return f"{hops} hops" if hops else str(next(filter(None, map(values.get, _KINDS)), ""))
 
 
 def read_beir(folder: Path, split: str = "") -> Dataset:
-    """The set in a folder in BEIR's form: the questions with judged passages, in one split."""
+    """The set in a folder in BEIR's format: the questions with judged passages, in one split."""
     corpus, asked = _both(folder, "queries.jsonl")
     judged = _judgements(_qrels(folder, split))
     questions = [
@@ -112,12 +112,12 @@ def _qrels(folder: Path, split: str) -> Path:
 
 
 def _judgements(path: Path) -> dict[str, dict[str, int]]:
-    """For each question the passages that are relevant to it, and how much."""
+    """For each question, its relevant passages and their grades."""
     judged: defaultdict[str, dict[str, int]] = defaultdict(dict)
     with path.open(encoding="utf-8", newline="") as file:
         for number, cells in enumerate(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE), 1):
             if not cells or (number == 1 and not cells[-1].lstrip("-").isdigit()):
-                continue  # the heading
+                continue  # the header
             try:
                 asked, *_, passage, grade = cells
                 if int(grade) > 0:

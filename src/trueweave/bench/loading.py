@@ -1,4 +1,4 @@
-"""The passages of a set become the documents of a workspace, one each; or those that are there are asked about."""
+"""Loads the passages of a set into a workspace, one document each, or uses the documents that are already there."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Progress = Callable[[int], None]
 
 
 def sources(dataset: Dataset) -> Iterator[Source]:
-    """The passages of a set, to be worked by the settings."""
+    """The passages of a set, to be processed as the settings say."""
     return (Source(one.id, one.whole, one.title) for one in dataset.passages or ())
 
 
 def documents(dataset: Dataset) -> Iterator[Document]:
-    """The passages of a set with what is said in each, as its file tells; no model is asked."""
+    """The passages of a set with the entities and relations in its file; no model is called."""
     said: Mapping[str, Any] = {name_of(row): row for _, row in rows(dataset.said)} if dataset.said else {}
     return (_document(passage, said.get(passage.id, {})) for passage in dataset.passages or ())
 
@@ -39,10 +39,11 @@ def _document(passage: DatasetPassage, said: Mapping[str, Any]) -> Document:
 
 
 async def load(trueweave: AsyncTrueweave, dataset: Dataset, *, as_said: bool, progress: Progress) -> list[str]:
-    """Add a set to a workspace of its own; notes on what was unusual.
+    """Add a set to a separate workspace, and return notes on anything unusual.
 
-    `as_said` takes what the set's file says is in each passage; otherwise the settings decide who finds that. What is
-    there unchanged is left alone. A workspace with other documents in it is refused: they would be found too.
+    `as_said` takes entities and relations from the set's file; without it, they are extracted as the settings say.
+    Unchanged documents are left alone. Raises ConfigError if the workspace has other documents, which would also be
+    found.
     """
     if as_said:
         await trueweave.add_documents(documents(dataset), progress)
@@ -64,10 +65,9 @@ async def load(trueweave: AsyncTrueweave, dataset: Dataset, *, as_said: bool, pr
 
 
 async def over_documents(trueweave: AsyncTrueweave, dataset: Dataset) -> Dataset:
-    """The set with the uris of the documents that it is about, which are in the workspace already.
+    """The set with the uris of the documents that it is about, which are already in the workspace.
 
-    A document may be named by its title. One that is not there is an error; of a partial set, its questions are left
-    out.
+    A document may be named by its title. A missing document is an error; in a partial set, its questions are left out.
     """
     uris: set[str] = set()
     titled: dict[str, str] = {}
@@ -102,7 +102,7 @@ def _not_there(question: Question, known: Mapping[str, str]) -> ConfigError:
 
 
 class _Heard:
-    """A listener that counts documents as done when they came in, failed or were there already."""
+    """A listener that counts documents as done when they are extracted, fail, or are already there unchanged."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress

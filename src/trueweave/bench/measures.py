@@ -1,6 +1,6 @@
-"""How good a ranking or an answer is: each measure gives a number from 0 to 1 for one question.
+"""Measures of rankings and answers. Each gives a number from 0 to 1 for one question.
 
-Written out here, in a few lines each: see docs/adr/0007-parts.md.
+They are implemented here, in a few lines each: see docs/adr/0007-parts.md.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def recall(ranked: Sequence[str], gold: Gold, k: int) -> float:
-    """Which share of the supporting passages is among the first k."""
+    """The share of the supporting passages that is among the first k."""
     return len(gold.keys() & set(ranked[:k])) / len(gold)
 
 
 def ndcg(ranked: Sequence[str], gold: Gold, k: int) -> float:
-    """The relevance of the first k, each discounted by its rank, as a share of what the best order would have."""
+    """The relevance of the first k, each discounted by its rank, as a share of that of the best order."""
     gained = _discounted(gold.get(id_, 0) for id_ in ranked[:k])
     return gained / _discounted(sorted(gold.values(), reverse=True)[:k])
 
 
 def reciprocal_rank(ranked: Sequence[str], gold: Gold, k: int) -> float:
-    """One over the rank of the first supporting passage; 0 where none is among the first k."""
+    """One over the rank of the first supporting passage; 0 if none is among the first k."""
     return next((1 / rank for rank, id_ in enumerate(ranked[:k], 1) if id_ in gold), 0.0)
 
 
 def average_precision(ranked: Sequence[str], gold: Gold, k: int) -> float:
-    """The precision at the rank of each supporting passage, averaged over all of these; those not found count 0."""
+    """The precision at the rank of each supporting passage, averaged over all of these; those not found count as 0."""
     found, total = 0, 0.0
     for rank, id_ in enumerate(ranked[:k], 1):
         if id_ in gold:
@@ -52,7 +52,7 @@ def average_precision(ranked: Sequence[str], gold: Gold, k: int) -> float:
 
 
 def evidence_found(evidence: str, texts: Iterable[str]) -> float:
-    """Which share of the words of some evidence, of four letters or more, is in the first characters of the texts."""
+    """The share of the evidence's words of four letters or more that occur in the first characters of the texts."""
     wanted = _words(evidence)
     read = " ".join(texts)[:EVIDENCE_WITHIN]
     return len(wanted & _words(read)) / len(wanted) if wanted else 0.0
@@ -76,7 +76,7 @@ _RANKINGS: dict[str, Callable[[Sequence[str], Gold, int], float]] = {
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A measure of rankings, and how deep it looks: recall@5."""
+    """A measure of rankings and its depth, such as recall@5."""
 
     what: str
     k: int
@@ -86,7 +86,7 @@ class Measure:
         return f"{self.what}@{self.k}"
 
     def of(self, ranked: Sequence[str], gold: Gold) -> float:
-        """The number for one ranking. A passage that is ranked twice counts where it comes first."""
+        """The score of one ranking. A passage that is ranked twice counts at its first rank."""
         return _RANKINGS[self.what](list(dict.fromkeys(ranked)), gold, self.k)
 
 
@@ -99,7 +99,7 @@ def measure(name: str) -> Measure:
 
 
 def usual(ks: Sequence[int]) -> list[Measure]:
-    """Recall at each of these depths, and the others at the deepest."""
+    """Recall at each of these depths, and the other measures at the deepest."""
     deepest = max(ks)
     return [*(Measure("recall", k) for k in sorted(ks)), *(Measure(what, deepest) for what in ("ndcg", "mrr", "map"))]
 
@@ -108,12 +108,12 @@ def usual(ks: Sequence[int]) -> list[Measure]:
 
 
 def exact_match(given: str, answers: Sequence[str]) -> float:
-    """1 if what was given is one of the answers, but for case, punctuation, articles and spaces."""
+    """1 if the given answer is one of the known answers, ignoring case, punctuation, articles and spaces."""
     return float(any(_plain(given) == _plain(answer) for answer in answers))
 
 
 def token_f1(given: str, answers: Sequence[str]) -> float:
-    """How far the words of what was given are those of an answer, the best of them: the mean of both shares."""
+    """The F1 score of the words of the given answer, compared with the known answer that fits best."""
     return max((_overlap(_plain(given).split(), _plain(answer).split()) for answer in answers), default=0.0)
 
 
@@ -125,5 +125,5 @@ def _overlap(given: list[str], answer: list[str]) -> float:
 
 
 def _plain(text: str) -> str:
-    """As SQuAD compares answers."""
+    """An answer normalised as in SQuAD."""
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())

@@ -16,7 +16,7 @@ from trueweave.core.evidence import Usage
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer: its text, whether it was known, how many sentences it has, and for how many the check vouches."""
+    """An answer: its text, whether it was known, how many sentences it has, and how many of them the check confirms."""
 
     text: str
     known: bool
@@ -27,10 +27,10 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one method found for one question: documents with their scores, best first, and what that took.
+    """What one method found for one question: documents with their scores, best first, and what that cost.
 
-    `run` is a key of all that it depends on besides the question, `nodes` how much its searches brought up, `evidence`
-    how much of the question's evidence it found, where that is known.
+    `run` is a key of everything that it depends on besides the question, `nodes` is the number of items that its
+    searches returned, and `evidence` how much of the question's evidence it found, if that is known.
     """
 
     run: str
@@ -51,9 +51,9 @@ class Outcome:
 
 
 class OutcomeFile:
-    """The outcomes of one experiment in a file, until it is finished; the next one starts from the beginning.
+    """Stores the outcomes of one experiment in a file until it is finished; the next experiment starts from scratch.
 
-    While it runs the file's name ends in `.part`. What is in such a file was left by a run that was interrupted.
+    While it runs, the name of the file ends in `.part`. Outcomes in such a file come from an interrupted run.
     """
 
     def __init__(self, path: Path) -> None:
@@ -84,14 +84,14 @@ class OutcomeFile:
             self._file.close()
 
     def add(self, outcome: Outcome) -> None:
-        """Store one more, at once."""
+        """Store an outcome immediately."""
         assert self._file
         self.outcomes.append(outcome)
         self._file.write(json.dumps(asdict(outcome), default=str, ensure_ascii=False) + "\n")
         self._file.flush()
 
     def finish(self) -> None:
-        """Finish: the file gets its final name."""
+        """Finish the experiment, and give the file its final name."""
         assert self._file
         self._file.close()
         self._part.replace(self._path)

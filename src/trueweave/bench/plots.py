@@ -1,4 +1,4 @@
-"""Plots as inline SVG, drawn with attributes and classes alone, as a strict content security policy requires."""
+"""Plots as inline SVG, drawn only with attributes and classes, as a strict content security policy requires."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Sets as their publishers give them: each question comes with paragraphs, some of which support its answer.
+"""Sets in the formats of their publishers: each question comes with paragraphs, some of which support its answer.
 
-MuSiQue (and whatever has its form) marks the paragraphs, HotpotQA and 2WikiMultihopQA name their titles. The passages
-of such a set are the paragraphs of all its questions together, each once. PopQA has no paragraphs: it names an article.
+MuSiQue (and any set in its format) marks the supporting paragraphs; HotpotQA and 2WikiMultihopQA name their titles. The
+passages of such a set are the paragraphs of all its questions, without duplicates. PopQA has no paragraphs: it names an
+article.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Paragraphs = Callable[[Row], list[tuple[DatasetPassage, bool]]]
 
 @dataclass(frozen=True, slots=True)
 class _Pooled:
-    """The paragraphs of all questions of a file, each once."""
+    """The paragraphs of all questions of a file, without duplicates."""
 
     path: Path
     paragraphs: Paragraphs
@@ -42,7 +43,7 @@ class _Pooled:
 
 
 def has_marked(row: Row) -> bool:
-    """Whether a row has paragraphs that say whether they support the answer."""
+    """Whether a row has paragraphs that are marked where they support the answer."""
     return "paragraphs" in row and "question" in row
 
 
@@ -52,7 +53,7 @@ def has_named(row: Row) -> bool:
 
 
 def read(path: Path, first: Row) -> Dataset:
-    """The set in a file whose first row is this."""
+    """The set in a file with this first row."""
     paragraphs = marked if has_marked(first) else named
     questions, unanswerable, unsupported = [], 0, 0
     for row in rows(path):
@@ -81,7 +82,7 @@ def _question(row: Row, supporting: dict[str, int]) -> Question:
 
 
 def marked(row: Row) -> list[tuple[DatasetPassage, bool]]:
-    """The paragraphs of a question in MuSiQue's form, and whether each supports the answer."""
+    """The paragraphs of a question in MuSiQue's format, and whether each supports the answer."""
     found = []
     for given in row.objects("paragraphs"):
         part = Row(row.path, row.number, given, row.unit)
@@ -91,9 +92,9 @@ def marked(row: Row) -> list[tuple[DatasetPassage, bool]]:
 
 
 def named(row: Row) -> list[tuple[DatasetPassage, bool]]:
-    """The paragraphs of a question in HotpotQA's form, and whether each supports the answer.
+    """The paragraphs of a question in HotpotQA's format, and whether each supports the answer.
 
-    Both are lists of pairs, or, as some mirrors have them, two lists side by side.
+    The context and the supporting facts are lists of pairs or, in some mirrors, two parallel lists.
     """
     context, facts = row.get("context"), row.get("supporting_facts")
     try:
@@ -107,8 +108,8 @@ def named(row: Row) -> list[tuple[DatasetPassage, bool]]:
 
 
 def read_popqa(path: Path) -> Dataset:
-    """PopQA's questions, about documents that are in a workspace already: each is supported by the article that it was
-    made from, which is a document with that uri or title."""
+    """PopQA's questions, about documents that are already in a workspace. Each is supported by the article that it was
+    made from, which is the document with that uri or title."""
     csv.field_size_limit(_MOST_CELL)
     questions = []
     with path.open(encoding="utf-8", newline="") as file:
@@ -128,7 +129,7 @@ def read_popqa(path: Path) -> Dataset:
 
 
 def _passage(title: str, text: str) -> DatasetPassage:
-    """Equal paragraphs are one passage, and a title alone does not tell paragraphs apart."""
+    """The passage for a paragraph. Equal paragraphs are one passage; different ones may have the same title."""
     return DatasetPassage(f"{title[:200]}#{key(title, text).hex[:12]}", text, title)
 
 

@@ -1,4 +1,4 @@
-"""Files of questions and passages, row by row: JSON lines or a JSON array, plain or gzipped."""
+"""Reads files of questions and passages, row by row: JSON lines or a JSON array, plain or gzipped."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Row:
         return self.values.get(key) is not None
 
     def get(self, key: str, otherwise: Any = None) -> Any:
-        """What is under this key, if anything is."""
+        """The value of this key; `otherwise` if it is missing or null."""
         found = self.values.get(key)
         return otherwise if found is None else found
 
     def text(self, *keys: str) -> str:
-        """The text, or number, under the first of these keys that is there."""
+        """The text or number under the first of these keys that the row has."""
         for key in keys:
             if key in self:
                 return self._storable(key, self.values[key])
@@ -65,7 +65,7 @@ class Row:
         return str(found)
 
     def broken(self, problem: str) -> UnreadableFile:
-        """What to say of a row that cannot be used."""
+        """The error for a row that cannot be used."""
         return _broken(self.path, self.unit, self.number, problem)
 
 
@@ -101,7 +101,7 @@ def _lines(path: Path) -> Iterator[Row]:
 
 
 def _elements(path: Path) -> Iterator[Row]:
-    """The objects of an array, without more of it in memory than the one that is being read."""
+    """The objects of an array, read without holding the whole array in memory."""
     decoder = json.JSONDecoder()
     number = 0
     with _opened(path) as file:

@@ -1,7 +1,7 @@
-"""A benchmark for people and for programs: one page that needs nothing else, and one JSON file.
+"""The report of a benchmark: a self-contained page for people, and a JSON file for programs.
 
-The page comes with a content policy of its own: no script, nothing from elsewhere, and no style but the one in it.
-Whatever comes from data is escaped.
+The page has its own content security policy: no scripts, nothing from other hosts, and no style but the one in it. All
+data is escaped.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _HELP = {
 
 
 def write(found: Results, folder: Path) -> tuple[Path, Path]:
-    """Write the page and the JSON file into a folder; where they are."""
+    """Write the page and the JSON file into a folder, and return their paths."""
     shown, told = folder / "report.html", folder / "results.json"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -48,7 +48,7 @@ def write(found: Results, folder: Path) -> tuple[Path, Path]:
 
 
 def page(found: Results) -> str:
-    """The page."""
+    """The report as an HTML page."""
     style = files("trueweave.bench").joinpath("page.css").read_text("utf-8")
     hashed = b64encode(sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{hashed}'; base-uri 'none'; form-action 'none'"

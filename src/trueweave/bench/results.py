@@ -1,4 +1,4 @@
-"""What an experiment shows: means with their intervals, differences, kinds of questions, cost, and a verdict."""
+"""The results of an experiment: means with their intervals, differences, kinds of questions, and cost."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _MARKS = re.compile(r"[\[【]\s*\d[\d\s,;]*[\]】]")
 
 @dataclass(frozen=True, slots=True)
 class MethodResult:
-    """One method: its parameters, what it scores, also for each kind of question, and what it takes for a question.
+    """The results of one method: its parameters, its scores, also by kind of question, and its cost per question.
 
-    `p50` and `p95` are seconds that half, and 95 %, of the questions took at most. `usage` is for all questions.
+    `p50` and `p95` are the median and the 95th percentile of seconds per question. `usage` is for all questions.
     """
 
     name: str
@@ -47,7 +47,7 @@ class MethodResult:
 
 @dataclass(frozen=True, slots=True)
 class ScoreDifference:
-    """How much less a method scores than the best one, and whether chance is an unlikely explanation."""
+    """How much lower a method scores than the best one, and whether chance is an unlikely explanation."""
 
     measure: str
     best: str
@@ -73,8 +73,8 @@ class Telling:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """All that a report shows. `titles` are those of the passages that it names; `leading` is the measure by which
-    methods are ordered."""
+    """Everything that a report shows. `titles` are those of the passages that it names; `leading` is the measure that
+    methods are ordered by."""
 
     trueweave: str
     dataset: str
@@ -98,7 +98,7 @@ class Results:
         return next((one for one in self.differences if (one.measure, one.method) == (measure, method)), None)
 
     def best(self, measure: str) -> MethodResult:
-        """The method with the highest mean by a measure; of equals, the first."""
+        """The method with the highest mean by a measure; on a tie, the first."""
         return max(self.methods, key=lambda one: one.scores[measure].mean)
 
 
@@ -111,7 +111,7 @@ def results(
     notes: Sequence[str] = (),
     currency: str = "USD",
 ) -> Results:
-    """What came of an experiment. `passages` is how many there were to find, `under` what it ran with, by name."""
+    """The results of an experiment. `passages` is how many there were to search; `under` says what it ran with."""
     dataset = experiment.dataset
     questions = {question.id: question for question in dataset.questions}
     by_method: defaultdict[str, list[Outcome]] = defaultdict(list)
@@ -145,14 +145,14 @@ def results(
 
 
 def answer(found: Results) -> dict[str, Any]:
-    """All of it for programs."""
+    """All results as a dictionary, for programs."""
     told = asdict(found)
     told["differences"] = [{**asdict(one), "significant": one.significant} for one in found.differences]
     return told
 
 
 def parameters(method: Any) -> dict[str, Any]:
-    """The parameters of a method, and of the methods that it is made of."""
+    """The parameters of a method, and of the methods that it consists of."""
     if not is_dataclass(method):
         return {}
     return {field.name: _parameter(getattr(method, field.name)) for field in fields(method)}
@@ -165,7 +165,7 @@ def _parameter(value: Any) -> Any:
 
 
 def _leading(measures: Sequence[Measure]) -> str:
-    """What methods are ordered by: recall at five, or at the depth that comes nearest to it."""
+    """The measure that methods are ordered by: recall at five, or at the depth nearest to it."""
     recalls = [one for one in measures if one.what == "recall"] or list(measures)
     return min(recalls, key=lambda one: abs(one.k - _USUAL_K)).name
 
@@ -173,7 +173,7 @@ def _leading(measures: Sequence[Measure]) -> str:
 def _values(
     found: Sequence[Outcome], questions: Mapping[str, Question], measures: Sequence[Measure]
 ) -> dict[str, list[float]]:
-    """For each measure its number for each question."""
+    """For each measure, the score of each question."""
     values: dict[str, list[float]] = {}
     if all(questions[one.question].supporting for one in found):
         values = {one.name: [one.of(o.ranked, questions[o.question].supporting) for o in found] for one in measures}
@@ -189,7 +189,7 @@ def _values(
 
 
 def _said(answered: Answered | None) -> str:
-    """The words of an answer, without its marks."""
+    """The text of an answer, without its citations."""
     return _MARKS.sub(" ", answered.text) if answered else ""
 
 
@@ -247,7 +247,7 @@ def _telling(
     measures: Sequence[Measure],
     leading: str,
 ) -> tuple[Telling, ...]:
-    """The questions on which the methods' scores lie furthest apart."""
+    """The questions on which the methods' scores are furthest apart."""
     if len(by_method) < 2:
         return ()
     asked = [one.question for one in next(iter(by_method.values()))]

@@ -1,4 +1,4 @@
-"""What is measured with: passages, questions with the passages that support their answers, and sets of both."""
+"""The data of benchmarks: passages, questions with the passages that support their answers, and sets of both."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class DatasetPassage:
-    """A passage of a set. It is found when a document of this id is."""
+    """A passage of a set. It counts as found if a document with this id is found."""
 
     id: str
     text: str
@@ -17,16 +17,16 @@ class DatasetPassage:
 
     @property
     def whole(self) -> str:
-        """The text with its title on a line of its own, which is what is indexed."""
+        """The text to index, after its title on a separate line, if it has one."""
         return f"{self.title}\n{self.text}" if self.title else self.text
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, and which passages support its answer: by their ids, each with how relevant it is.
+    """A question, and the ids of the passages that support its answer, each with its relevance.
 
-    Where no passages are known, `evidence` may be: what has to be found, in any words. `kind` groups questions: "2
-    hops", "comparison".
+    If no passages are known, `evidence` may say what has to be found, in any words. `kind` groups questions, such as "2
+    hops" or "comparison".
     """
 
     id: str
@@ -43,9 +43,9 @@ class Dataset:
     """Questions over passages.
 
     The passages may be iterated more than once, and are read again each time. None means that the questions are about
-    documents which are in a workspace already. `said` is a file with what is said in each passage, if there is one;
-    `notes` tell what was left out, and why. Of a set that is `partial`, questions about documents that are not there
-    are left out too.
+    documents that are already in a workspace. `said` is a file with the entities and relations of each passage, if
+    there is one; `notes` say what was left out, and why. In a `partial` set, questions about missing documents are left
+    out, too.
     """
 
     name: str

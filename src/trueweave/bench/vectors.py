@@ -1,4 +1,4 @@
-"""Vectors of texts that were embedded before, in a file: a second run of a benchmark does not embed again."""
+"""Caches vectors of texts in a file, so that a second run of a benchmark does not embed again."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from trueweave.core.protocols import Embedder, Vectors
 from trueweave.models.embedder_wrapper import EmbedderWrapper
 from trueweave.text.names import key
 
-_AT_ONCE = 500  # keys in one look
+_AT_ONCE = 500  # keys per query
 
 
 @dataclass(frozen=True)
 class KeptEmbedder(EmbedderWrapper):
-    """An embedder whose vectors are kept by model, role and text. For documents: a question that is looked up here
-    would seem to be answered faster than it is."""
+    """An embedder that caches vectors by model, role and text. It is meant for documents: with a cached vector, a
+    question would seem to be answered faster than it is."""
 
     file: sqlite3.Connection
     turn: asyncio.Lock
@@ -59,7 +59,7 @@ class KeptEmbedder(EmbedderWrapper):
 
 @asynccontextmanager
 async def kept(embedder: Embedder, path: Path) -> AsyncIterator[KeptEmbedder]:
-    """This embedder with its vectors kept in a file, which is made if need be."""
+    """This embedder with its vectors cached in a file, which is created if needed."""
     try:
         file = await asyncio.to_thread(_open, path)
     except sqlite3.Error as error:
@@ -69,7 +69,7 @@ async def kept(embedder: Embedder, path: Path) -> AsyncIterator[KeptEmbedder]:
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    file = sqlite3.connect(path, check_same_thread=False)  # one at a time nevertheless: see `turn`
+    file = sqlite3.connect(path, check_same_thread=False)  # still used by one thread at a time: see `turn`
     try:
         file.execute("CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, vector BLOB NOT NULL)")
     except sqlite3.Error:

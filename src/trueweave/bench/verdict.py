@@ -1,4 +1,4 @@
-"""What a benchmark has shown, in one sentence."""
+"""The result of a benchmark in one sentence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _NUMBERS = ("no", "first", "two", "three", "four", "five", "six", "seven", "eigh
 
 
 def verdict(found: Results) -> str:
-    """The best method, how much of what it should it finds, and how the next one compares."""
+    """The best method, how much it finds of what it should, and how the second best compares."""
     best = found.best(found.leading)
     where = "On your questions" if found.own else f"On {found.dataset}"
     first = f"{where}, {best.name} {_finds(found, best.scores[found.leading].mean)}"

@@ -1,4 +1,4 @@
-"""Where a server is, and the key to it."""
+"""The address of a server, and its key."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def is_server(url: str) -> bool:
 
 
 def checked_address(url: str, *, insecure: bool = False) -> str:
-    """The address of a server, without a slash at its end. ConfigError where it cannot be one, or where a key would
-    cross a network unencrypted, unless that is asked for."""
+    """The address of a server, without a trailing slash. Raises ConfigError if it is not valid, or if a key would cross
+    a network unencrypted and `insecure` does not allow it."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port
@@ -44,7 +44,7 @@ def checked_address(url: str, *, insecure: bool = False) -> str:
 
 
 def found_key(key: str | None) -> str | None:
-    """The key that is given, or else that of the environment. None where there is none: a server may need none."""
+    """The given key, or else that of the environment; None if there is none, because a server may need none."""
     found = key or secret(KEY_VARIABLE)
     if found is not None and not _KEY.fullmatch(found):
         raise ConfigError(

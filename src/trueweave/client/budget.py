@@ -1,4 +1,4 @@
-"""What a workspace of a server may spend on models, and has spent."""
+"""The budget of a workspace and what it has spent on models, through its server."""
 
 from __future__ import annotations
 

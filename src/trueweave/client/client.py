@@ -25,10 +25,10 @@ from trueweave.ingest.loading import Files
 
 
 class AsyncClient(ClientDocumentCalls, ClientQuestionCalls):
-    """One workspace of a server that `trueweave serve` runs. Made by `AsyncClient.open`.
+    """One workspace of a server that `trueweave serve` runs. Open it with `AsyncClient.open`.
 
-    It has the calls of AsyncTrueweave with their parameters, types and errors, but for those that are only done beside
-    the database. `graph`, `communities`, `rules`, `jobs`, `budget` and `maintenance` have what is about these.
+    It has the calls of AsyncTrueweave, with the same parameters, types and errors, except those that need direct access
+    to the database. Further calls are grouped in `graph`, `communities`, `rules`, `jobs`, `budget` and `maintenance`.
     """
 
     graph: AsyncClientGraph
@@ -63,14 +63,14 @@ class AsyncClient(ClientDocumentCalls, ClientQuestionCalls):
         timeout: float = 300.0,  # noqa: ASYNC109 (of each request, not of this call)
         insecure: bool = False,
     ) -> AsyncIterator[Self]:
-        """The workspace of that name, or of the settings, at the server of this address. The one of the settings is
-        made when it is new, if the key allows it. One that is named here must be there, so that a mistyped name is
-        UnknownWorkspace. `make` says otherwise: True makes either, False makes nothing.
+        """Open a workspace of the server at this address: the named one, or else that of the settings. The workspace of
+        the settings is created if it does not exist and the key allows it. A workspace named here must exist, so that a
+        mistyped name raises UnknownWorkspace. `make` overrides this: True creates either, False creates none.
 
-        Without a `key` it is that of the variable TRUEWEAVE_KEY; a server on this machine may need none. An address
-        that begins with http:// must be of this machine, unless `insecure` says that the network is trusted. The server
-        has `timeout` seconds to answer a request. The settings, which are those of trueweave.toml and the environment
-        unless given, say the name of the workspace where none is given, and what files are called that are sent.
+        Without a `key`, the environment variable TRUEWEAVE_KEY is used; a server on this machine may need none. An
+        address that begins with http:// must be of this machine, unless `insecure` says that the network is trusted.
+        `timeout` is the time limit for each request in seconds. The settings, by default those of trueweave.toml and
+        the environment, give the name of the workspace if none is given, and the names under which files are sent.
         """
         settings = settings or Settings.load()
         address, name = checked_address(url, insecure=insecure), workspace or settings.workspace
@@ -91,7 +91,7 @@ class AsyncClient(ClientDocumentCalls, ClientQuestionCalls):
 
 
 async def _details(requests: WorkspaceRequests, *, make: bool) -> Any:
-    """What there is to know of a workspace before anything is asked of it."""
+    """The details of a workspace. With `make`, it is created if it does not exist."""
     try:
         return await requests.get("")
     except UnknownWorkspace:
@@ -107,6 +107,6 @@ async def _details(requests: WorkspaceRequests, *, make: bool) -> Any:
             ) from error
         except RequestRefused:
             with suppress(UnknownWorkspace):
-                return await requests.get("")  # another client made it meanwhile
+                return await requests.get("")  # another client has created it in the meantime
             raise
         return await requests.get("")

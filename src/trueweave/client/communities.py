@@ -1,4 +1,4 @@
-"""Communities of the graph, and what is written about them, at a server."""
+"""Communities of the graph and their reports, through a server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HTTP to a server: one pool of connections, requests that are repeated where that is safe, and streams."""
+"""HTTP to a server: one connection pool, retries where they are safe, and streams."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from trueweave.core.streams import OpenStreams
 EVENTS, _JSON = "text/event-stream", "application/json"
 
 _CONNECT_IN = 10.0  # seconds
-_QUIET = 60.0  # seconds without a byte after which a stream is taken for dead; the server sends some every 15
+_QUIET = 60.0  # seconds without a byte after which a stream counts as dead; the server sends one every 15
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0  # seconds
 _LONGEST_LINE = 64 * 2**20  # bytes
 _KEPT_CONNECTIONS = 16
 
 _sleep = asyncio.sleep
 
-# What is sent with a request besides its path, made anew for each try: the arguments of `build_request`.
+# Makes the body of a request, again for each attempt: arguments for `build_request`.
 MakeBody = Callable[[], AbstractAsyncContextManager[Mapping[str, Any]]]
 
 
@@ -48,7 +48,7 @@ class _Failure(NamedTuple):
 
 
 class ServerConnection:
-    """The connections to a server, with which all calls of a client are made."""
+    """The connections to a server, used by all calls of a client."""
 
     def __init__(self, address: str, key: str | None, *, timeout: float = 300.0, tries: int = 4) -> None:
         self.address = address
@@ -59,7 +59,7 @@ class ServerConnection:
             headers={"Authorization": f"Bearer {key}"} if key else {},
             timeout=httpx2.Timeout(timeout, connect=min(_CONNECT_IN, timeout)),
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=_KEPT_CONNECTIONS),
-            follow_redirects=False,  # the key is for this address
+            follow_redirects=False,  # the key must not go to another address
         )
 
     async def aclose(self) -> None:
@@ -70,7 +70,7 @@ class ServerConnection:
             await self._http.aclose()
 
     async def get(self, path: str, params: Mapping[str, Any] | None = None) -> Any:
-        """What a path answers to GET, from JSON."""
+        """The parsed JSON response to GET on a path."""
         return await self.send("GET", path, params=params, repeats=Repeats.ALWAYS)
 
     async def send(
@@ -84,7 +84,7 @@ class ServerConnection:
         repeats: Repeats,
         once: bool = False,
     ) -> Any:
-        """What a request is answered, from JSON. With `once` it has an Idempotency-Key."""
+        """The parsed JSON response to a request. With `once` it has an Idempotency-Key."""
         sending = self._begin(method, path, params, body, make, repeats, once=once, accept=_JSON)
         async with sending as response:
             return self._parsed(response.content)
@@ -93,14 +93,14 @@ class ServerConnection:
     async def events(
         self, method: str, path: str, *, body: object = None, repeats: Repeats
     ) -> AsyncIterator[AsyncGenerator[tuple[str, Any], None]]:
-        """The server-sent events that a request is answered with, each with its data. Leaving closes the connection."""
+        """The server-sent events in response to a request, each with its data. Leaving closes the connection."""
         sending = self._begin(method, path, None, body, None, repeats, once=False, accept=EVENTS)
         async with sending as response, aclosing(self._events(response)) as events:
             yield events
 
     @asynccontextmanager
     async def lines(self, path: str) -> AsyncIterator[AsyncGenerator[bytes, None]]:
-        """The lines that a path answers to GET, as they come."""
+        """The lines in response to GET on a path, as they arrive."""
         sending = self._begin("GET", path, None, None, None, Repeats.ALWAYS, once=False, accept="application/x-ndjson")
         async with sending as response, aclosing(self._lines(response)) as lines:
             yield lines
@@ -120,8 +120,7 @@ class ServerConnection:
         once: bool,
         accept: str,
     ) -> AsyncIterator[httpx2.Response]:
-        """The response to a request that was taken, whole if it is JSON. A stream that has begun is not asked for
-        again."""
+        """The response to a request that succeeded, read in full if it is JSON. A started stream is not retried."""
         headers = {"Accept": accept, **({"Idempotency-Key": uuid4().hex} if once else {})}
         given = {name: value for name, value in (params or {}).items() if value is not None}
         timeout = self._http.timeout if accept != EVENTS else httpx2.Timeout(_QUIET, connect=self._http.timeout.connect)
@@ -134,7 +133,7 @@ class ServerConnection:
                     request = self._http.build_request(
                         method, self.address + path, params=given, headers=headers, timeout=timeout, **sent
                     )
-                except (ValueError, TypeError) as error:  # such as NaN, or half a character
+                except (ValueError, TypeError) as error:  # such as NaN, or an unpaired surrogate
                     raise RequestRefused(f"what was given cannot be written as JSON: {error}. Change it.") from error
                 cause: Exception | None = None
                 try:
@@ -151,13 +150,13 @@ class ServerConnection:
                     finally:
                         await response.aclose()
             if failure.is_under_way and time.monotonic() < end:
-                tried -= 1  # it is no failure: the first try is still being carried out
+                tried -= 1  # not a failure: the first attempt is still in progress
             elif not failure.again or tried >= self._tries:
                 raise failure.error from cause
             await _sleep(_pause(tried, failure.wait))
 
     async def _refusal(self, response: httpx2.Response, repeats: Repeats) -> _Failure:
-        """Why a request was not carried out, and whether it may be sent again."""
+        """Why a request failed, and whether it may be sent again."""
         status, wait = response.status_code, _seconds(response.headers.get("retry-after", ""))
         if response.has_redirect_location:
             to = httpx2.URL(response.headers["location"]).copy_with(query=None, fragment=None)
@@ -213,7 +212,7 @@ class ServerConnection:
                     data += line[5:].strip()
 
     async def _lines(self, response: httpx2.Response, *, blank: bool = False) -> AsyncGenerator[bytes, None]:
-        """Lines as they come. They end in a line feed and in nothing else: texts may hold all other line ends."""
+        """Lines as they arrive. Only a line feed ends a line: texts may contain all other line endings."""
         rest = bytearray()
         try:
             async for piece in response.aiter_bytes():
@@ -236,12 +235,12 @@ def _is_unbegun(error: httpx2.TransportError) -> bool:
 
 
 def _seconds(retry_after: str) -> float | None:
-    """What Retry-After says in seconds. A date is left aside: the server writes none."""
+    """The seconds in Retry-After. A date is ignored: the server sends none."""
     return float(retry_after) if retry_after.isdigit() else None
 
 
 def _pause(tried: int, wait: float | None) -> float:
-    """How long to wait: what the server asked for and a little more, or twice as long each time; no two alike."""
+    """Seconds to wait, with jitter: what the server asked for, or twice as long each time."""
     if wait is not None:
         return min(wait, _LONGEST_PAUSE) + random.uniform(0, 0.25)
     return min(_FIRST_PAUSE * 2.0 ** max(tried - 1, 0), _LONGEST_PAUSE) * random.uniform(0.5, 1.0)

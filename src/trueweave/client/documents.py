@@ -1,4 +1,4 @@
-"""Adding, removing and listing documents, at a server."""
+"""Adds, removes and lists documents through a server."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ _CHUNKS_AT_ONCE = 200
 
 
 class ClientDocumentCalls:
-    """What `AsyncClient` does with documents."""
+    """The calls of `AsyncClient` for documents."""
 
     _requests: WorkspaceRequests
 
     async def add(
         self, *what: str | Path | Source, listener: Listener = ignore, prune: bool = False, refresh: bool = False
     ) -> Added:
-        """Add files, whole folders and texts: they are sent to the server, where each becomes a document, worked by its
-        workers as the settings there say, and settled. This waits for that; `jobs.submit` does not.
+        """Add files, whole folders and texts. They are sent to the server, where each becomes a document, which its
+        workers process and index as the settings there say. This waits until they are indexed; `jobs.submit` does not.
 
-        What is there unchanged is left alone, so a run that was interrupted is simply run again. The listener hears
-        what was found and could not be read, how many documents are settled, and at the end of each what came of it.
-        With `refresh`, unchanged documents are worked again where an earlier version of the extractor or of its prompts
-        made them. `prune` is for who is beside the database, and an error here.
+        Unchanged documents are left alone, so you can simply repeat a call that was interrupted. The listener receives
+        what was found and what could not be read, how many documents are indexed, and at the end the outcome of each.
+        With `refresh`, unchanged documents are processed again if an earlier version of the extractor or of its prompts
+        made them. `prune` is an error here: it needs direct access to the database.
         """
         if prune:
             raise ConfigError(

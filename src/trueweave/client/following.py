@@ -1,4 +1,4 @@
-"""Waiting for a job of a server, and telling a listener how it goes."""
+"""Waits for a job of a server, and reports its progress to a listener."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from trueweave.client.requests import WorkspaceRequests
 from trueweave.core.events import Extracted, Failed, Listener, Settled, Waiting
 from trueweave.core.jobs import DocumentState, IngestJob
 
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0  # seconds between two looks
-_QUIET = 15.0  # seconds in which nothing changes, after which the listener is told that it waits
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0  # seconds between two polls
+_QUIET = 15.0  # seconds without a change after which the listener receives `Waiting`
 
 
 async def finished(requests: WorkspaceRequests, job: IngestJob, unchanged: int, listener: Listener) -> IngestJob:
-    """The job when none of its documents waits any longer. The listener hears how many are settled besides those that
-    were there unchanged, and that nothing goes on where no worker takes them."""
+    """The job once none of its documents waits any longer. The listener receives how many documents are indexed,
+    besides unchanged ones, and `Waiting` while nothing changes because no worker takes them."""
     pause, began, changed = _FIRST_PAUSE, time.monotonic(), time.monotonic()
     settled = unchanged
     while True:
@@ -39,7 +39,7 @@ async def finished(requests: WorkspaceRequests, job: IngestJob, unchanged: int, 
 
 
 async def tell_of_documents(requests: WorkspaceRequests, job: IngestJob, listener: Listener) -> None:
-    """Tell what came of each document of a job that was not there unchanged."""
+    """Report the outcome of each document of a job, except unchanged ones."""
     after = ""
     while page := await requests.listed(f"/jobs/{job.id}/documents", DocumentState, 200, after=after or None):
         for one in page:

@@ -1,4 +1,4 @@
-"""What is sent to a server, and what it answers, from and to the types of Trueweave."""
+"""Converts between the types of Trueweave and the JSON of requests and responses."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _adapter(kind: Hashable) -> TypeAdapter[Any]:
 
 
 def read(kind: type[T], data: Any) -> T:
-    """What a server answered, as this type. ServerError where it is something else."""
+    """A response as this type. Raises ServerError if it does not fit."""
     try:
         found: T = _adapter(cast("Hashable", kind)).validate_python(data)
     except ValidationError as error:
@@ -39,12 +39,12 @@ def read(kind: type[T], data: Any) -> T:
 
 
 def read_or_none(kind: type[T], data: Any) -> T | None:
-    """The same for what may be null."""
+    """The same for a response that may be null."""
     return None if data is None else read(kind, data)
 
 
 def part(data: Any, name: Hashable) -> Any:
-    """One field of what a server answered."""
+    """One field of a response. Raises ServerError if it is missing."""
     try:
         return data[name]
     except (KeyError, TypeError, IndexError) as error:
@@ -59,7 +59,7 @@ def _unreadable(what: str, error: Exception) -> ServerError:
     )
 
 
-# --- what is answered ---------------------------------------------------------------------------------
+# --- responses ----------------------------------------------------------------------------------------
 
 
 def evidence(data: Any) -> Evidence:
@@ -68,7 +68,7 @@ def evidence(data: Any) -> Evidence:
 
 
 def answer(data: Any) -> Answer:
-    """An answer. One without text is of a question for the context only."""
+    """An answer. It has no text if the question was for the context only."""
     found = evidence(data)
     passages = {one.id: one for one in found.passages}
     written = part(data, "answer")
@@ -78,7 +78,7 @@ def answer(data: Any) -> Answer:
 
 
 def comparison(data: Any) -> Comparison:
-    """Methods side by side."""
+    """A comparison of methods."""
     return Comparison(part(data, "question"), tuple(_compared(one, data) for one in part(data, "methods")))
 
 
@@ -125,11 +125,11 @@ def rule(data: Any) -> Rule:
     return read(Rule, data)
 
 
-# --- what is sent -------------------------------------------------------------------------------------
+# --- requests -----------------------------------------------------------------------------------------
 
 
 def entity_name(given: UUID | str | NameKey) -> str:
-    """An entity as paths of the server take it: by its id, or as NAME::TYPE."""
+    """An entity as the server's paths take it: its id, or NAME::TYPE."""
     if isinstance(given, UUID):
         return str(given)
     return (NameKey(given) if isinstance(given, str) else given).typed
@@ -170,14 +170,14 @@ def filter_text(wanted: Filter | None) -> str | None:
 
 
 def moment(given: datetime | None) -> str | None:
-    """A moment in a query; one without a time zone is in UTC."""
+    """A time in a query. Without a time zone it is taken as UTC."""
     if given is None:
         return None
     return (given if given.tzinfo else given.replace(tzinfo=UTC)).isoformat()
 
 
 def method_body(method: str | Method | None) -> dict[str, Any]:
-    """A method by its name, with the parameters that are not as usual."""
+    """A method by name, with the parameters that differ from their defaults."""
     if method is None or isinstance(method, str):
         return {} if method is None else {"method": method}
     from trueweave.retrieval.methods import registry
@@ -192,7 +192,7 @@ def method_body(method: str | Method | None) -> dict[str, Any]:
 
 
 def verifier_names(verifiers: Sequence[str | Verifier] | None) -> list[str] | None:
-    """Verifiers by their names. One of the caller's own is an error: it is not where the answer is made."""
+    """Verifiers by name. Raises ConfigError for a verifier object, which the server does not have."""
     if verifiers is None:
         return None
     if own := [one for one in verifiers if not isinstance(one, str)]:

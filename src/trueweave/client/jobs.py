@@ -1,4 +1,4 @@
-"""Documents that are handed in for the workers of a server, and how far they are."""
+"""Submits documents to the workers of a server, and reports their progress."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trueweave.core.record import NamedFile, Source
 
 
 class AsyncClientJobs:
-    """Documents that workers of a server bring in: `client.jobs`."""
+    """Documents that the workers of a server process: `client.jobs`."""
 
     def __init__(self, requests: WorkspaceRequests) -> None:
         self._requests = requests

@@ -1,4 +1,4 @@
-"""What keeps a workspace of a server in order, as far as that is done from outside."""
+"""Maintenance of a workspace through its server."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from trueweave.core.jobs import FailedDocument
 
 
 class AsyncClientMaintenance:
-    """The upkeep of a workspace of a server, as far as it is done from outside: `client.maintenance`."""
+    """Maintenance of a workspace through its server: `client.maintenance`."""
 
     def __init__(self, requests: WorkspaceRequests) -> None:
         self._requests = requests

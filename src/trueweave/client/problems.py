@@ -1,4 +1,4 @@
-"""Problems that a server answers with (RFC 9457), as the errors that AsyncTrueweave raises."""
+"""Turns the problems that a server returns (RFC 9457) into the errors that AsyncTrueweave raises."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from trueweave.core.errors import (
 
 MEDIA_TYPE = "application/problem+json"
 DAILY_LIMIT = "daily_limit_reached"
-UNDER_WAY = "under_way"  # the same request is being carried out
-# The server could not do it, has done nothing, and may be able to soon.
+UNDER_WAY = "under_way"  # the same request is in progress
+# The server has done nothing, and may be able to soon.
 LATER = frozenset(
     {
         "database_unavailable",
@@ -87,8 +87,8 @@ CLASSES: dict[str, type[TrueweaveError]] = {
 
 
 def error_of(problem: Mapping[str, Any], retry_after: float | None = None) -> TrueweaveError:
-    """The error that a problem stands for, with its message, what to do next, and names like the one that is not
-    there. The id of the request, by which the server's log has it, is a note."""
+    """The error for a problem, with its message, the next step, and names similar to an unknown one. The id of the
+    request in the server's log is added as a note."""
     detail, next_step = str(problem.get("detail", "")), str(problem.get("next_step", ""))
     message = " ".join(part for part in (detail, next_step) if part)
     status = problem.get("status", 0)
@@ -114,7 +114,7 @@ def _made(kind: type[TrueweaveError], message: str, near: tuple[str, ...], retry
 
 
 def error_of_status(status: int, address: str) -> TrueweaveError:
-    """The error for an answer that has no problem in it, as of a proxy before the server."""
+    """The error for a response without a problem in it, such as from a proxy in front of the server."""
     if status in (401, 403, 407):
         return AccessDenied(f"{address} refuses access (HTTP {status}). Check the address and the key.")
     if status == 413:

@@ -1,4 +1,4 @@
-"""Questions, asked of a server."""
+"""Asks questions through a server."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from trueweave.text.names import storable
 
 
 class ClientQuestionCalls:
-    """What `AsyncClient` does with questions."""
+    """The calls of `AsyncClient` for questions."""
 
     _requests: WorkspaceRequests
     _method: str
@@ -144,7 +144,7 @@ class ClientQuestionCalls:
 
 
 def retrieve_body(asked: RetrieveOptions) -> dict[str, Any]:
-    """A question as the server takes it, without the options of its answer."""
+    """The request body for a question, without the options of its answer."""
     return {
         "question": storable(asked.question),
         **method_body(asked.method),
@@ -154,7 +154,7 @@ def retrieve_body(asked: RetrieveOptions) -> dict[str, Any]:
 
 
 def ask_body(asked: AskOptions) -> dict[str, Any]:
-    """A question as the server takes it."""
+    """The request body for a question."""
     return {
         **retrieve_body(asked),
         "history": [{"role": one.role, "content": one.content} for one in asked.history],

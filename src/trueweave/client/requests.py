@@ -1,4 +1,4 @@
-"""The workspace of a client: its address, its connection, and requests that many calls make."""
+"""Requests to the workspace of a client, as its calls make them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from trueweave.ingest.loading import Files
 
 T = TypeVar("T")
 
-_PAGE = 200  # things that one page has at most
+_PAGE = 200  # maximum items of one page
 
 
 class WorkspaceRequests:
-    """Requests to one workspace of a server. `files` names and finds the files that are sent, and `max_upload` is how
-    many bytes one request may carry of them."""
+    """Requests to one workspace of a server. `files` finds and names the files to send, and `max_upload` is the maximum
+    bytes of files in one request."""
 
     max_upload = 100 * 2**20
 
@@ -31,35 +31,35 @@ class WorkspaceRequests:
 
     @property
     def streams(self) -> OpenStreams:
-        """The streams that were handed out."""
+        """The streams handed out to callers."""
         return self.connection.streams
 
     async def get(self, path: str, **params: Any) -> Any:
-        """What a path of the workspace answers."""
+        """The response to GET on a path of the workspace."""
         return await self.connection.get(self._path + path, params)
 
     async def ask(self, path: str, body: object, repeats: Repeats = Repeats.ALWAYS, **params: Any) -> Any:
-        """What a path answers to a body which changes nothing."""
+        """The response to a POST that changes nothing."""
         return await self.connection.send("POST", self._path + path, params=params, body=body, repeats=repeats)
 
     async def upload(self, path: str, make: MakeBody, *, once: bool, **params: Any) -> Any:
-        """What a path answers to files."""
+        """The response to a POST of files."""
         return await self.connection.send(
             "POST", self._path + path, params=params, make=make, repeats=Repeats.ALWAYS, once=once
         )
 
     async def write(self, path: str, body: object = None, *, method: str = "POST", **params: Any) -> Any:
-        """What a path answers to a body which changes something, and is carried out once."""
+        """The response to a request that changes something. It is executed once, even if it is sent again."""
         return await self.connection.send(
             method, self._path + path, params=params, body=body, repeats=Repeats.ALWAYS, once=True
         )
 
     async def delete(self, path: str = "") -> Any:
-        """What a path answers to DELETE."""
+        """The response to DELETE on a path."""
         return await self.connection.send("DELETE", self._path + path, repeats=Repeats.UNBEGUN)
 
     async def listed(self, path: str, kind: type[T], limit: int | None, **params: Any) -> list[T]:
-        """The first things of a list, page by page; all of them without a limit."""
+        """The first items of a list, fetched page by page; all of them without a limit."""
         found: list[T] = []
         cursor: str | None = None
         while limit is None or len(found) < limit:
@@ -73,13 +73,13 @@ class WorkspaceRequests:
 
     @asynccontextmanager
     async def events(self, path: str, body: Mapping[str, Any]) -> AsyncIterator[AsyncGenerator[tuple[str, Any], None]]:
-        """The events that a path answers to a question."""
+        """The events in response to a question."""
         repeats = Repeats.REFUSED
         async with self.connection.events("POST", self._path + path, body=body, repeats=repeats) as events:
             yield events
 
     @asynccontextmanager
     async def lines(self, path: str) -> AsyncIterator[AsyncGenerator[bytes, None]]:
-        """The lines that a path answers."""
+        """The lines of a response."""
         async with self.connection.lines(self._path + path) as lines:
             yield lines

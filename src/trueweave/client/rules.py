@@ -1,4 +1,4 @@
-"""Which names are one thing, as a server keeps it: rules, suggestions and the resolution of names."""
+"""Rules, suggestions and the resolution of names, through a server."""
 
 from __future__ import annotations
 

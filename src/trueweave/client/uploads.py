@@ -1,4 +1,4 @@
-"""Documents on their way to a server: files and texts in requests of bounded size, and documents as lines."""
+"""Sends documents to a server: files and texts in requests of bounded size, and documents as JSON lines."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from trueweave.core.record import Document, NamedFile, Source
 from trueweave.ingest.extract import preannotated
 from trueweave.ingest.loading import check_present
 
-_MOST_FILES, _MOST_BYTES = 50, 32 * 2**20  # of one request; a larger file has one of its own
+_MOST_FILES, _MOST_BYTES = 50, 32 * 2**20  # per request; a larger file has one of its own
 _MOST_TEXTS, _MOST_CHARACTERS = 200, 2_000_000
-_PLACE = 100  # characters that a page or a section counts as, because a server bounds the values of a request
+_PLACE = 100  # characters that a page or a section counts as, because a server limits the values of a request
 _MOST_LINES = 256
-_FORM_BYTES = 64 * 2**10  # of a form besides its files
+_FORM_BYTES = 64 * 2**10  # of a form, besides its files
 _MOST_REASONS = 100
 _TOLD: dict[str, type[Unreadable] | type[Refused] | type[Skipped]] = {
     "unreadable": Unreadable,
@@ -36,7 +36,7 @@ _TOLD: dict[str, type[Unreadable] | type[Refused] | type[Skipped]] = {
 
 @dataclass(frozen=True, slots=True)
 class UploadBatch:
-    """What one request carries: files, or texts."""
+    """The content of one request: files, or texts."""
 
     files: tuple[NamedFile, ...] = ()
     texts: tuple[Source, ...] = ()
@@ -47,7 +47,7 @@ Local = Unreadable | Refused | Skipped
 
 
 def batches(what: Sequence[Given], requests: WorkspaceRequests) -> Iterator[UploadBatch | Local]:
-    """These files, folders and texts in requests of bounded size, and what of them cannot be sent. Nothing is read."""
+    """Divide files, folders and texts into requests of bounded size, and yield what cannot be sent. Reads no file."""
     files, texts = list[NamedFile](), list[Source]()
     size = characters = 0
     most = requests.max_upload - _FORM_BYTES
@@ -98,19 +98,19 @@ def _found(what: Sequence[Given], requests: WorkspaceRequests) -> Iterator[Named
 def _length(path: Path) -> int:
     try:
         return path.stat().st_size
-    except OSError:  # it is told when it is opened
+    except OSError:  # reported when it is opened
         return 0
 
 
 async def in_thread(things: Iterable[UploadBatch | Local]) -> AsyncIterator[UploadBatch | Local]:
-    """The same, looked for in a thread: a folder may be large, or far."""
+    """The same, iterated in a thread, because a folder may be large or remote."""
     iterator = iter(things)
     while (one := await asyncio.to_thread(next, iterator, None)) is not None:
         yield one
 
 
 class Submission:
-    """Documents that are handed in as one job, request by request, and what is told of them."""
+    """Submits documents as one job, request by request, and reports on them to a listener."""
 
     def __init__(
         self, requests: WorkspaceRequests, listener: Listener, *, refresh: bool = False, job: UUID | None = None
@@ -123,7 +123,7 @@ class Submission:
         self._reasons: list[str] = []
 
     async def submit(self, what: Sequence[Given]) -> IngestJob:
-        """Hand in all of these; the job as it is then. A path that does not exist is UnreadableFile."""
+        """Submit all of these and return the job. Raises UnreadableFile if a path does not exist."""
         check_present(what)
         async for one in in_thread(batches(what, self._requests)):
             if isinstance(one, UploadBatch):
@@ -161,7 +161,7 @@ class Submission:
         self._listener(Found(part(taken, "new"), part(taken, "unchanged")))
 
     async def _send_parts(self, batch: UploadBatch, error: RequestRefused) -> None:
-        """Send half of what was too large, and then the other half. One that is too large alone is told."""
+        """Send a batch that was too large in two halves. A single item that is too large is reported."""
         if len(batch.files) + len(batch.texts) <= 1:
             for uri in (*(one.uri for one in batch.files), *(one.uri for one in batch.texts)):
                 self._tell(Unreadable(uri, f"{uri} cannot be sent: {error}"))
@@ -185,7 +185,7 @@ async def upload(
     once: bool,
     **params: Any,
 ) -> Any:
-    """What is answered to files; None where none of them could be read, of which the listener is told."""
+    """The response to an upload of files; None if none could be read. Unreadable files are reported to the listener."""
     readable = []
     for file in files:
         if problem := await asyncio.to_thread(_problem, file):
@@ -202,7 +202,7 @@ async def upload(
             for file in readable:
                 stream = await asyncio.to_thread(file.path.open, "rb")
                 opened.enter_context(stream)
-                # Its ending tells how it is read. Nothing else of its path leaves this machine.
+                # The extension selects how a file is read. Nothing else of its path leaves this machine.
                 sent.append(("file", (f"file{''.join(file.path.suffixes[-2:])}", stream, "application/octet-stream")))
             yield {"files": sent, "data": {"uri": [file.uri for file in readable]}}
 
@@ -218,7 +218,7 @@ def _problem(file: NamedFile) -> Unreadable | None:
 
 
 async def estimate(requests: WorkspaceRequests, what: Sequence[Given], tell: Listener, *, refresh: bool) -> Estimate:
-    """What adding these would take in all. A path that does not exist is UnreadableFile."""
+    """The total estimate for adding these. Raises UnreadableFile if a path does not exist."""
     check_present(what)
     total: Estimate | None = None
     unreadable = 0
@@ -262,7 +262,7 @@ def _price(one: Decimal | None, other: Decimal | None) -> Decimal | None:
 
 
 def lines_of(documents: Iterator[Document]) -> list[bytes]:
-    """The next documents as lines, as many as one request carries; none at the end."""
+    """The next documents as JSON lines, as many as one request carries; empty at the end."""
     lines = list[bytes]()
     size = 0
     for document in documents:

@@ -1,1 +1,1 @@
-"""Retrievers for other frameworks, a module for each, which imports its framework: see docs/frameworks.md."""
+"""Retrievers for other frameworks, one module for each framework, which it imports: see docs/frameworks.md."""

@@ -35,16 +35,16 @@ from trueweave.retrieval.context import Method
 
 @component
 class HaystackRetriever:
-    """The passages that a method finds in a workspace, as Haystack's documents.
+    """Retrieves passages from a workspace with one method, as Haystack documents.
 
-    Without an open `trueweave`, it opens the workspace of that name by the settings (trueweave.toml and the
-    environment) when the pipeline is warmed up, and closes it with the pipeline. One that is given stays open. With an
-    `AsyncTrueweave`, make the component inside of the event loop, and run the pipeline by `run_async`.
+    Without an open `trueweave`, it opens the workspace of that name with the settings (trueweave.toml and the
+    environment) when the pipeline is warmed up, and closes it with the pipeline. A `trueweave` that is given stays
+    open. With an `AsyncTrueweave`, create the component inside the event loop, and run the pipeline with `run_async`.
 
     Meta has `uri`, `title`, `source`, `page`, `headings`, `start`, `end`, `score` and `chunk_id`.
 
-    What is saved with a pipeline is the name of the workspace, the method with its parameters, the filter and `rerank`;
-    never a connection, an address or a key, which are those of the settings where it is loaded.
+    A saved pipeline has the name of the workspace, the method with its parameters, the filter and `rerank`; never a
+    connection, an address or a key, which come from the settings where it is loaded.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class HaystackRetriever:
         self._search = self._search_in(trueweave) if trueweave else None
 
     def warm_up(self) -> None:
-        """Open the workspace, unless it is open."""
+        """Open the workspace, unless it is already open."""
         with self._lock:
             if self._search is None:
                 opened = Trueweave(workspace=self._workspace, make=False)
@@ -75,36 +75,36 @@ class HaystackRetriever:
                 self._opened, self._search = opened, self._search_in(opened)
 
     async def warm_up_async(self) -> None:
-        """The same, without holding the event loop up."""
+        """The same, without blocking the event loop."""
         await asyncio.to_thread(self.warm_up)
 
     def close(self) -> None:
-        """Let go of the workspace if `warm_up` opened it. The component may be warmed up again."""
+        """Close the workspace if `warm_up` opened it. The component may be warmed up again."""
         with self._lock:
             if self._opened:
                 self._opened.close()
                 self._opened = self._search = None
 
     async def close_async(self) -> None:
-        """The same, without holding the event loop up."""
+        """The same, without blocking the event loop."""
         await asyncio.to_thread(self.close)
 
     @component.output_types(documents=list[Document])
     def run(self, query: str, filter: Filter | None = None) -> dict[str, list[Document]]:
-        """The passages for a question; under this filter in place of the component's own, if one is given."""
+        """The passages for a question. A `filter` given here replaces that of the component."""
         self.warm_up()
         assert self._search is not None, "it is warmed up"
         return {"documents": _documents(self._search.find(query, filter))}
 
     @component.output_types(documents=list[Document])
     async def run_async(self, query: str, filter: Filter | None = None) -> dict[str, list[Document]]:
-        """The same, without holding the event loop up."""
+        """The same, without blocking the event loop."""
         await self.warm_up_async()
         assert self._search is not None, "it is warmed up"
         return {"documents": _documents(await self._search.find_async(query, filter))}
 
     def to_dict(self) -> dict[str, Any]:
-        """What is saved with a pipeline."""
+        """The form in which the component is saved with a pipeline."""
         if self._given and self._workspace is None:
             raise ConfigError(
                 "a retriever with an open workspace can be saved only if it names the workspace to open again: "
@@ -122,7 +122,7 @@ class HaystackRetriever:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> HaystackRetriever:
-        """The component that was saved like this."""
+        """The component from its saved form."""
         parameters = dict(data.get("init_parameters", {}))
         if given := parameters.get("filter"):
             metadata = {key: _read(value) for key, value in given.get("metadata", {}).items()}
@@ -138,7 +138,7 @@ def _plain(filter: Filter) -> dict[str, Any]:
 
 
 def _written(value: Any) -> Any:
-    """A condition in plain values: a range is a mapping."""
+    """A condition as plain values. A range becomes a mapping."""
     if isinstance(value, Range):
         low, high = (
             one if one is None or isinstance(one, int | float) else str(one) for one in (value.low, value.high)
@@ -154,7 +154,7 @@ def _bound(value: Any) -> Any:
 
 
 def _read(value: Any) -> Any:
-    """The condition that was written like this."""
+    """The condition from its plain values."""
     if isinstance(value, dict):
         return Range(**value)
     return [_read(one) for one in value] if isinstance(value, list) else value

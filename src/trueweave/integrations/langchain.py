@@ -31,11 +31,11 @@ from trueweave.retrieval.context import Method
 
 
 class LangChainRetriever(BaseRetriever):
-    """The passages that a method finds in an open workspace, as LangChain's documents.
+    """Retrieves passages from an open workspace with one method, as LangChain documents.
 
-    `invoke` takes a `filter` for one question, too. Metadata has `uri`, `title`, `source`, `page`, `headings`,
-    `start`, `end`, `score` and `chunk_id`. With an `AsyncTrueweave`, make it inside of the event loop, and call
-    `ainvoke` there. It has an open connection, so LangChain cannot save it.
+    `invoke` also takes a `filter` for one question. Metadata has `uri`, `title`, `source`, `page`, `headings`, `start`,
+    `end`, `score` and `chunk_id`. With an `AsyncTrueweave`, create it inside the event loop, and call `ainvoke` there.
+    It has an open connection, so LangChain cannot save it.
     """
 
     trueweave: Trueweave | AsyncTrueweave

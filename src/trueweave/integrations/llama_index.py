@@ -27,16 +27,16 @@ from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.integrations.passages import PassageSearch, metadata
 from trueweave.retrieval.context import Method
 
-# What a model is not shown: it says nothing about the text.
+# Metadata that a model does not see, because it says nothing about the text.
 _NOT_SHOWN = ["uri", "title", "page", "headings", "start", "end", "score", "chunk_id"]
 
 
 class LlamaIndexRetriever(BaseRetriever):
-    """The passages that a method finds in an open workspace, as LlamaIndex's nodes.
+    """Retrieves passages from an open workspace with one method, as LlamaIndex nodes.
 
     Metadata has `uri`, `title`, `source`, `page`, `headings`, `start`, `end`, `score` and `chunk_id`; a language model
-    is shown `source` alone, which has title and page or headings. With an `AsyncTrueweave`, make it inside of the event
-    loop, and call `aretrieve` there.
+    only sees `source`, which has the title and the page or headings. With an `AsyncTrueweave`, create it inside the
+    event loop, and call `aretrieve` there.
     """
 
     def __init__(

@@ -1,4 +1,5 @@
-"""What retrievers of other frameworks share: passages by one method, from synchronous and asynchronous callers."""
+"""Finds passages with one method, for synchronous and asynchronous callers: shared by the retrievers of all
+frameworks."""
 
 from __future__ import annotations
 
@@ -16,10 +17,10 @@ from trueweave.retrieval.methods import registry
 
 
 class PassageSearch:
-    """Questions to an open workspace, all by one method and under one filter.
+    """Finds passages in an open workspace, with one method and one filter.
 
-    `method` is a name, with `parameters` or without, or a method as it is. An `AsyncTrueweave` belongs to the event
-    loop in which this is made: it is asked there, whichever thread or loop the question comes from.
+    `method` is a name, with or without `parameters`, or a method object. An `AsyncTrueweave` belongs to the event loop
+    in which this is created: it is called there, whichever thread or loop a question comes from.
     """
 
     def __init__(
@@ -38,7 +39,7 @@ class PassageSearch:
         self._loop = _running_loop() if isinstance(trueweave, AsyncTrueweave) else None
 
     def find(self, question: str, filter: Filter | None = None) -> tuple[Passage, ...]:
-        """The passages for a question, best first; under this filter in place of the search's own, if one is given."""
+        """The passages for a question, best first. A `filter` given here replaces that of the search."""
         if isinstance(self._trueweave, Trueweave):
             under = self._filter if filter is None else filter
             return self._trueweave.retrieve(question, self._method, filter=under, rerank=self._rerank).passages
@@ -51,7 +52,7 @@ class PassageSearch:
         return asyncio.run_coroutine_threadsafe(self._ask(self._trueweave, question, filter), loop).result()
 
     async def find_async(self, question: str, filter: Filter | None = None) -> tuple[Passage, ...]:
-        """The same, without holding the event loop up."""
+        """The same, without blocking the event loop."""
         if isinstance(self._trueweave, Trueweave):
             return await asyncio.to_thread(self.find, question, filter)
         loop = self._its_loop()
@@ -61,7 +62,7 @@ class PassageSearch:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asking, loop))
 
     def _its_loop(self) -> asyncio.AbstractEventLoop | None:
-        """The event loop of the AsyncTrueweave; None where the search was made outside of any."""
+        """The event loop of the AsyncTrueweave; None if the search was created outside of any."""
         if self._loop and not self._loop.is_running():
             raise TrueweaveError(
                 "the event loop in which the retriever was created has ended, and its AsyncTrueweave with it. "
@@ -75,7 +76,7 @@ class PassageSearch:
 
 
 def metadata(passage: Passage) -> dict[str, Any]:
-    """Where a passage is from and how well it fits, in values that JSON has."""
+    """Where a passage is from, and its score, as JSON values."""
     return {
         "uri": passage.uri,
         "title": passage.title,
@@ -90,7 +91,8 @@ def metadata(passage: Passage) -> dict[str, Any]:
 
 
 def chosen(method: str | Method | None, parameters: Mapping[str, object] | None) -> Method | None:
-    """The method that is meant; None for that of the workspace. Parts of it may be given as `saved` gives them."""
+    """The method to use; None for that of the workspace. Methods in `parameters` may be given as `saved` returns
+    them."""
     if isinstance(method, str):
         return registry.make(method, {name: _unpacked(value) for name, value in (parameters or {}).items()})
     if parameters:
@@ -99,7 +101,7 @@ def chosen(method: str | Method | None, parameters: Mapping[str, object] | None)
 
 
 def saved(method: Method) -> tuple[str, dict[str, Any]]:
-    """The name of a method and all its parameters, in values that JSON has."""
+    """The name of a method and all its parameters, as JSON values."""
     name = registry.name_of(method)
     if name not in registry.names() or type(registry.make(name)) is not type(method):
         raise ConfigError(
@@ -125,7 +127,7 @@ def _unpacked(value: object) -> object:
 
 
 def not_installed(library: str, extra: str, error: ModuleNotFoundError) -> ModuleNotFoundError:
-    """What is raised where a framework cannot be imported."""
+    """The error to raise if a framework cannot be imported."""
     missing = (error.name or library).partition(".")[0]
     return ModuleNotFoundError(
         f'the retriever for {library} needs {missing}: pip install "trueweave[{extra}]"', name=error.name

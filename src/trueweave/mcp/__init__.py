@@ -1,6 +1,6 @@
-"""Tools for agents, by the Model Context Protocol: a workspace to be searched, read and asked, never changed.
+"""Tools for agents over the Model Context Protocol, to search, read and ask a workspace, never to change it.
 
-`make_server` gives a server for any transport of the package `mcp`, and `serve_stdio` serves one over stdin and stdout.
+`make_server` returns a server for any transport of the package `mcp`, and `serve_stdio` runs one on stdin and stdout.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ __all__ = ["Opening", "make_server", "require_package", "serve_stdio"]
 
 
 def require_package() -> None:
-    """Raise ConfigError where the package `mcp` is not installed."""
+    """Raise ConfigError if the package `mcp` is not installed."""
     if find_spec("mcp") is None:
         raise ConfigError('tools for agents need the package mcp: pip install "trueweave[mcp]"')
 
 
 def make_server(opening: Opening, told: Callable[[TrueweaveError], str] = str) -> Server[Any]:
-    """A server with all tools, resources and prompts, which answers each request from the workspace that `opening`
-    gives for it. `told` is what a caller is told of an error: all of it, if not said otherwise. ConfigError where the
+    """A server with all tools, resources and prompts. It answers each request from the workspace that `opening` opens
+    for it. `told` gives the text that a caller sees of an error, by default all of it. Raises ConfigError if the
     package `mcp` is not installed."""
     require_package()
     from trueweave.mcp.server import server

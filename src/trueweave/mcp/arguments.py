@@ -1,4 +1,4 @@
-"""What tools are called with: every field bounded, and none besides."""
+"""The arguments of tools. Every field is bounded, and unknown fields are refused."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from trueweave.mcp import bounds
 from trueweave.retrieval.methods import registry
 from trueweave.text.names import storable
 
-# Methods that ask no model, and keep as many passages as top_k says.
+# Methods that call no language model, and keep as many passages as top_k says.
 SEARCH_METHODS = ("fuse", "keyword", "naive", "walk", "weave")
 ASK_METHODS = tuple(registry.names())
 
@@ -70,7 +70,7 @@ class ToolArguments(BaseModel):
 
     @classmethod
     def schema_for_clients(cls) -> dict[str, Any]:
-        """The JSON schema, without titles and without defaults that only say that a field is left out."""
+        """The JSON schema, without titles and without empty defaults."""
         schema = without_titles(cls.model_json_schema())
         del schema["description"]
         for field in schema["properties"].values():
@@ -80,7 +80,7 @@ class ToolArguments(BaseModel):
 
 
 def without_titles(schema: dict[str, Any]) -> dict[str, Any]:
-    """A JSON schema without the titles that pydantic makes of names, which are read and paid for with every request."""
+    """A JSON schema without the titles that pydantic makes from names, which cost tokens in every request."""
 
     def stripped(value: Any, *, names: bool = False) -> Any:
         if isinstance(value, list):
@@ -143,7 +143,7 @@ class AskArguments(ToolArguments):
     documents: Uris = []
 
     def asked(self) -> AskOptions:
-        """The same for the engine."""
+        """The options for the engine."""
         plain = self.model_dump(exclude={"question", "method", "documents"})
         return AskOptions(self.question, self.method or None, filter=Filter(tuple(self.documents)), **plain)
 
@@ -238,12 +238,12 @@ class DocumentArguments(ToolArguments):
 
 
 def cursor_after(uri: str) -> str:
-    """The cursor of what follows a document in a list."""
+    """The cursor for the documents after this one in a list."""
     return base64.urlsafe_b64encode(uri.encode()).decode()
 
 
 def uri_before(cursor: str) -> str:
-    """The document that a cursor goes on after; empty for none."""
+    """The uri of the document that a cursor continues after; empty without a cursor."""
     try:
         return _storable(base64.b64decode(cursor, altchars=b"-_", validate=True).decode())
     except (binascii.Error, ValueError) as error:

@@ -1,16 +1,16 @@
-"""How much a tool takes and gives at most."""
+"""Maximum sizes of the arguments and results of tools."""
 
 from __future__ import annotations
 
-MOST_CHARACTERS = 20_000  # of documents in one result: some 5,000 tokens of English
+MOST_CHARACTERS = 20_000  # of documents in one result: about 5,000 tokens of English
 LONGEST_PASSAGE = 4_000
-LONGEST_REPORT = 4_000  # where several are given
+LONGEST_REPORT = 4_000  # if a result has several
 LONGEST_DESCRIPTION = 1_000
 LONGEST_NAME = 300
 MOST_ALIASES = 10
 MOST_SPANS = 50
 
-LONGEST_TEXT = 4_000  # that is searched for, or asked
+LONGEST_TEXT = 4_000  # of a search or a question
 LONGEST_URI = 2_000
 MOST_URIS = 50
 MOST_PASSAGES = 20
@@ -23,19 +23,19 @@ LARGEST_OFFSET = 2**31 - 1
 
 
 class Room:
-    """The characters of documents that one result still has room for. `is_cut`: a text was cut or left out."""
+    """The room left for characters of documents in one result. `is_cut` says whether a text was cut or left out."""
 
     def __init__(self, characters: int = MOST_CHARACTERS) -> None:
         self._left = characters
         self.is_cut = False
 
     def is_full(self) -> bool:
-        """Whether nothing more fits; then what was to come is left out."""
+        """Whether there is no room left. If so, something is left out."""
         self.is_cut = self.is_cut or self._left <= 0
         return self._left <= 0
 
     def fits(self, *texts: str) -> bool:
-        """Whether there is room for all of these; it is taken if there is, and something is cut if there is not."""
+        """Whether there is room for all of these. If so, it is taken; if not, something is cut."""
         size = sum(map(len, texts))
         if size > self._left:
             self._left, self.is_cut = 0, True
@@ -44,14 +44,14 @@ class Room:
         return True
 
     def text(self, given: str, longest: int) -> str:
-        """The beginning of a text, for as long as there is room, as it is."""
+        """The start of a text, unchanged, as long as there is room."""
         taken = given[: min(longest, self._left)]
         self._left -= len(taken)
         self.is_cut = self.is_cut or len(taken) < len(given)
         return taken
 
     def line(self, given: str, longest: int = LONGEST_NAME) -> str:
-        """A text on one line. It ends with … where it is cut, and nobody has to be told how to get the rest."""
+        """A text on one line. It ends with … if it is cut, which does not set `is_cut`."""
         whole = " ".join(given.split())
         taken = whole[: min(longest, self._left)]
         self._left -= len(taken)

@@ -1,4 +1,4 @@
-"""What clients are told to start `trueweave mcp` by: a piece of their settings, and where it goes."""
+"""The settings with which clients start `trueweave mcp`, and where they go."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DESKTOP = "claude_desktop_config.json"
 
 @dataclass(frozen=True, slots=True)
 class ServerLaunch:
-    """How to start the server: a program, its arguments, and what must be in its environment."""
+    """How to start the server: a program, its arguments, and its environment variables."""
 
     command: str
     args: Sequence[str]
@@ -24,8 +24,8 @@ class ServerLaunch:
 
     @classmethod
     def of(cls, python: str, settings_file: Path | None, workspace: str | None) -> ServerLaunch:
-        """The launch by an interpreter in which Trueweave is installed. Clients start programs in any folder, so the
-        file with the settings is named."""
+        """The launch with an interpreter that has Trueweave installed. Clients start programs in any folder, so the
+        settings file is named."""
         named = ["--workspace", workspace] if workspace else []
         env = {"TRUEWEAVE_CONFIG": str(settings_file)} if settings_file else {}
         return cls(python, ["-m", "trueweave", "mcp", *named], env)
@@ -33,7 +33,7 @@ class ServerLaunch:
 
 @dataclass(frozen=True, slots=True)
 class ClientSnippet:
-    """A piece of a client's settings, as JSON, and in words which file it goes into."""
+    """A part of a client's settings, as JSON, and a description of the file it goes into."""
 
     client: ClientName
     where: str
@@ -45,7 +45,7 @@ class ClientSnippet:
 
 
 def snippet(client: ClientName, launch: ServerLaunch) -> ClientSnippet:
-    """What one client is told."""
+    """The settings for one client."""
     entry: dict[str, object] = {"command": launch.command, "args": list(launch.args), "env": dict(launch.env)}
     typed = {"type": "stdio", **entry}
     match client:

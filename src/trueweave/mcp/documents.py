@@ -1,4 +1,4 @@
-"""The tools `documents` and `document`, and documents as resources read them."""
+"""The tools `documents` and `document`, and the text of documents for resources."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trueweave.mcp.reply import ToolReply, counted
 from trueweave.mcp.results import DocumentEntry, DocumentOutput, DocumentsOutput, SpanEntry
 
 _MENTIONS = 10
-_ABOUT = 5_000  # characters of what is told of a document besides its text
+_ABOUT = 5_000  # maximum characters about a document, besides its text
 
 
 async def documents(trueweave: AsyncTrueweave, asked: DocumentsArguments) -> ToolReply:
@@ -38,14 +38,14 @@ async def documents(trueweave: AsyncTrueweave, asked: DocumentsArguments) -> Too
 
 @dataclass(frozen=True)
 class DocumentPage:
-    """Documents with their titles on one line, and the cursor of the next page; empty where this is the last."""
+    """Documents with their titles on one line, and the cursor of the next page; empty on the last page."""
 
     documents: tuple[tuple[DocumentInfo, str], ...]
     next_cursor: str
 
 
 async def document_page(trueweave: AsyncTrueweave, cursor: str, limit: int, prefix: str = "") -> DocumentPage:
-    """Documents after a cursor, as many as there is room for, one at least."""
+    """Documents after a cursor, as many as there is room for, but at least one."""
     found = await trueweave.list_documents(limit + 1, after=uri_before(cursor), prefix=prefix)
     room = Room()
     shown = []
@@ -58,7 +58,7 @@ async def document_page(trueweave: AsyncTrueweave, cursor: str, limit: int, pref
 
 
 async def document(trueweave: AsyncTrueweave, asked: DocumentArguments) -> ToolReply:
-    """The text of a document from a place on, and what is told of it."""
+    """The text of a document from a position on, and details of the document."""
     place = _Place.of(asked)
     found = await trueweave.document(
         asked.uri, first=place.first, chunks=MOST_SPANS + 1, entities=_MENTIONS, start=place.start
@@ -92,8 +92,8 @@ async def document_text(trueweave: AsyncTrueweave, uri: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where to read on: in the `first` chunk, counted from the one that the character `start` is in, `read` characters
-    of which are read; or, without a cursor, at the character `start`."""
+    """Where to continue reading: in chunk `first`, counted from the one that contains the character `start`, after
+    `read` characters of it; or, without a cursor, at the character `start`."""
 
     start: int = 0
     first: int = 0
@@ -105,8 +105,8 @@ class _Place:
 
 
 def _spans(chunks: Sequence[Passage], place: _Place, room: Room) -> tuple[list[SpanEntry], str]:
-    """The stretches of a document that chunks are, from a place on and without what they repeat of each other, and the
-    cursor to read on; empty at the end."""
+    """The spans of a document that these chunks are, from a position on and without overlaps, and the cursor to read
+    on; empty at the end."""
     spans: list[SpanEntry] = []
     before: Passage | None = None
     cursor = ""
@@ -128,14 +128,14 @@ def _spans(chunks: Sequence[Passage], place: _Place, room: Room) -> tuple[list[S
 
 
 def _read(chunk: Passage, place: _Place) -> int:
-    """How many characters of the first chunk come before a place."""
+    """How many characters of the first chunk come before a position."""
     if place.read is not None:
         return min(place.read, len(chunk.text))
     return min(max(place.start - chunk.start, 0), len(chunk.text)) if place.start else 0
 
 
 def _repeated(chunk: Passage, before: Passage | None) -> int:
-    """How many of its characters a chunk repeats from the one before. Those that start together have no places."""
+    """How many characters a chunk repeats from the one before. Chunks with the same start have no known positions."""
     if before is None or not before.start < chunk.start < before.end:
         return 0
     return min(before.end - chunk.start, len(chunk.text))
@@ -160,7 +160,7 @@ def _about(output: DocumentOutput) -> str:
 
 
 def _text(spans: Sequence[SpanEntry]) -> str:
-    """Stretches of a document as one text: those that do not touch are on lines of their own."""
+    """Spans of a document as one text. Spans that do not touch are on separate lines."""
     parts: list[str] = []
     for n, span in enumerate(spans):
         apart = n and spans[n - 1].end != span.start

@@ -1,4 +1,4 @@
-"""Passages, entities and relations as tools give them: in fields with room for them, and as text to be quoted."""
+"""Passages, entities and relations in results of tools: as fields, within the room there is, and as text to quote."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ READ_ON = "Text that was cut goes on: call `document` with the uri of the passag
 
 
 def passage_entries(found: Iterable[Passage], room: Room) -> list[QuotedPassage]:
-    """Passages for as long as there is room."""
+    """Entries for passages, as long as there is room."""
     made: list[QuotedPassage] = []
     for one in found:
         if not room.fits(one.uri):
@@ -32,7 +32,7 @@ def passage_entries(found: Iterable[Passage], room: Room) -> list[QuotedPassage]
 
 
 def entity_entry(one: Entity, room: Room, longest: int = LONGEST_DESCRIPTION) -> EntityEntry:
-    """An entity, shorter where there is little room."""
+    """The entry for an entity, cut if there is little room."""
     aliases = [alias for alias in one.aliases if alias != one.name][:MOST_ALIASES]
     return EntityEntry(
         str(one.id),
@@ -46,7 +46,7 @@ def entity_entry(one: Entity, room: Room, longest: int = LONGEST_DESCRIPTION) ->
 
 
 def relation_entry(one: Relation, room: Room) -> RelationEntry:
-    """A relation, shorter where there is little room."""
+    """The entry for a relation, cut if there is little room."""
     said = one.summary or one.description or ", ".join(one.keywords)
     return RelationEntry(
         room.line(one.source_name),
@@ -58,7 +58,7 @@ def relation_entry(one: Relation, room: Room) -> RelationEntry:
 
 
 def entries(found: Iterable[T], make: Callable[[T, Room], E], room: Room) -> list[E]:
-    """Entries for as long as there is room for any of them."""
+    """Entries for items, as long as there is any room."""
     made: list[E] = []
     for one in found:
         if room.is_full():
@@ -77,7 +77,7 @@ def passage_text(one: QuotedPassage) -> str:
 
 
 def entity_text(one: EntityEntry) -> str:
-    """An entity with what is said of it."""
+    """An entity with its description."""
     kind = f" ({one.type})" if one.type else ""
     also = f"\nalso written: {'; '.join(one.aliases)}" if one.aliases else ""
     said = f"\n{one.description}" if one.description else ""
@@ -88,5 +88,5 @@ def relation_text(one: RelationEntry) -> str:
     """A relation on a line."""
     kind = f" [{one.type}]" if one.type else ""
     said = f": {one.description}" if one.description else ""
-    arrow = "->" if kind or said else "--"  # sharing a sentence has no direction
+    arrow = "->" if kind or said else "--"  # names that only share a sentence have no direction
     return f"{one.source} {arrow} {one.target}{kind}, weight {one.weight:g}{said}"

@@ -1,4 +1,4 @@
-"""The prompt `research`, which teaches an agent when to use which tool, and the same in short for every client."""
+"""The prompt `research`, which teaches an agent when to use which tool, and a short version of it for every client."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ASK = (
 
 
 def research(question: str, *, can_ask: bool) -> protocol.GetPromptResult:
-    """The prompt for a question. InvalidArgument where there is none, or one that is too long."""
+    """The prompt for a question. Raises InvalidArgument if it is empty or too long."""
     if not 0 < len(question.strip()) <= LONGEST_TEXT:
         raise InvalidArgument(f"the prompt research takes a question of 1 to {LONGEST_TEXT:,} characters.")
     text = _template().render(question=question.strip(), ask=_ASK if can_ask else "")

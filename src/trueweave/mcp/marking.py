@@ -1,4 +1,4 @@
-"""What is quoted from documents is marked as data."""
+"""Marks quotes from documents as data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOTICE_FOR_FIELDS = (
 
 
 def marked(told: str, quoted: Iterable[str] = (), more: str = "") -> str:
-    """A text for a model: what is told in words of Trueweave's own, what is `quoted`, each text between marks of its
-    own that do not occur in it, and how to get `more`."""
+    """A text for a model: what is `told` in Trueweave's own words, each `quoted` text between delimiters that do not
+    occur in it, and how to get `more`."""
     fenced = [fence(one) for one in quoted]
     return "\n\n".join([told, *([NOTICE, *fenced] if fenced else []), *([more] if more else [])])

@@ -18,7 +18,7 @@ _FEWER = "Not all of it fits into one result: search for less, or with a smaller
 
 
 async def search(trueweave: AsyncTrueweave, asked: SearchArguments) -> ToolReply:
-    """The passages that fit a text."""
+    """The passages that match a text."""
     passing = Filter(tuple(asked.documents))
     if asked.method:
         method = registry.make(asked.method, {"top_k": asked.limit})
@@ -36,7 +36,7 @@ async def search(trueweave: AsyncTrueweave, asked: SearchArguments) -> ToolReply
 
 
 async def ask(trueweave: AsyncTrueweave, asked: AskArguments) -> ToolReply:
-    """The answer to a question, with what it cites and what could not be confirmed."""
+    """The answer to a question, with its citations and the sentences that could not be confirmed."""
     answer = await trueweave.ask(**values(asked.asked()))
     room = Room()
     text = room.text(answer.text, MOST_CHARACTERS // 2)

@@ -1,4 +1,4 @@
-"""What a tool replies: fields for programs, and the same as text for a model."""
+"""The reply of a tool: fields for programs, and the same as text for a model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from trueweave.mcp.results import ToolOutput
 
 @dataclass(frozen=True)
 class ToolReply:
-    """The fields, what is told of them in words of Trueweave's own, and what of documents is quoted."""
+    """The fields, what is told about them in Trueweave's own words, and the quotes from documents."""
 
     output: ToolOutput
     told: str
@@ -18,7 +18,7 @@ class ToolReply:
 
     @property
     def text(self) -> str:
-        """All of it for a model to read."""
+        """The whole reply as text for a model."""
         return marked(self.told, self.quoted, self.output.more)
 
 

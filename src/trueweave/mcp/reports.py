@@ -1,4 +1,4 @@
-"""The tool `report`, and the method that finds the reports nearest to a text without asking a model."""
+"""The tool `report`, and the method that finds the reports nearest to a text without calling a language model."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from trueweave.retrieval.methods import reports
 
 @dataclass(frozen=True)
 class NearestReports:
-    """The reports of a level, or of the finest, that are nearest to a text; those about the largest communities where
-    nothing is embedded."""
+    """Finds the reports of a level, or of the finest, that are nearest to a text; if nothing is embedded, those about
+    the largest communities."""
 
     limit: int
     level: int

@@ -26,7 +26,7 @@ TEMPLATE = protocol.ResourceTemplate(
 
 
 def resource_uri(uri: str) -> str:
-    """The resource that a document is."""
+    """The uri of the resource for a document."""
     return f"{_BEGINNING}{quote(uri, safe='')}"
 
 
@@ -41,7 +41,7 @@ async def list_resources(trueweave: AsyncTrueweave, cursor: str) -> protocol.Lis
 
 
 async def read_resource(trueweave: AsyncTrueweave, resource: str) -> protocol.ReadResourceResult:
-    """The text of the document that a resource is, marked as data."""
+    """The text of the document behind a resource, marked as data."""
     text, cursor = await document_text(trueweave, _document_uri(resource))
     more = f"It goes on: the tool `document` reads on, with the uri of the document and the cursor {cursor}"
     told = marked("The text of a document.", [text], more if cursor else "")

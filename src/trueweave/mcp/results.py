@@ -1,6 +1,6 @@
-"""What tools give, in fields: the structured content of their results.
+"""The structured content of the results of tools.
 
-All text in it is bounded by a `Room`.
+All text in it is limited by a `Room`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from trueweave.mcp.marking import NOTICE_FOR_FIELDS
 
 @dataclass(frozen=True, kw_only=True)
 class ToolOutput:
-    """What all results have: that they are data, whether something was cut or left out, and how to get it."""
+    """Fields of all results: a notice that they are data, whether something was cut or left out, and how to get it."""
 
     notice: str = NOTICE_FOR_FIELDS
     truncated: bool = False
@@ -21,7 +21,7 @@ class ToolOutput:
 
 @dataclass(frozen=True)
 class QuotedPassage:
-    """A stretch of a document. `source` is where that is, for a reader; `truncated`: the passage goes on at `end`."""
+    """A span of a document. `source` says where it is, for a reader; if `truncated`, the passage continues at `end`."""
 
     uri: str
     source: str
@@ -34,7 +34,7 @@ class QuotedPassage:
 
 @dataclass(frozen=True)
 class EntityEntry:
-    """An entity, and what is said of it."""
+    """An entity, and its description."""
 
     id: str
     name: str
@@ -47,7 +47,7 @@ class EntityEntry:
 
 @dataclass(frozen=True)
 class RelationEntry:
-    """A relation between two entities, and what is said of it."""
+    """A relation between two entities, and its description."""
 
     source: str
     target: str
@@ -58,7 +58,7 @@ class RelationEntry:
 
 @dataclass(frozen=True)
 class PathStepEntry:
-    """A relation on a path, which it leads along `forward` or backward, and passages that state it."""
+    """A relation on a path, followed `forward` or backward, and passages that state it."""
 
     relation: RelationEntry
     forward: bool
@@ -67,8 +67,7 @@ class PathStepEntry:
 
 @dataclass(frozen=True)
 class ReportEntry:
-    """A report about a community. `score` says how near it is to a text; `end` is the character at which it goes on,
-    where it is `truncated`."""
+    """A report about a community. `score` says how near it is to a text; if `truncated`, it continues at `end`."""
 
     id: str
     title: str
@@ -90,7 +89,7 @@ class DocumentEntry:
 
 @dataclass(frozen=True)
 class SpanEntry:
-    """A stretch of a document: its first character, the one after its last, and where that is for a reader."""
+    """A span of a document: its first character, the one after its last, and where it is, for a reader."""
 
     start: int
     end: int
@@ -100,8 +99,8 @@ class SpanEntry:
 
 @dataclass(frozen=True)
 class CitationEntry:
-    """What a mark in an answer stands for: the words that it rests on, and where they are. They are `verbatim` if the
-    model quoted them, and else the sentence of the passage that comes nearest."""
+    """A citation in an answer: the words that support it, and where they are. They are `verbatim` if the model quoted
+    them; otherwise they are the nearest sentence of the passage."""
 
     mark: int
     uri: str
@@ -123,15 +122,15 @@ class SentenceEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchOutput(ToolOutput):
-    """What `search` gives."""
+    """The result of `search`."""
 
     passages: list[QuotedPassage]
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerOutput(ToolOutput):
-    """What `ask` gives. `known` is false where the documents do not say; `unconfirmed` are the sentences that the check
-    does not vouch for."""
+    """The result of `ask`. `known` is false if the documents do not say; `unconfirmed` are the sentences that the check
+    does not confirm."""
 
     answer: str
     known: bool
@@ -142,7 +141,7 @@ class AnswerOutput(ToolOutput):
 
 @dataclass(frozen=True, kw_only=True)
 class EntityOutput(ToolOutput):
-    """What `entity` gives."""
+    """The result of `entity`."""
 
     entity: EntityEntry
     relations: list[RelationEntry]
@@ -151,14 +150,14 @@ class EntityOutput(ToolOutput):
 
 @dataclass(frozen=True, kw_only=True)
 class NeighboursOutput(ToolOutput):
-    """What `neighbours` gives."""
+    """The result of `neighbours`."""
 
     entities: list[EntityEntry]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PathOutput(ToolOutput):
-    """What `path` gives: the names along it, and its steps; both empty where no path is `found`."""
+    """The result of `path`: the names along it, and its steps; both are empty if no path was `found`."""
 
     found: bool
     names: list[str]
@@ -167,14 +166,14 @@ class PathOutput(ToolOutput):
 
 @dataclass(frozen=True, kw_only=True)
 class ReportsOutput(ToolOutput):
-    """What `report` gives."""
+    """The result of `report`."""
 
     reports: list[ReportEntry]
 
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentsOutput(ToolOutput):
-    """What `documents` gives; `next_cursor` is empty on the last page."""
+    """The result of `documents`; `next_cursor` is empty on the last page."""
 
     documents: list[DocumentEntry]
     next_cursor: str
@@ -182,8 +181,7 @@ class DocumentsOutput(ToolOutput):
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentOutput(ToolOutput):
-    """What `document` gives; `next_cursor` is empty at the document's end. `metadata` is JSON, cut where it is
-    long."""
+    """The result of `document`; `next_cursor` is empty at the document's end. `metadata` is JSON, cut if it is long."""
 
     uri: str
     title: str

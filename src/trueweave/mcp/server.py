@@ -30,8 +30,8 @@ R = TypeVar("R")
 
 
 def server(opening: Opening, told: Callable[[TrueweaveError], str] = str) -> Server[Any]:
-    """A server that answers each request from the workspace that `opening` gives for it, and of errors with what is
-    `told` of them."""
+    """A server that answers each request from the workspace that `opening` opens for it. `told` gives the text that a
+    caller sees of an error."""
     guarded = partial(_guarding, told)
 
     @guarded
@@ -104,7 +104,7 @@ def _input_schema(tool: str) -> dict[str, Any] | None:
 def _guarding(
     told: Callable[[TrueweaveError], str], handle: Callable[[_Context, P], Awaitable[R]]
 ) -> Callable[[_Context, P], Awaitable[R]]:
-    """Errors of Trueweave in its own words, and of all others nothing: the package would send the text of any error."""
+    """Wrap a handler so that clients only see the text of Trueweave's errors: the package would send any text."""
 
     @wraps(handle)
     async def handling(context: _Context, params: P) -> R:

@@ -1,4 +1,4 @@
-"""The tools: what each is called, takes and gives, and when an agent should use it."""
+"""The tools: the name, arguments and result of each, and when an agent should use it."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ from trueweave.mcp.results import (
 
 A = TypeVar("A", bound=ToolArguments)
 
-# Errors in which there may be names from documents, or what a model wrote of them.
+# Errors that may contain names from documents, or text that a model wrote.
 _QUOTING = UnknownDocument, UnknownEntity, BadReply
 
 
 @dataclass(frozen=True)
 class AgentTool(Generic[A]):
-    """A tool. One that `asks_model` is listed where a language model is set."""
+    """A tool. One that `asks_model` is only listed if a language model is configured."""
 
     name: str
     title: str
@@ -72,19 +72,19 @@ class AgentTool(Generic[A]):
                 read_only_hint=True,
                 destructive_hint=False,
                 idempotent_hint=True,
-                open_world_hint=self.asks_model,  # what is found goes to the model of the settings
+                open_world_hint=self.asks_model,  # evidence is sent to the configured model
             ),
         )
 
     def read(self, given: Mapping[str, Any]) -> A:
-        """The arguments of a call. InvalidArgument says what is wrong with them, for the model to mend."""
+        """The arguments of a call. Raises InvalidArgument, which says what is wrong, so that the model can fix it."""
         try:
             return self.arguments.model_validate(given)
         except ValidationError as error:
             raise InvalidArgument(f"{self.name} cannot be called like this: {_problems(error)}.") from error
 
     async def call(self, trueweave: AsyncTrueweave, arguments: A) -> protocol.CallToolResult:
-        """What the tool gives in a workspace."""
+        """The result of the tool in a workspace."""
         reply = await self.act(trueweave, arguments)
         return protocol.CallToolResult(
             content=[protocol.TextContent(type="text", text=reply.text)],
@@ -97,14 +97,14 @@ class AgentTool(Generic[A]):
 
 
 def failed(error: TrueweaveError, told: str) -> protocol.CallToolResult:
-    """An error as the result of a tool, in the words that people are told."""
+    """An error as the result of a tool, with the message that people see."""
     sentence = told[:MOST_CHARACTERS]
     text = marked("This did not work.", [sentence]) if isinstance(error, _QUOTING) else sentence
     return protocol.CallToolResult(content=[protocol.TextContent(type="text", text=text)], is_error=True)
 
 
 def _problems(error: ValidationError) -> str:
-    """What is wrong with arguments, field by field, without what was given."""
+    """What is wrong with arguments, field by field, without the values that were given."""
     told = []
     for one in error.errors(include_url=False, include_context=False, include_input=False)[:10]:
         where = ".".join(map(str, one["loc"]))[:100]

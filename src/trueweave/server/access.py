@@ -1,4 +1,4 @@
-"""Who may do what. A workspace that a caller may not see answers exactly as one that does not exist."""
+"""Authorisation. A workspace that a caller may not see is answered exactly like one that does not exist."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from trueweave.store.postgres.access.api_keys import NO_LIMITS, SCOPES, KeyLimit
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who makes a request: by the prefix and name of a key, or by issuer and subject of a token; what it may do, and in
-    which workspaces; None is all."""
+    """The caller of a request: a key (its prefix and name) or a token (its issuer and subject). `workspaces` of None
+    means all workspaces."""
 
     id: str
     name: str
@@ -32,16 +32,16 @@ class Caller:
 
     @property
     def counted(self) -> dict[str, KeyLimits]:
-        """Whose daily limits its requests count against: its own, and those of the callers that made its key."""
+        """The callers whose daily limits its requests count against: itself, and those that created its key."""
         return {self.id: self.limits, **dict(self.makers)}
 
     @property
     def account(self) -> str:
-        """Whose requests its own are counted with: those of the first maker of its key, or else its own."""
+        """The id that its requests are counted under: that of the first creator of its key, or else its own."""
         return self.makers[0][0] if self.makers else self.id
 
     def may(self, scope: KeyScope) -> bool:
-        """Whether the scope of the caller includes this one: who may administer may write, and who may write, read."""
+        """Whether the scope of the caller includes this one: admin includes write; write includes read."""
         return SCOPES.index(self.scope) >= SCOPES.index(scope)
 
     def sees(self, workspace: int) -> bool:
@@ -53,19 +53,19 @@ EVERYBODY = Caller("", "", "admin", None)
 
 
 def services_of(request: Request) -> Services:
-    """What all requests share."""
+    """The services shared by all requests."""
     services: Services = request.app.state.services
     return services
 
 
 def caller_of(request: Request) -> Caller:
-    """Who makes the request."""
+    """The caller of the request."""
     caller: Caller = request.state.caller
     return caller
 
 
 def require(request: Request, scope: KeyScope) -> Caller:
-    """The caller, who must have this scope. A request that may change something is audited."""
+    """The caller, who must have this scope; Refusal if not. A request that needs more than `read` is audited."""
     caller = caller_of(request)
     if scope != "read":
         request.state.writes = True
@@ -83,7 +83,7 @@ WorkspaceName = Annotated[
 
 
 def entering(scope: KeyScope, *, asks: bool = False) -> Callable[..., AsyncIterator[AsyncTrueweave]]:
-    """A dependency: the workspace of the path, open, for a caller who has this scope; with `asks`, for a question."""
+    """A dependency that opens the workspace of the path for a caller with this scope; with `asks`, for a question."""
 
     async def entered(request: Request, workspace: WorkspaceName) -> AsyncIterator[AsyncTrueweave]:
         async with entered_workspace(request, workspace, scope, asks=asks) as trueweave:
@@ -96,8 +96,8 @@ def entering(scope: KeyScope, *, asks: bool = False) -> Callable[..., AsyncItera
 async def entered_workspace(
     request: Request, name: str, scope: KeyScope, *, asks: bool = False
 ) -> AsyncIterator[AsyncTrueweave]:
-    """A workspace by its name, open, if the caller may enter it with this scope. With `asks` it is for a question, of
-    which a caller and a workspace may have so many under way."""
+    """Open a workspace by name, if the caller may enter it with this scope. With `asks` it counts as a question:
+    concurrent questions are limited for each caller and each workspace."""
     if not is_storable(name) or len(name) > _LONGEST_NAME:
         raise Refusal(400, "invalid_workspace", "No workspace can have this name.", "Check the name in the address.")
     services, caller = services_of(request), caller_of(request)

@@ -44,13 +44,13 @@ _ABOUT = (
     "Errors are application/problem+json. Lists have cursors. Writes take an Idempotency-Key."
 )
 
-# FastAPI's own spans and log records have paths, which name workspaces, and messages of errors, which quote texts. The
-# middleware makes a span of each request. Older versions of FastAPI have none, and ignore this.
+# FastAPI's own spans and log records contain paths, which name workspaces, and error messages, which quote texts. The
+# middleware creates a span for each request instead. Older versions of FastAPI have no telemetry and ignore this.
 _NO_TELEMETRY = {"tracing": False, "metrics": False, "logs": False, "operation_spans": False, "auto_configure": False}
 
 
 class ServerApp(FastAPI):
-    """FastAPI behind the middleware, which also sees what goes wrong in the application itself."""
+    """FastAPI wrapped in the middleware, which therefore also sees errors of the application itself."""
 
     def __init__(self, *, authenticated: bool, limits: Limits, shutdown: Shutdown, **more: Any) -> None:
         super().__init__(**more)
@@ -65,11 +65,11 @@ class ServerApp(FastAPI):
         return services
 
     def build_middleware_stack(self) -> ASGIApp:
-        """All that a request passes through."""
+        """The middleware stack, with ours outermost."""
         return self._entered(super().build_middleware_stack())
 
     def openapi(self) -> dict[str, Any]:
-        """The description of the server."""
+        """The OpenAPI document of the server."""
         if not self.openapi_schema:
             made = super().openapi()
             problems.add_schemas(made)
@@ -89,7 +89,7 @@ def create_app(
 ) -> ServerApp:
     """The server for the database of these settings.
 
-    Without `authenticated`, requests from this machine need no key and may do everything, until a key is made. With
+    Without `authenticated`, requests from this machine need no key and may do everything, until a key is created. With
     `works` it also runs a worker.
     """
     settings = settings or Settings.load()
@@ -115,7 +115,7 @@ def create_app(
         description=_ABOUT,
         version=version("trueweave"),
         openapi_url="/v1/openapi.json",
-        docs_url=None,  # FastAPI's page loads scripts from elsewhere; `web` has one that does not
+        docs_url=None,  # FastAPI's page loads scripts from another host; the page in `web` does not
         redoc_url=None,
         lifespan=lifespan,
         generate_unique_id_function=_operation,
@@ -125,7 +125,7 @@ def create_app(
     problems.install(app)
     if agents:
         app.router.routes.append(agents.route)
-    for router in (  # looked through in this order for each request, so what is asked most often comes first
+    for router in (  # searched in this order for each request, so the most used ones come first
         questions.router,
         health.router,
         metrics.router,
@@ -148,5 +148,5 @@ def create_app(
 
 
 def _operation(route: APIRoute) -> str:
-    """The name of an operation is that of its function."""
+    """Name an operation after its function."""
     return route.name

@@ -1,4 +1,4 @@
-"""What requests and responses hold. Where `--json` of a command has a form, it is the same."""
+"""Bodies of requests and responses. They have the same form as the `--json` output of the matching commands."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class _Request(BaseModel):
 
 
 class RangeBody(_Request):
-    """All numbers, or all moments in ISO 8601, from `low` to `high`; `bounds` says whether the ends are included."""
+    """All numbers, or all times in ISO 8601, from `low` to `high`; `bounds` says whether the ends are included."""
 
     low: StrictInt | FiniteFloat | Line | None = None
     high: StrictInt | FiniteFloat | Line | None = None
@@ -60,8 +60,8 @@ _Value = StrictBool | StrictInt | FiniteFloat | Line | RangeBody
 
 
 class FilterBody(_Request):
-    """Which documents may speak: those of these uris, if any are given, with one of these values, or one in one of
-    these ranges, under each of these keys of their metadata."""
+    """Filters documents: by uri, if any are given, and by metadata, where each key must have one of the given values or
+    a value in one of the given ranges."""
 
     uris: Annotated[list[Uri], Field(max_length=1000)] = []
     metadata: Annotated[
@@ -69,7 +69,7 @@ class FilterBody(_Request):
     ] = {}
 
     def filter(self) -> Filter:
-        """The filter that is meant; one that makes no sense is refused."""
+        """The filter for the engine. Raises Refusal if it is not valid."""
         try:
             wanted = {
                 key: [_value(one) for one in (value if isinstance(value, list) else [value])]
@@ -85,7 +85,7 @@ def _value(given: _Value) -> Scalar | Range:
 
 
 class MessageBody(_Request):
-    """Something that was said before."""
+    """An earlier message of the conversation."""
 
     role: Literal["user", "assistant"]
     content: MessageText
@@ -93,16 +93,16 @@ class MessageBody(_Request):
 
 @with_parameters(AnswerOptions)
 class OptionsBody(_Request):
-    """How one question is to be answered."""
+    """How to answer a question."""
 
     def options(self) -> AnswerOptions:
-        """The same for the engine."""
+        """The options for the engine."""
         return AnswerOptions(**plain_values(self, AnswerOptions))
 
 
 @with_parameters(RetrieveOptions)
 class RetrieveBody(_Request):
-    """What is looked for, by which method with which parameters, and in which documents."""
+    """A question to find evidence for, the method with its parameters, and a filter on documents."""
 
     question: Question
     method: Line | None = Field(default=None, description="`GET /v1/methods` lists them; the workspace's own if none.")
@@ -110,7 +110,7 @@ class RetrieveBody(_Request):
     filter: FilterBody = FilterBody()
 
     def asked(self, default: str) -> RetrieveOptions:
-        """The same for the engine, by the `default` method where none is named."""
+        """The options for the engine, with the `default` method if none is named."""
         return RetrieveOptions(
             self.question, self.chosen(default), filter=self.filter.filter(), **plain_values(self, RetrieveOptions)
         )
@@ -122,14 +122,14 @@ class RetrieveBody(_Request):
 
 @with_parameters(AskOptions)
 class AskBody(RetrieveBody):
-    """A question, and how it is to be answered."""
+    """A question, and how to answer it."""
 
     history: Annotated[list[MessageBody], Field(max_length=200)] = []
     verifiers: Annotated[list[Literal["rules", "llm"]], Field(max_length=2)] | None = None
     options: OptionsBody = OptionsBody()
 
     def asked(self, default: str) -> AskOptions:
-        """The same for the engine, by the `default` method where none is named."""
+        """The options for the engine, with the `default` method if none is named."""
         return AskOptions(
             self.question,
             self.chosen(default),
@@ -142,14 +142,14 @@ class AskBody(RetrieveBody):
 
 
 class MethodChoice(_Request):
-    """A method by its name, with parameters of its own."""
+    """A method by name, with its parameters."""
 
     method: Line
     parameters: Annotated[dict[Line, JsonValue], Field(max_length=50)] = {}
 
 
 class SearchBody(_Request):
-    """A text that passages are to fit, how many, and in which documents."""
+    """A text to find passages for, how many, and a filter on documents."""
 
     text: Question
     limit: Annotated[int, Field(ge=1, le=200)] = 10
@@ -167,13 +167,13 @@ class CompareBody(_Request):
 
 @with_fields(Evidence, without=("trace",))
 class EvidenceBody(BaseModel):
-    """What a method found, best first, with the keywords that it looked for and the entities that led to passages.
-    `reason` says why it is nothing, where the method knows."""
+    """What a method found, best first, with the keywords it searched for and the entities that led to passages. If
+    nothing was found, `reason` says why, if the method knows."""
 
 
 @with_fields(Trace)
 class TraceBody(BaseModel):
-    """How evidence was found, step by step, and what that took."""
+    """How evidence was found, step by step, with the usage."""
 
     statements: int
 
@@ -196,8 +196,8 @@ class PassagesBody(BaseModel):
 
 @with_fields(Citation)
 class CitationBody(BaseModel):
-    """A passage that an answer names by its mark, and the words in it that the answer rests on. `start` and `end` are
-    where they are in the document."""
+    """A passage that an answer cites by number, and the words in it that support the answer. `start` and `end` are the
+    position of these words in the document."""
 
     passage: UUID
     source: str
@@ -217,8 +217,8 @@ class SentenceBody(BaseModel):
 
 @with_fields(Answer, without=("text",))
 class AnswerBody(BaseModel):
-    """An answer, sentence by sentence, with what it cites and what it rests on. `answer` and `known` are null where no
-    model was asked."""
+    """An answer, sentence by sentence, with its citations and evidence. Without a model call, `answer` and `known` are
+    null."""
 
     method: str
     answer: str | None
@@ -231,14 +231,14 @@ class AnswerBody(BaseModel):
 
 @with_optional_fields(AnswerBody, without=("question",))
 class ComparedBody(BaseModel):
-    """What one method found, and answered if that was wanted; `problem` says why it cannot be used, where it cannot."""
+    """What one method found, and its answer if requested. If the method cannot be used, `problem` says why."""
 
     method: str
     problem: str
 
 
 class OverlapBody(BaseModel):
-    """Which share of the passages of two methods both found."""
+    """The share of the passages of two methods that both found."""
 
     methods: tuple[str, str]
     share: float
@@ -266,8 +266,8 @@ class PlaceBody(_Request):
 
 
 class TextDocument(_Request):
-    """A document as text, with its pages and sections if they are known, and notes on what was odd about reading it.
-    Another with the same uri replaces it."""
+    """A document as text, with its pages and sections if known, and notes on problems in reading it. It replaces an
+    existing document with the same uri."""
 
     uri: Uri
     text: DocumentText
@@ -277,13 +277,13 @@ class TextDocument(_Request):
     notes: Annotated[list[Label], Field(max_length=100)] = []
 
     def source(self) -> Source:
-        """The same for the engine."""
+        """The source for the engine."""
         places = tuple(Place(one.start, one.kind, one.label, one.level, one.offset) for one in self.places)
         return Source(self.uri, self.text, self.title, self.metadata, places, tuple(self.notes))
 
 
 class TextDocuments(_Request):
-    """Documents to be added together."""
+    """Documents to add together."""
 
     documents: Annotated[list[TextDocument], Field(max_length=1000)]
 
@@ -309,8 +309,8 @@ class ToldBody(BaseModel):
 
 
 class AnnotatedBody(BaseModel):
-    """How many documents were read and how many of them were new or changed; and why rows could not be used, the first
-    hundred, which `told` names with their places."""
+    """How many documents were read, how many of them were new or changed, and why rows were refused (the first
+    hundred). `told` has the same reasons with their places."""
 
     documents: int
     new: int
@@ -320,19 +320,19 @@ class AnnotatedBody(BaseModel):
 
 @with_fields(IngestJob)
 class JobBody(BaseModel):
-    """Documents that were handed in together, and how far they are."""
+    """Documents that were submitted together, and their progress."""
 
     state: JobState
 
     @classmethod
     def of(cls, job: IngestJob) -> JobBody:
-        """A job as it is answered."""
+        """The body for a job."""
         return cls.model_validate(job, from_attributes=True)
 
 
 class TakenBody(BaseModel):
-    """How many documents of a request are new or changed, and unchanged; how many files and rows could not be used,
-    and how many were passed over."""
+    """How many documents of a request are new or changed, and how many are unchanged; how many files and rows could not
+    be used, and how many were skipped."""
 
     new: int
     unchanged: int
@@ -342,14 +342,14 @@ class TakenBody(BaseModel):
 
 
 class SubmittedBody(JobBody):
-    """A job, what a request has brought to it, and the first hundred files and rows that could not be used."""
+    """A job, what the request added to it, and the first hundred files and rows that were not used."""
 
     taken: TakenBody
     told: list[ToldBody]
 
 
 class SpanBody(BaseModel):
-    """A chunk of a document: an exact span of its text, and where that is. `places` are the pages and sections over it
+    """A chunk of a document: an exact span of its text, and its position. `places` are the pages and sections around it
     and in it."""
 
     id: UUID
@@ -369,7 +369,7 @@ class MentionedBody(BaseModel):
 
 
 class DocumentBody(BaseModel):
-    """A document: some of its chunks in their order, of `chunks` in all, and the entities that it mentions most."""
+    """A document: some of its chunks in order (`chunks` is the total), and the entities that it mentions most."""
 
     uri: str
     title: str
@@ -385,7 +385,7 @@ class DocumentBody(BaseModel):
 
 
 class FoundEntities(BaseModel):
-    """Entities that fit a text, best first, with their scores, and how they were looked for."""
+    """Entities that match a text, best first, with their scores, and how they were searched for."""
 
     entities: list[Entity]
     scores: list[float]
@@ -393,7 +393,7 @@ class FoundEntities(BaseModel):
 
 
 class FoundRelations(BaseModel):
-    """Relations that fit a text, best first, with their scores, and how they were looked for."""
+    """Relations that match a text, best first, with their scores, and how they were searched for."""
 
     relations: list[Relation]
     scores: list[float]
@@ -402,26 +402,26 @@ class FoundRelations(BaseModel):
 
 @with_fields(PictureContents)
 class PictureBody(BaseModel):
-    """A part of the graph to be looked at, with passages that say it, by the ids of what they say. `marked` are the
-    entities that it is about, and the relations of a path; `note` says what was left out."""
+    """A part of the graph to draw, with the passages that state its parts, by the ids of these parts. `marked` are the
+    entities that the picture is about, and the relations of a path; `note` says what was left out."""
 
     marked: list[UUID]
 
 
 class NeighboursBody(BaseModel):
-    """Entities around others, nearer ones first."""
+    """Neighbours of entities, the nearest first."""
 
     entities: list[Entity]
 
 
 class PathBody(BaseModel):
-    """A shortest path; null where none was found."""
+    """A shortest path; null if none was found."""
 
     path: EntityPath | None
 
 
 class CommunityBody(BaseModel):
-    """A community with what is written about it, if anything is, and its members, those with most relations first."""
+    """A community with its report, if there is one, and its members, those with the most relations first."""
 
     community: Community
     report: CommunityReport | None
@@ -429,23 +429,23 @@ class CommunityBody(BaseModel):
 
 
 class NameBody(_Request):
-    """A name as documents write it. Without a type, all names written so."""
+    """A name as documents write it. Without a type, it stands for all names written like this."""
 
     name: Name
     type: Line = ""
 
     def key(self) -> NameKey:
-        """The same for the engine."""
+        """The name for the engine."""
         return NameKey(self.name, self.type)
 
 
 class RuleRequest(_Request):
-    """A decision about names and facts.
+    """A decision about names or facts.
 
-    `merge` and `split` take several names, the others one. `label` is the new name, type or description, and for `add`
-    what is so. With a `target` the rule is about the relation from the name to it, and `type` is that of the relation
-    which is added; `keywords`, `strength` and `emphasis` are of what is added, too. With an `id` of the caller's,
-    making the same rule twice is making it once. `by` says who makes it, besides the key.
+    `merge` and `split` take several names, the other kinds one. `label` is the new name, type or description; for
+    `add`, the description of the fact. With a `target`, the rule is about the relation from the name to the target, and
+    `type` is the type of an added relation; `keywords`, `strength` and `emphasis` also describe what is added. If the
+    caller gives an `id`, sending the same rule twice creates it once. `by` says who makes the rule, besides the key.
     """
 
     kind: RuleKind
@@ -466,7 +466,7 @@ class RuleBody(BaseModel):
 
     @classmethod
     def of(cls, rule: Rule) -> RuleBody:
-        """A rule as it is answered."""
+        """The body for a rule."""
         return cls.model_validate(rule, from_attributes=True)
 
 
@@ -474,21 +474,21 @@ class RuleBody(BaseModel):
 
 
 class WorkspaceRequest(_Request):
-    """A workspace to be made."""
+    """A workspace to create."""
 
     name: WorkspaceSlug
 
 
 class WorkspaceBody(BaseModel):
-    """A workspace by its name, and when it was made."""
+    """A workspace by name, and when it was created."""
 
     name: str
     created: datetime
 
 
 class WorkspaceDetails(BaseModel):
-    """How large a workspace is, what waits in it, how questions are answered where no method is named, whether there is
-    a language model to answer with, and how many bytes one upload may have."""
+    """The size of a workspace and its queue, the default method for questions, whether there is a language model to
+    answer with, and the maximum size of an upload in bytes."""
 
     name: str
     status: Status
@@ -498,14 +498,14 @@ class WorkspaceDetails(BaseModel):
 
 
 class DroppedBody(BaseModel):
-    """A workspace that is gone, and how many documents it had."""
+    """A workspace that was dropped, and how many documents it had."""
 
     dropped: str
     documents: int
 
 
 class KeyRequest(_Request):
-    """A key to be made. Without `workspaces` it is for all that its maker may use."""
+    """A key to create. Without `workspaces` it is for all that its creator may use."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)]
     scope: Literal["read", "write", "admin"] = "read"
@@ -516,8 +516,7 @@ class KeyRequest(_Request):
 
 
 class KeyBody(BaseModel):
-    """A key as it is listed. `workspaces` is null where it is for all. What was used today is counted where there is a
-    limit."""
+    """A key as listed. `workspaces` is null if it is for all. Usage of the day is counted only if there is a limit."""
 
     prefix: str
     name: str
@@ -534,8 +533,8 @@ class KeyBody(BaseModel):
 
 
 class NewKeyBody(BaseModel):
-    """A new key. It is shown only now: nothing is kept of it but a hash. Expiry and limits may be lower than requested,
-    as they cannot exceed those of the key that made it."""
+    """A new key. It is shown only now: only a hash of it is stored. Expiry and limits may be lower than requested,
+    because they cannot exceed those of the key that created it."""
 
     prefix: str
     key: str
@@ -545,13 +544,13 @@ class NewKeyBody(BaseModel):
 
 
 class RevokedBody(BaseModel):
-    """A key that is valid no longer."""
+    """A key that was revoked."""
 
     revoked: str
 
 
 class BudgetRequest(_Request):
-    """What may be spent from now on: so much money, or so many tokens; with neither, as much as it takes."""
+    """How much may be spent from now on, in money or in tokens; without either, there is no limit."""
 
     price: Price | None = None
     tokens: Annotated[int, Field(ge=0, le=10**15)] | None = None

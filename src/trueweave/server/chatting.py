@@ -1,5 +1,5 @@
-"""What the protocols of other servers have in common: a model's name that chooses the workspace and the method,
-messages that are a question with what was said before, and what checking the answer found."""
+"""What the OpenAI and Ollama protocols share: model names that select the workspace and the method, messages as a
+question with its history, and the result of checking the answer."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MOST_NAMES, _LONGEST_NAME = 5, 100  # in an error
 
 
 class AskedConversation(NamedTuple):
-    """What is asked, what was said before, and further instructions."""
+    """A question, the messages before it, and further instructions."""
 
     question: str
     history: list[Message]
@@ -42,7 +42,7 @@ class AskedConversation(NamedTuple):
 
 
 async def models_for(caller: Caller, shared: Services) -> list[tuple[str, WorkspaceRow]]:
-    """The names of models for a caller, each with its workspace: the first hundred, alone and with each method."""
+    """The model names for a caller, with their workspaces: the first hundred workspaces, alone and with each method."""
     with translated():
         found = await api_keys.workspaces(shared.database, _MOST_WORKSPACES, only=caller.workspaces)
     methods = ["", *(f"/{name}" for name in registry.names())]
@@ -51,7 +51,7 @@ async def models_for(caller: Caller, shared: Services) -> list[tuple[str, Worksp
 
 @asynccontextmanager
 async def entered_by_model(request: Request, model: str) -> AsyncIterator[AsyncTrueweave]:
-    """The workspace that a model's name stands for, for a question."""
+    """Open the workspace that a model name selects, for a question."""
     name = model.removeprefix(_PREFIX).partition("/")[0] if model.startswith(_PREFIX) else ""
     if not name:
         raise await _no_model(request, model)
@@ -60,7 +60,7 @@ async def entered_by_model(request: Request, model: str) -> AsyncIterator[AsyncT
 
 
 async def _no_model(request: Request, model: str) -> Refusal:
-    """The refusal of a name that is no model here, with the names that are."""
+    """The refusal of an unknown model name, with the first names that exist."""
     found = await models_for(caller_of(request), services_of(request))
     names = [name for name, _ in found if name.count("/") == 1][:_MOST_NAMES]
     which = (
@@ -71,12 +71,12 @@ async def _no_model(request: Request, model: str) -> Refusal:
 
 
 def method_of(model: str, trueweave: AsyncTrueweave) -> Method:
-    """The method that a model's name stands for, or that of the workspace."""
+    """The method that a model name selects; if it names none, that of the workspace."""
     return registry.make(model.removeprefix(_PREFIX).partition("/")[2] or trueweave.method)
 
 
 def conversation_of(messages: Sequence[tuple[ChatRole, str]]) -> AskedConversation:
-    """Messages by their roles as a question. The last one must be a user's."""
+    """The question, history and instructions in these messages. The last message must be from the user."""
     said = [Message(role, text) for role, text in messages if text and (role == "user" or role == "assistant")]
     if not said or said[-1].role != "user":
         raise Refusal(422, "invalid_request", "The last message is not from a user.", "End with a question.")
@@ -85,13 +85,13 @@ def conversation_of(messages: Sequence[tuple[ChatRole, str]]) -> AskedConversati
 
 
 def answer_length(wanted: int | None) -> int | None:
-    """How many tokens an answer may have, where so many are wanted."""
+    """The maximum tokens of an answer: the number requested, but not below a minimum."""
     return None if wanted is None else max(wanted, _LEAST_TOKENS)
 
 
 class CheckedBody(BaseModel):
-    """What checking an answer found: whether the documents answer the question, what the answer cites, and which
-    sentences the check does not confirm."""
+    """The result of checking an answer: whether the documents answer the question, the citations, and the sentences
+    that the check does not confirm."""
 
     known: bool
     citations: list[CitationBody]
@@ -99,7 +99,7 @@ class CheckedBody(BaseModel):
 
 
 def checked_body(answer: Answer) -> CheckedBody:
-    """What checking an answer found."""
+    """The result of checking an answer."""
     told = answer_json(answer, is_answered=True)
     found = {"known": told["known"], "citations": told["citations"]}
     doubtful = [{**values(one), "vouched": False} for one in answer.doubtful]
@@ -107,5 +107,5 @@ def checked_body(answer: Answer) -> CheckedBody:
 
 
 def closing_of(answer: Answer) -> str:
-    """The sources of an answer and what is not confirmed of it, as they follow its text."""
+    """The text to append to an answer: its sources, and the sentences that are not confirmed."""
     return f"\n\n{answer.note}" if answer.note else ""

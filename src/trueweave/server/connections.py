@@ -1,7 +1,7 @@
-"""Connections before callers are identified: how many an address may have, how long a request may take to arrive, and
-how large its headers may be.
+"""Limits on connections before callers are identified: connections per address, the time a request may take to arrive,
+and the size of its headers.
 
-uvicorn bounds none of these with httptools.
+With httptools, uvicorn limits none of these.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LINGER_SECONDS = 1.0
 
 
 class HeadersTooLarge(Exception):
-    """Raised inside the parser, which then stops."""
+    """Raised inside the parser to stop it."""
 
 
 def protocol_for(settings: Settings) -> type[asyncio.Protocol]:
@@ -35,7 +35,7 @@ def protocol_for(settings: Settings) -> type[asyncio.Protocol]:
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """One connection."""
+    """One connection, with limits."""
 
     max_header_bytes: ClassVar[int]
     first_request_seconds: ClassVar[float]
@@ -46,13 +46,13 @@ class BoundedProtocol(HttpToolsProtocol):
         super().__init__(*args, **more)
         self._address = ""
         self._deadline: asyncio.TimerHandle | None = None
-        self._in_headers = False  # the headers of a request have begun to arrive, and are not complete
-        self._header_bytes = 0  # of the request that arrives, as far as they are parsed
-        self._pending_bytes = 0  # in blocks of which nothing but headers can be
+        self._in_headers = False  # the headers of a request are arriving
+        self._header_bytes = 0  # of the arriving request, parsed so far
+        self._pending_bytes = 0  # in blocks that can only be headers
         self._is_too_large = False
         self._is_refused = False
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as that of uvicorn
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         super().connection_made(transport)
         self._address = self.client[0] if self.client else ""
         self.open_connections[self._address] += 1

@@ -1,7 +1,7 @@
-"""What models may take in a day for requests of one caller, over all servers.
+"""Daily limits on the model usage of each caller, across all servers.
 
-The limit is checked before each call to a model, and a call is counted when it is over: so callers may exceed it by the
-calls that they have under way.
+The limit is checked before each model call, and a call is counted when it ends, so callers may exceed the limit by the
+calls they have in progress.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 class DailyLimits:
-    """The daily limits of all callers. Those of the settings hold for each of them; its own can only lower them."""
+    """The daily limits of all callers. Those in the settings apply to each caller; its own can only be lower."""
 
     def __init__(self, database: Database, settings: Settings) -> None:
         self._database = database
@@ -33,8 +33,8 @@ class DailyLimits:
         self._currency = settings.currency
 
     def request(self, counted: Mapping[str, KeyLimits]) -> AbstractAsyncContextManager[None]:
-        """One request, counted for its caller and for the makers of its key, each with its own limits. What models take
-        for it is counted where there is a limit."""
+        """Count the model usage of one request for its caller and for the creators of its key, each with its own
+        limits. Nothing is counted if there is no limit."""
         limits = {caller: own.lowered_to(self._for_all) for caller, own in counted.items()}
         if all(one == NO_LIMITS for one in limits.values()):
             return nullcontext()
@@ -51,8 +51,8 @@ async def _counted(meter: _RequestMeter) -> AsyncIterator[None]:
 
 
 class _RequestMeter:
-    """Counts one request. Before each call to a model, what the calls before it took is written down, and the limit is
-    compared with what all requests of the caller have taken."""
+    """Counts one request. Before each model call, it saves the usage of the calls before it, and compares the limits
+    with the usage of all requests of the caller."""
 
     def __init__(self, database: Database, limits: Mapping[str, KeyLimits], currency: str) -> None:
         self._database = database
@@ -82,7 +82,7 @@ class _RequestMeter:
         self._price += price or 0
 
     async def close(self) -> None:
-        """Write down what is left, or log that it could not be."""
+        """Save the remaining usage, or log that it could not be saved."""
         try:
             await self._write()
         except TrueweaveError as error:
@@ -95,7 +95,7 @@ class _RequestMeter:
             )
 
     async def _write(self) -> None:
-        """Write down what was taken since the last time. Two calls at once each write their own part."""
+        """Save the usage since the last save. Concurrent calls each save their own part."""
         tokens, price = self._tokens, self._price
         if not tokens and not price:
             return

@@ -1,6 +1,6 @@
-"""Fields of requests, each with its longest length: the one place where these are declared.
+"""Fields of requests, each with its maximum length. They are declared only here.
 
-Lengths are in characters. A test reads the OpenAPI description and fails for a string or a list without a bound.
+Lengths are in characters. A test reads the OpenAPI document and fails if a string or a list has no bound.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from trueweave.store.postgres.record.resolution import LONGEST_LABEL
 B = TypeVar("B", bound=BaseModel)
 
 LONGEST_LINE = 2000
-LONGEST_MESSAGE = 200_000  # what does not fit into a prompt is refused, or cut, once its tokens are counted
+LONGEST_MESSAGE = 200_000  # a message too long for the prompt is refused or cut once its tokens are counted
 LONGEST_TEXT = 16 * 2**20
 LONGEST_PRICE = 40
 MOST_PLACES = 20_000
@@ -67,7 +67,7 @@ EntityName = Annotated[Name, Query(description="A name of the entity, NAME::TYPE
 
 
 def name_or_id(text: str) -> UUID | NameKey:
-    """The entity that is meant by an id, a NAME or NAME::TYPE."""
+    """An entity, given as an id, NAME or NAME::TYPE."""
     try:
         return UUID(text)
     except ValueError:
@@ -93,7 +93,7 @@ def _body_field(one: PlainField) -> tuple[Any, Any]:
 
 
 def with_fields(value: type, without: Sequence[str] = ()) -> Callable[[type[B]], type[B]]:
-    """Add the fields of a dataclass to the body of a response, but for those that the body has itself."""
+    """Add the fields of a dataclass to the body of a response, except those that the body already has."""
 
     def decorated(body: type[B]) -> type[B]:
         left_out = {*without, *body.model_fields}
@@ -106,7 +106,7 @@ def with_fields(value: type, without: Sequence[str] = ()) -> Callable[[type[B]],
 
 
 def with_optional_fields(other: type[BaseModel], without: Sequence[str] = ()) -> Callable[[type[B]], type[B]]:
-    """Add the fields of another body, each of which may be missing, but for those that the body has itself."""
+    """Add the fields of another body as optional ones, except those that the body already has."""
 
     def decorated(body: type[B]) -> type[B]:
         left_out = {*without, *body.model_fields}

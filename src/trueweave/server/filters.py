@@ -1,4 +1,4 @@
-"""Filters in the query of a request: the form that `ask` takes in its body, as JSON."""
+"""Filters in query parameters: JSON in the form that `ask` takes in its body."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from trueweave.server.problems import Refusal
 
 
 def read_filter(written: str) -> Filter | None:
-    """The filter that is meant; None where there is none."""
+    """The filter given as JSON; None if there is none."""
     if not written:
         return None
     try:

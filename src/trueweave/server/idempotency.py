@@ -1,4 +1,4 @@
-"""Idempotency-Key: a write that is sent again with the same key is carried out once, and answered as the first time."""
+"""Idempotency-Key: a write that is sent again with the same key is executed once, and gets the first response again."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _REPLAYED = "Idempotent-Replayed"
 
 
 class Once:
-    """Carries a request out once for each key of its caller in a workspace, for a day."""
+    """Executes a request once for each caller, workspace and idempotency key. Responses are kept for a day."""
 
     def __init__(self, key: str | None, request: Request, response: Response) -> None:
         self._key = key
@@ -30,7 +30,7 @@ class Once:
         self._response = response
 
     async def __call__(self, trueweave: AsyncTrueweave, body: object, act: Callable[[], Awaitable[Any]]) -> Any:
-        """What `act` gives, as JSON; or what it gave when the same request was sent before."""
+        """The result of `act`, or its stored result if the same request was sent before."""
         if self._key is None:
             return await act()
         workspace, caller = trueweave.workspace, caller_of(self._request).id

@@ -1,14 +1,14 @@
-"""How many values a JSON text has, counted as it arrives and before it is parsed.
+"""Counts the values of a JSON text as it arrives, before it is parsed.
 
-A parser makes an object of each value in one step that nothing can interrupt: 16 MB of empty lists would take it
-seconds, and hundreds of megabytes.
+A parser creates an object for each value and cannot be interrupted: 16 MB of empty lists would take it seconds, and
+hundreds of megabytes of memory.
 """
 
 from __future__ import annotations
 
 
 class JsonValues:
-    """Counts the commas and opening brackets outside strings: no JSON has more values than one more than these."""
+    """Counts the commas and opening brackets outside strings. A JSON text has at most one value more than that."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -16,7 +16,7 @@ class JsonValues:
         self._inside = 0  # 1 inside a string
 
     def count(self, block: bytes) -> int:
-        """The count with this block."""
+        """The count so far, including this block."""
         plain = (self._rest + block).replace(b"\\\\", b"")
         self._rest = b"\\" if plain.endswith(b"\\") else b""
         parts = plain.removesuffix(b"\\").replace(b'\\"', b"").split(b'"')

@@ -1,4 +1,4 @@
-"""The sockets that the server listens on. They are bound before the address is announced: its port may be taken."""
+"""The sockets that the server listens on. They are bound before the address is announced: the port may be in use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _HIGHEST_PORT = 65535
 
 
 def bind(host: str, port: int) -> list[socket.socket]:
-    """Sockets bound to all addresses that a host name stands for. ConfigError where it cannot be listened on."""
+    """Sockets bound to all addresses of a host. Raises ConfigError if that is not possible."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except socket.gaierror as error:
@@ -20,7 +20,7 @@ def bind(host: str, port: int) -> list[socket.socket]:
     try:
         for family, kind, protocol, _, address in dict.fromkeys(found):
             made.append(opened := socket.socket(family, kind, protocol))
-            opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port that was in use a moment ago will do
+            opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # allows a port that was in use a moment ago
             if family == socket.AF_INET6:
                 opened.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
             opened.bind(address)

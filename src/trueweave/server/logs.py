@@ -1,4 +1,4 @@
-"""Which request and workspace a log line is about, and its form: text, or a JSON object."""
+"""Log lines with their request and workspace, as text or as JSON objects."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ _state: ContextVar[Mapping[str, Any] | None] = ContextVar("state", default=None)
 
 _SECRETS = re.compile(r"(twk_[0-9a-f]+_)[\w-]+|(://[^:/@\s]+:)[^@/\s]+(?=@)")
 
-# What every record has: all else was given as `extra`, and is a field of its own.
+# Attributes of every record. All others were given as `extra` and become fields.
 _COMMON = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "request", "taskName", "color_message"}
 
 
 def begin_request(request_id: str, state: Mapping[str, Any] | None = None) -> None:
-    """Let lines that are logged from here on, and in tasks that are begun from here, be about this request. Its state
-    tells the workspace, once that is known."""
+    """Attribute log lines from here on, and in tasks started from here, to this request. Its state has the workspace
+    once that is known."""
     _request.set(request_id)
     _state.set(state)
 
 
 def current_request() -> tuple[str, Mapping[str, Any]]:
-    """The id and the state of the request that is being answered; a dash and nothing outside of requests."""
+    """The id and the state of the current request; a dash and an empty mapping outside of requests."""
     return _request.get(), _state.get() or {}
 
 
 class RequestFilter(logging.Filter):
-    """Gives each record the id of its request, as `request`, a dash where it is about none; and the number of its
-    workspace, as `workspace`, where the record does not name one."""
+    """Adds the id of its request to each record as `request`, or a dash outside of requests; and the number of its
+    workspace as `workspace`, if the record does not name one."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if not hasattr(record, "request"):
@@ -49,7 +49,7 @@ class RequestFilter(logging.Filter):
 
 
 class OneLineFormatter(logging.Formatter):
-    """A record as one line, whatever a message quotes: control characters are escaped. Tracebacks follow."""
+    """Formats a record as one line: control characters in messages are escaped. Tracebacks follow."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (of the library)
         line = super().formatMessage(record)
@@ -62,7 +62,7 @@ class OneLineFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    """A record as one JSON object on one line, a traceback included."""
+    """Formats a record as one JSON object on one line, including a traceback."""
 
     def format(self, record: logging.LogRecord) -> str:
         fields: dict[str, Any] = {
@@ -88,12 +88,12 @@ class JsonFormatter(logging.Formatter):
 
 
 def redacted(line: str) -> str:
-    """A line without secrets that an error may quote: those of keys, and passwords in addresses."""
+    """A line with the secrets that an error may quote masked: those of keys, and passwords in URLs."""
     return _SECRETS.sub(lambda found: f"{found[1] or found[2]}***", line)
 
 
 def log_to_stderr(form: LogFormat = "text") -> None:
-    """Log to stderr, each line with its request, and nowhere else."""
+    """Log only to stderr, each line with its request id."""
     handler = logging.StreamHandler()
     handler.addFilter(RequestFilter())
     handler.setFormatter(JsonFormatter() if form == "json" else OneLineFormatter(_FORMAT))

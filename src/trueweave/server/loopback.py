@@ -1,4 +1,4 @@
-"""Addresses of this machine for itself alone."""
+"""Loopback addresses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ipaddress import ip_address
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address is that of this machine for itself alone."""
+    """Whether a host is localhost or a loopback address."""
     if host == "localhost":
         return True
     try:

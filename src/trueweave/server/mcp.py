@@ -1,4 +1,4 @@
-"""Tools for agents over HTTP: those of `trueweave.mcp`, at a path of each workspace, behind the same keys."""
+"""Tools for agents over HTTP: those of `trueweave.mcp`, with one path per workspace and the same keys."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ PATH = "/v1/workspaces/{workspace}/mcp"
 
 
 class AgentEndpoint:
-    """The endpoint of the protocol's streamable HTTP. Nothing is kept between two requests, so that any replica of the
-    server answers each of them; answers are JSON."""
+    """The endpoint for the protocol's streamable HTTP. It keeps no state between requests, so any replica of the server
+    can answer. Responses are JSON."""
 
     def __init__(self) -> None:
         self._manager: Any = None
@@ -31,7 +31,7 @@ class AgentEndpoint:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Answer requests, for as long as this context lasts."""
+        """Answer requests inside this context."""
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
         self._manager = StreamableHTTPSessionManager(make_server(_entered, _told), stateless=True, json_response=True)
@@ -39,16 +39,16 @@ class AgentEndpoint:
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, and stop when its caller disconnects. A workspace that the caller may not enter is
-        answered as everywhere else."""
-        scope["route"] = self.route  # which FastAPI would note
+        """Answer one request, and stop when its caller disconnects. Access to the workspace is checked as on all other
+        routes."""
+        scope["route"] = self.route  # as FastAPI does for its own routes
         async with _entered(Request(scope)):
             pass
         await while_connected(self._manager.handle_request, scope, receive, send)
 
     @classmethod
     def find(cls) -> AgentEndpoint | None:
-        """An endpoint; None where the extra `mcp` is not installed."""
+        """An endpoint; None if the extra `mcp` is not installed."""
         return cls() if find_spec("mcp") else None
 
 

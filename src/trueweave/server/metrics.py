@@ -1,7 +1,7 @@
-"""Metrics in the format of Prometheus, for a server or a worker: one registry each, never the global one.
+"""Prometheus metrics of a server or a worker. Each has its own registry; the global one is not used.
 
-Labels have few values, whoever asks what: routes are patterns, and names that come from settings, such as those of
-models, are counted together as "(other)" once there are many. No workspace, document or caller is among them.
+The number of label values is bounded: routes are patterns, and names that come from settings, such as those of models,
+are counted together as "(other)" once there are many. No label names a workspace, document or caller.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from trueweave.store.postgres.standby_reads import StandbyState
 _OTHER = "(other)"
 _MOST_NAMES = 50
 _VERBS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
-_QUEUE_FRESH = 5.0  # seconds for which the state of the queue is not asked for again
-_PATIENCE = 2.0  # seconds that the database has to tell it
+_QUEUE_FRESH = 5.0  # seconds for which the state of the queue is cached
+_PATIENCE = 2.0  # seconds to wait for the database
 _REQUEST_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 _STEP_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5)
 _MODEL_BUCKETS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
-# Of the pool: psycopg's name, ours, whether it only grows, its unit in ours, and what it is.
+# Metrics of the pool: psycopg's name, ours, whether it is a counter, the factor to our unit, and the help text.
 _POOL = (
     ("pool_max", "db_pool_max_connections", False, 1.0, "Connections that the pool may have."),
     ("pool_size", "db_pool_connections", False, 1.0, "Connections that the pool has."),
@@ -61,7 +61,7 @@ _POOL = (
 
 
 class Metrics:
-    """The metrics of one server or worker. `heard` is for events, `measured` for measurements."""
+    """The metrics of one server or worker. `heard` counts events, `measured` counts measurements."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -88,7 +88,7 @@ class Metrics:
         self._documents = self._count("documents", "Documents that were worked, by how that ended.", "outcome")
         self._work_failures = self._count("work_failures", "Other work that failed by a bug.", "kind")
 
-    # To find the series of some labels takes several times as long as to count, so that is cached.
+    # Looking up the series of some labels takes several times as long as counting, so the lookup is cached.
 
     def _times(self, name: str, what: str, buckets: Sequence[float], *labels: str) -> Callable[..., Histogram]:
         full = f"trueweave_{name}_duration_seconds"
@@ -98,22 +98,22 @@ class Metrics:
         return cache(Counter(f"trueweave_{name}", what, labels, registry=self.registry).labels)
 
     def watch(self, database: Database, loop: asyncio.AbstractEventLoop) -> _DatabaseCollector:
-        """Tell of this database, too: its pool, its standbys, and the queue in it. It is asked in this loop, when
-        metrics are."""
+        """Include metrics of this database: its pool, standbys and queue. It is queried in this loop whenever metrics
+        are requested."""
         watching = _DatabaseCollector(database, loop)
         self.registry.register(watching)
         return watching
 
     def unwatch(self, watching: Collector) -> None:
-        """Tell no longer of this database."""
+        """Stop including metrics of this database."""
         self.registry.unregister(watching)
 
     def request(self, verb: str, route: str, status: int, seconds: float) -> None:
-        """A request was answered. `route` is a pattern, not a path."""
+        """Count a request that was answered. `route` is a pattern, not a path."""
         self._requests(verb if verb in _VERBS else _OTHER, route, str(status)).observe(seconds)
 
     def heard(self, event: Event) -> None:
-        """A listener for events of ingest."""
+        """A listener that counts events of ingest."""
         match event:
             case Extracted():
                 self._documents("worked").inc()
@@ -152,7 +152,7 @@ class Metrics:
             self._spend(model, stage, charged.currency).inc(float(charged.price))
 
     def _one_of(self, label: str, name: str) -> str:
-        """This name, or that of all others where a label has many already."""
+        """This name, or "(other)" if the label already has many."""
         known = self._names.setdefault(label, set())
         if name not in known:
             if len(known) >= _MOST_NAMES:
@@ -161,14 +161,14 @@ class Metrics:
         return name
 
     def page(self, accepted: str = "") -> tuple[bytes, str]:
-        """All metrics, and the type of that, by what the caller accepts. It may take as long as the database does: not
-        for the thread of the event loop."""
+        """All metrics and their media type, in a format that the caller accepts. It may wait for the database, so it
+        must not be called in the event loop."""
         encode, media_type = choose_encoder(accepted)
         return encode(self.registry), media_type
 
 
 class _DatabaseCollector(Collector):
-    """The pool of connections, and the queue, when somebody asks."""
+    """Collects metrics of the pool, the standbys and the queue when metrics are requested."""
 
     def __init__(self, database: Database, loop: asyncio.AbstractEventLoop) -> None:
         self._database = database
@@ -177,7 +177,7 @@ class _DatabaseCollector(Collector):
         self._seen_at = -_QUEUE_FRESH
 
     def describe(self) -> Iterable[Metric]:
-        return ()  # or it would be collected when it is registered, in the very loop that it asks
+        return ()  # otherwise registering it would collect, and block the loop that runs the query
 
     def collect(self) -> Iterator[Metric]:
         stats = self._database.pool_stats()
@@ -205,7 +205,7 @@ class _DatabaseCollector(Collector):
         yield ages
 
     def _states(self) -> list[QueueState] | None:
-        """What is in the queue, with the kinds that have no job; None where the database does not say."""
+        """The state of the queue, including kinds without jobs; None if the database does not answer."""
         if time.monotonic() - self._seen_at < _QUEUE_FRESH:
             return self._seen
         asking = asyncio.run_coroutine_threadsafe(self._ask(), self._loop)
@@ -234,7 +234,7 @@ def _standby_families(states: Sequence[StandbyState]) -> Iterator[Metric]:
     )
     for one in states:
         if one.is_primary:
-            continue  # its questions are those that no standby answers
+            continue  # not a standby: it answers the questions that no standby does
         used.add_metric([one.server], float(not one.problem))
         if one.lag is not None:
             lag.add_metric([one.server], one.lag)

@@ -1,6 +1,6 @@
-"""Metrics, and whether the process lives and is ready, on a port of their own: for whoever runs it, without a key.
+"""Metrics, liveness and readiness on a separate port, for operators, without a key.
 
-It answers in threads of its own, so that it also does while the event loop is busy; /healthz tells when that hangs.
+Requests are answered in separate threads, even while the event loop is busy; /healthz fails if the event loop hangs.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from trueweave.store.postgres.db import Database
 if TYPE_CHECKING:
     from trueweave.server.metrics import Metrics
 
-_PATIENCE = 5.0  # seconds after which an event loop that does nothing is taken to hang
+_PATIENCE = 5.0  # seconds after which an unresponsive event loop counts as hung
 
 
 def check_installed() -> None:
-    """ConfigError where the library that metrics need is missing."""
+    """Raise ConfigError if the library that metrics need is not installed."""
     if find_spec("prometheus_client") is None:
         raise ConfigError('metrics need prometheus-client: pip install "trueweave[server]"')
 
 
 @contextmanager
 def metrics_at(metrics: Metrics, host: str, port: int, loop: asyncio.AbstractEventLoop) -> Iterator[int]:
-    """Answers GET /metrics, /healthz and /readyz at this address for as long as it lasts; its port. ConfigError where
-    somebody else has the address."""
+    """Serve /metrics, /healthz and /readyz at this address inside this context, and yield the port. Raises ConfigError
+    if the address cannot be listened on."""
 
     class Handler(_MetricsHandler):
         told = metrics
@@ -60,7 +60,7 @@ def metrics_at(metrics: Metrics, host: str, port: int, loop: asyncio.AbstractEve
 
 @contextmanager
 def measured_worker(settings: Settings, database: Database) -> Iterator[Listener]:
-    """Tells the metrics of what is worked inside, where the settings have a port for that; a listener that counts."""
+    """Serve metrics of the work inside this context, if the settings have a port for them, and yield a listener."""
     if settings.metrics_port is None:
         yield ignore
         return
@@ -76,7 +76,7 @@ def measured_worker(settings: Settings, database: Database) -> Iterator[Listener
 class _MetricsHandler(BaseHTTPRequestHandler):
     told: Metrics
     watched: asyncio.AbstractEventLoop
-    timeout = 10  # seconds that a caller has to say what it wants
+    timeout = 10  # seconds for a client to send its request
 
     def do_GET(self) -> None:
         path = self.path.partition("?")[0]
@@ -96,7 +96,7 @@ class _MetricsHandler(BaseHTTPRequestHandler):
         answered = threading.Event()
         try:
             self.watched.call_soon_threadsafe(answered.set)
-        except RuntimeError:  # it is closed
+        except RuntimeError:  # the loop is closed
             return False
         return answered.wait(_PATIENCE)
 

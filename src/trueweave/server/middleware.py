@@ -1,6 +1,6 @@
-"""The middleware: every request gets an id, is identified by its key, bounded in size, logged, and audited if need be.
+"""The middleware: gives each request an id, identifies its caller, limits its size, logs it, and audits it if needed.
 
-It stands before all else, so that nothing of a body is read for a caller who is not known.
+It comes before everything else, so that no body is processed for an unknown caller.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ _log = logging.getLogger("trueweave.server.requests")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _REFUSED = (401, 403)
 _LINGER, _LINGER_SECONDS = 8 * 2**20, 2.0
-_HANG_UP = {"Connection": "close"}  # so that a body without end is not listened to
+_HANG_UP = {"Connection": "close"}  # so that the server does not have to receive an endless body
 _HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "private, no-cache"}
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Bytes that a body may have: of JSON, of JSON with the texts of documents, and of an upload; values (members of
-    objects and lists) that JSON may have; requests that a key may have under way, and may make a minute."""
+    """Maximum bytes in a body (`body` for JSON, `texts` for JSON with texts of documents, `upload` for files), maximum
+    values in JSON (members of objects and lists), and maximum requests of a key at once and per minute."""
 
     body: int = 4 * 2**20
     texts: int = 16 * 2**20
@@ -62,7 +62,7 @@ class Limits:
 
     @classmethod
     def of(cls, settings: Settings) -> Limits:
-        """Those of the settings."""
+        """The limits in the settings."""
         return cls(
             upload=settings.max_upload_bytes,
             at_once=settings.key_requests_at_once,
@@ -71,8 +71,7 @@ class Limits:
 
 
 class AccessMiddleware:
-    """An application behind the middleware. Without `authenticated`, requests from this machine need no key until a key
-    is made."""
+    """Wraps an application. Without `authenticated`, requests from this machine need no key until a key is created."""
 
     def __init__(
         self,
@@ -108,7 +107,7 @@ class AccessMiddleware:
                 status = message["status"]
                 sent = MutableHeaders(scope=message)
                 sent["X-Request-Id"] = request_id
-                if status == 500:  # uvicorn closes the connection after a bug, when the next request may be on its way
+                if status == 500:  # uvicorn closes the connection after a bug, so clients must not reuse it
                     sent["Connection"] = "close"
                 for name, value in _HEADERS.items():
                     sent.setdefault(name, value)
@@ -133,7 +132,7 @@ class AccessMiddleware:
                 return
             async with self._metered(caller):
                 bounded = self._bounded(scope, receive)
-                if scope["method"] == "GET" and not _has_body(headers):  # a write may be half done, and ends by itself
+                if scope["method"] == "GET" and not _has_body(headers):  # a write is not cancelled half-way
                     await while_connected(self._app, scope, bounded, answer)
                 else:
                     await self._app(scope, bounded, answer)
@@ -229,7 +228,7 @@ def _has_body(headers: Headers) -> bool:
 
 
 async def _drain(receive: Receive) -> None:
-    """Let a little of a body that is not wanted pass, as who is still sending does not hear why it was refused."""
+    """Discard some of an unwanted body: a client that is still sending would not read why it was refused."""
     seen = 0
     with suppress(TimeoutError):
         async with asyncio.timeout(_LINGER_SECONDS):

@@ -1,4 +1,4 @@
-"""Serving without authentication (`--no-auth`): to programs on this machine, until the first key is made."""
+"""Serving without authentication (`--no-auth`): to programs on this machine, until the first key is created."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _log = logging.getLogger(__name__)
 _AUTHORITY = re.compile(r"(?P<host>\[[0-9a-f:.]+\]|[0-9a-z.-]+)(?::(?P<port>[0-9]{1,5}))?")
 _PORTS = {"http": 80, "https": 443}
 _PROXY_HEADERS = frozenset({"forwarded", "via", "x-real-ip"})
-_SAME_SITE = frozenset({"same-origin", "none"})  # "same-site" includes pages of other ports of this machine
+_SAME_SITE = frozenset({"same-origin", "none"})  # "same-site" includes pages served from other ports of this machine
 
 
 class NoAuth:
-    """Whether this process still serves without authentication. Once a valid key was seen, it never does again."""
+    """Whether this process still serves without authentication. Once it has seen a valid key, it never does again."""
 
     def __init__(self) -> None:
         self._has_ended = False
 
     async def is_in_force(self, database: Database) -> bool:
-        """Whether no valid key exists. Each request asks the database, as another process may make the first key."""
+        """Whether no valid key exists. Each request queries the database: another process may create the first key."""
         if not self._has_ended:
             with translated():
                 self._has_ended = await api_keys.any_valid(database)
@@ -38,10 +38,10 @@ class NoAuth:
 
 
 def check_local(scope: Scope, headers: Headers) -> None:
-    """Refusal unless the request comes directly from a program on this machine, or from a page of this very server.
+    """Raise Refusal unless the request comes directly from a program on this machine, or from a page of this server.
 
-    A web page of another origin can send requests to loopback addresses, and a proxy on this machine makes those of
-    others look local.
+    A web page of another origin can send requests to loopback addresses, and a proxy on this machine makes remote
+    requests look local.
     """
     if not _is_direct(scope, headers):
         raise _refusal("This request came through a proxy or from another machine.")
@@ -56,14 +56,14 @@ def _is_direct(scope: Scope, headers: Headers) -> bool:
     server, client = scope.get("server"), scope.get("client")
     if not (server and client and is_loopback(server[0]) and is_loopback(client[0])):
         return False
-    if scope["http_version"] == "1.0":  # spoken by proxies that are configured to add no header, such as nginx
+    if scope["http_version"] == "1.0":  # used by proxies, such as nginx, that may add no header
         return False
     names = {name.lower() for name in headers}
     return names.isdisjoint(_PROXY_HEADERS) and not any(name.startswith("x-forwarded-") for name in names)
 
 
 def _own(scope: Scope) -> set[tuple[str, int]]:
-    """Host and port as clients may write them for the socket that this request arrived at."""
+    """The host and port pairs that clients may use for the socket that received this request."""
     host, port = scope["server"]
     return {(f"[{host}]" if ":" in host else host, port), ("localhost", port)}
 
@@ -77,7 +77,7 @@ def _is_own_origin(scope: Scope, headers: Headers, host: tuple[str, int]) -> boo
 
 
 def _authority(given: list[str], scheme: str) -> tuple[str, int] | None:
-    """Host and port of HOST, HOST:PORT or [HOST]:PORT; None where there is not exactly one."""
+    """Host and port of HOST, HOST:PORT or [HOST]:PORT; None unless exactly one is given."""
     found = _AUTHORITY.fullmatch(given[0].lower()) if len(given) == 1 else None
     return (found["host"], int(found["port"] or _PORTS[scheme])) if found and scheme in _PORTS else None
 

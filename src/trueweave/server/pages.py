@@ -1,4 +1,4 @@
-"""Pages: lists in parts, each with a cursor to the next, which only the same list of the same workspace takes."""
+"""Pages of lists, each with a cursor to the next. A cursor is only valid for the same list of the same workspace."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ from trueweave.server.problems import Refusal
 T = TypeVar("T")
 P = TypeVar("P")
 
-_MOST, _MOST_EXACT = 2**63, 2**53  # of a bigint, and of a float that is still exact
-_FIRST, _LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)  # of rows that Trueweave has written
+_MOST, _MOST_EXACT = 2**63, 2**53  # limits of a bigint, and of integers that a float holds exactly
+_FIRST, _LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)  # of times that Trueweave writes
 
 
 class ListPage(BaseModel, Generic[T]):
-    """Part of a list."""
+    """A page of a list."""
 
     items: list[T]
     next: str | None = Field(default=None, description="The cursor of the next page; null on the last one.")
 
 
 class Pager(Generic[P]):
-    """The cursors of one list: which it is, of which workspace, and narrowed by what. A position is of type `kind`.
+    """Makes and reads the cursors of one list. `what` identifies the list: its name, workspace and filters. A position
+    is of type `kind`.
 
-    A cursor is not signed: it can say no more than where to go on in a list that its caller may read anyway.
+    A cursor is not signed: it only gives a position in a list that its caller may read anyway.
     """
 
     def __init__(self, kind: Any, *what: object) -> None:
@@ -40,7 +41,7 @@ class Pager(Generic[P]):
         self._tag = hashlib.sha256(json.dumps([str(one) for one in what]).encode()).hexdigest()[:16]
 
     def position(self, cursor: str) -> P | None:
-        """Where a page begins; None is at the first. A cursor of another list is refused."""
+        """The position before a page; None for the first page. Raises Refusal for a cursor of another list."""
         if not cursor:
             return None
         try:
@@ -50,7 +51,7 @@ class Pager(Generic[P]):
                 if _is_storable(position) and self._cursor(position) == cursor:
                     return position
         except (ValueError, TypeError, OverflowError, RecursionError):  # a ValidationError is a ValueError
-            pass  # it is none of ours
+            pass  # not one of our cursors
         raise Refusal(
             400,
             "invalid_cursor",
@@ -59,7 +60,7 @@ class Pager(Generic[P]):
         )
 
     def page(self, found: Sequence[Any], limit: int, position: Callable[[Any], P]) -> dict[str, Any]:
-        """A page of what was found, of which there is one more than the limit where there is another page."""
+        """A page of at most `limit` items. There is another page if `found` has one item more than that."""
         items = list(found[:limit])
         return {"items": items, "next": self._cursor(position(items[-1])) if len(found) > limit else None}
 

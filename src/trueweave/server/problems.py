@@ -1,7 +1,7 @@
-"""Problems: every error as application/problem+json (RFC 9457), with a code, a sentence and what to do next.
+"""Turns every error into application/problem+json (RFC 9457), with a code, a sentence and what to do next.
 
-What went wrong inside, such as in the database or at a model's server, is told to the log alone: its messages name
-addresses and files that are no caller's business.
+Internal errors, such as those of the database or a model's server, are only logged: their messages name addresses and
+files that callers must not see.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class FieldProblem(BaseModel):
 
 
 class ProblemBody(BaseModel):
-    """What went wrong, to what, and what to do next."""
+    """An error: what went wrong, and what to do next."""
 
     type: str = Field(description="A name of the kind of problem that does not change.")
     title: str
@@ -52,7 +52,7 @@ class ProblemBody(BaseModel):
 
 
 class Refusal(HTTPException):
-    """A request that is refused for a reason of the server's own."""
+    """Raised to refuse a request, with a code and a next step."""
 
     def __init__(
         self, status: int, code: str, detail: str, next_step: str = "", headers: dict[str, str] | None = None
@@ -64,8 +64,8 @@ class Refusal(HTTPException):
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """How a class of errors is answered. A `detail` is shown in place of the message, which is logged. With
-    `to_operator`, an administrator of all workspaces sees the message."""
+    """The response for a class of errors. A `detail` is shown in place of the message. With `to_operator`, an
+    administrator of all workspaces still sees the message."""
 
     status: int
     code: str
@@ -137,7 +137,7 @@ KINDS: dict[type[TrueweaveError], _Kind] = {
     errors.StoreUnavailable: _Kind(503, "store_unavailable", _LATER, "A store of copies did not answer."),
     errors.ProjectionMissing: _Kind(503, "copy_missing", _IN_LOG, "A store has no complete copy of the workspace."),
     errors.ProjectionBehind: _Kind(503, "copy_behind", _LATER, "A store's copy of the workspace is behind."),
-    # A server that asks another has to say so; this one asks none.
+    # Only a server that calls other Trueweave servers could raise these, and this one does not.
     errors.ServerError: _Kind(502, "server_failed", _IN_LOG, "Another server could not do what was asked."),
     errors.ServerUnavailable: _Kind(503, "server_unavailable", _LATER, "Another server did not answer."),
     errors.AccessDenied: _Kind(502, "server_failed", _IN_LOG, "Another server refuses the key of this one."),
@@ -158,7 +158,7 @@ _CODES = {
 
 
 def problem_of(error: Exception, request_id: str = "") -> ProblemBody:
-    """An error as a problem. What must not be shown is in the log."""
+    """The problem body for an error. What callers must not see is logged instead."""
     match error:
         case TrueweaveError():
             kind = KINDS[next(one for one in type(error).__mro__ if one in KINDS)]
@@ -208,7 +208,8 @@ def _field(error: Any) -> FieldProblem:
 
 
 def response_of(error: Exception, request_id: str = "", *, path: str = "") -> JSONResponse:
-    """The response to a request that failed. Clients of OpenAI and Ollama look for what is wrong under `error`, too."""
+    """The response to a failed request. On the paths of OpenAI's and Ollama's protocols it also has `error`, where
+    their clients look for the message."""
     found = problem_of(error, request_id)
     body = found.model_dump()
     told = f"{found.detail} ({found.code})"
@@ -218,19 +219,19 @@ def response_of(error: Exception, request_id: str = "", *, path: str = "") -> JS
         body["error"] = told
     headers = dict(getattr(error, "headers", None) or {})
     if not isinstance(error, TrueweaveError | HTTPException | RequestValidationError):
-        headers["Connection"] = "close"  # as uvicorn closes it after an exception, and the next request would be lost
+        headers["Connection"] = "close"  # uvicorn closes it after an exception, so clients must not reuse it
     if found.status == 503 or getattr(error, "retry_after", None):
         headers.setdefault("Retry-After", str(max(1, round(getattr(error, "retry_after", None) or 5))))
     return JSONResponse(body, found.status, headers, MEDIA_TYPE)
 
 
 def request_id_of(request: Request) -> str:
-    """The id of a request, which the middleware gave it."""
+    """The id that the middleware gave a request."""
     return str(getattr(request.state, "request_id", ""))
 
 
 def install(app: FastAPI) -> None:
-    """Have an application answer all errors as problems."""
+    """Make an application return all errors as problems."""
 
     async def answer(request: Request, error: Exception) -> JSONResponse:
         return response_of(error, request_id_of(request), path=request.url.path)
@@ -247,7 +248,7 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
 
 
 def add_schemas(openapi: dict[str, Any]) -> None:
-    """Add the form of problems to a description of the server."""
+    """Add the schema of problems to an OpenAPI document."""
     schema = ProblemBody.model_json_schema(ref_template="#/components/schemas/{model}")
     known = openapi.setdefault("components", {}).setdefault("schemas", {})
     known |= schema.pop("$defs", {})

@@ -1,4 +1,4 @@
-"""Reading uploads: so many at once, shared fairly between callers, each within limits, and until its caller leaves."""
+"""Slots for reading uploads, shared fairly between callers, with limits on reading each upload."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from contextlib import asynccontextmanager
 from trueweave.core.settings import Settings
 from trueweave.ingest.reading_limits import ReadingLimits, limited
 
-_TIMES_UPLOAD = 10  # what an upload may unpack to, unless the settings say otherwise
+_TIMES_UPLOAD = 10  # default maximum of the unpacked size, as a multiple of the upload limit
 
 
 class UploadReaders:
-    """Places for reading uploads. A caller has half of them at most; a free one goes to the caller with the fewest, and
-    among these to the one that has waited longest."""
+    """Slots for reading uploads. A caller gets at most half of them. A free slot goes to the caller with the fewest,
+    and on a tie to the one that has waited longest."""
 
     def __init__(self, settings: Settings) -> None:
         self._most = settings.uploads_at_once
@@ -26,7 +26,7 @@ class UploadReaders:
 
     @asynccontextmanager
     async def one(self, caller: str) -> AsyncIterator[None]:
-        """A place for one upload of a caller. What is read in here is read within limits, and stopped at the end."""
+        """A slot for one upload of a caller. Reading inside this context is limited, and stops at its end."""
         await self._enter(caller)
         try:
             with limited(ReadingLimits(self._unpacked, self._seconds)):
@@ -43,7 +43,7 @@ class UploadReaders:
         except asyncio.CancelledError:
             if turn.cancelled():
                 self._waiting.remove((caller, turn))
-            else:  # the place was given at the same moment
+            else:  # the slot was granted at the same moment
                 self._leave(caller)
             raise
 
@@ -54,7 +54,7 @@ class UploadReaders:
         self._give()
 
     def _give(self) -> None:
-        """Give free places to those that wait."""
+        """Give free slots to waiting uploads."""
         while self._under_way.total() < self._most:
             fewest = [
                 (self._under_way[caller], place)

@@ -19,7 +19,7 @@ _SWITCH_SECONDS = 0.001
 
 
 def check_installed() -> None:
-    """ConfigError where the libraries of the server are missing."""
+    """Raise ConfigError if libraries that the server needs are not installed."""
     needed = {
         "fastapi": "fastapi",
         "httptools": "httptools",
@@ -34,8 +34,8 @@ def check_installed() -> None:
 
 
 def check_no_auth(settings: Settings, host: str, *, has_keys: bool) -> None:
-    """ConfigError where the server must not run without authentication: callers can show keys or tokens, or the address
-    is not one of this machine alone."""
+    """Raise ConfigError if the server must not run without authentication: there are keys or an identity provider, or
+    the address is not a loopback address."""
     from trueweave.server.loopback import is_loopback
 
     if not is_loopback(host):
@@ -52,12 +52,12 @@ def check_no_auth(settings: Settings, host: str, *, has_keys: bool) -> None:
 
 
 def run(settings: Settings, sockets: list[socket], *, authenticated: bool, works: bool) -> None:
-    """Serve on these bound sockets until a signal comes.
+    """Serve on these bound sockets until a signal arrives.
 
-    Then it is not ready for `drain_seconds` and still answers. After that it takes no connections any more, and ends
-    within `shutdown_seconds`: see `Shutdown`. A second signal ends the wait.
+    For `drain_seconds` after that, it reports that it is not ready but still answers. Then it accepts no more
+    connections, and ends within `shutdown_seconds`: see `Shutdown`. A second signal skips the wait.
 
-    It runs on uvloop and httptools, which the extra `server` brings, where they are to be had.
+    It runs on httptools, and on uvloop if that is installed; the extra `server` includes both.
     """
     with asyncio.Runner(loop_factory=_new_loop) as runner:
         runner.run(_serve(settings, sockets, authenticated=authenticated, works=works))
@@ -87,8 +87,8 @@ async def _serve(settings: Settings, sockets: list[socket], *, authenticated: bo
         access_log=False,  # the middleware logs requests
         server_header=False,
         http=protocol_for(settings),
-        proxy_headers=False,  # who calls is known by the key, never by an address
-        timeout_graceful_shutdown=app.shutdown.grace,  # type: ignore[arg-type]  # any number of seconds will do
+        proxy_headers=False,  # callers are identified by key, never by address
+        timeout_graceful_shutdown=app.shutdown.grace,  # type: ignore[arg-type]  # a float works, too
         lifespan="on",
     )
 
@@ -99,21 +99,21 @@ async def _serve(settings: Settings, sockets: list[socket], *, authenticated: bo
                 super(_Server, self).handle_exit(sig, frame)
 
             is_first = not app.shutdown.stopping.is_set()
-            app.shutdown.stopping.set()  # the worker begins nothing more, and streams that would go on for long end
+            app.shutdown.stopping.set()  # the worker starts no more jobs, and long-lived streams end
             if is_first and settings.drain_seconds:
                 loop.call_soon_threadsafe(loop.call_later, settings.drain_seconds, leave)
             else:
                 leave()
 
     loop = asyncio.get_running_loop()
-    # One slow upload or comparison of names takes a thread for as long as it runs, and others need one for a moment.
-    sys.setswitchinterval(_SWITCH_SECONDS)  # the loop waits less for threads that compute
+    # A slow upload or comparison of names occupies a thread while it runs, and other requests need one briefly.
+    sys.setswitchinterval(_SWITCH_SECONDS)  # so that the loop waits less for computing threads
     loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="trueweave"))
     with ExitStack() as listening:
         if settings.metrics_port is not None:
             place = metrics_at(app.metrics, settings.metrics_host, settings.metrics_port, loop)
             listening.enter_context(place)
-        # The program itself is no garbage: a full collection would look through all of it in the middle of a question.
+        # Exclude the program's own objects from garbage collection, which would scan them during a question.
         gc.collect()
         gc.freeze()
         await _Server(config).serve(sockets)

@@ -1,4 +1,4 @@
-"""What all requests of one server share."""
+"""Services shared by all requests of one server."""
 
 from __future__ import annotations
 
@@ -36,31 +36,31 @@ from trueweave.store.postgres.money import caller_usage
 from trueweave.store.postgres.public_errors import translated
 
 _log = logging.getLogger(__name__)
-_KEY_FRESH = 5.0  # seconds for which a key that was looked up is taken to be valid
-_UNKNOWN_FRESH = 60.0  # seconds for which a key that was not found is not looked up again
+_KEY_FRESH = 5.0  # seconds for which a valid key is cached
+_UNKNOWN_FRESH = 60.0  # seconds for which an unknown key is cached
 _KEYS = 10_000
 _ENTRIES = 10_000
 _AT_ONCE = 500
-_OF_ADDRESS, _OF_ALL = 20, 600  # requests without a valid key that are written in a minute
+_OF_ADDRESS, _OF_ALL = 20, 600  # requests without a valid key in the audit log per minute: of one address, and in all
 _PRUNE_EVERY = 3600.0
 
 
 class KnownKeys:
-    """Keys that were shown lately, so that not every request asks the database.
+    """Caches recently used keys, so that not every request queries the database.
 
-    A token that was not found is remembered, too. That keeps no new key from working: its secret is random, so nobody
-    can have shown it before it was made. Tokens that were never shown are looked up together, one transaction at a
-    time, however many arrive.
+    Unknown keys are cached, too. That cannot block a new key: its secret is random, so nobody can have sent it before
+    it was created. Keys that are not cached are looked up in batches, one transaction at a time, however many arrive.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._known: OrderedDict[bytes, tuple[ValidKey, float]] = OrderedDict()  # by hashes: no secret is kept here
+        self._known: OrderedDict[bytes, tuple[ValidKey, float]] = OrderedDict()  # by hash, so that no secret is stored
         self._unknown: OrderedDict[bytes, float] = OrderedDict()
         self._look_up = Batcher[str, ValidKey | None](lambda tokens: api_keys.find(database, tokens), pause=0)
 
     async def find(self, token: str) -> ValidKey | None:
-        """Whose key this is; None where it may not be used. One that was revoked a few seconds ago may still count."""
+        """The key that this token belongs to; None if it is not valid. A key revoked seconds ago may still be
+        accepted."""
         if not api_keys.is_key(token):
             return None
         hashed, now = hashlib.sha256(token.encode()).digest(), time.monotonic()
@@ -82,20 +82,20 @@ class KnownKeys:
         return valid
 
     def forget(self, prefix: str) -> None:
-        """Look this key up again when it is next shown."""
+        """Remove this key from the cache."""
         for hashed in [hashed for hashed, (key, _) in self._known.items() if key.prefix == prefix]:
             del self._known[hashed]
 
 
 class Readiness:
-    """Whether the database answers. One question to it is under way at a time, however often that is asked."""
+    """Checks whether the database answers. Concurrent checks share one query."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._asking: asyncio.Task[bool] | None = None
 
     async def check(self, patience: float) -> None:
-        """DatabaseError where the database does not answer in so many seconds, or cannot be worked with."""
+        """Raise DatabaseError if the database does not answer within `patience` seconds, or cannot be used."""
         asking = self._asking
         if asking is None or asking.done():
             asking = self._asking = asyncio.create_task(api_keys.any_valid(self._database))
@@ -106,17 +106,17 @@ class Readiness:
             await asking
 
     async def aclose(self) -> None:
-        """Wait for no answer any longer."""
+        """Cancel a check in progress."""
         if self._asking is not None:
             self._asking.cancel()
             await asyncio.gather(self._asking, return_exceptions=True)
 
 
 class AuditLog:
-    """Writes down what was written and what was refused, in batches beside the requests themselves.
+    """Records writes and refused requests, in batches in the background.
 
-    Anybody can make a request without a valid key. Of these the first of each address and minute are written, and the
-    others are counted in the log of the process.
+    Anybody can send a request without a valid key. Only the first ones of each address and minute are recorded; the
+    others are counted in the process log.
     """
 
     def __init__(self, database: Database, kept: timedelta, now: Callable[[], float] = time.monotonic) -> None:
@@ -129,14 +129,14 @@ class AuditLog:
         self._left_out = 0
 
     def add(self, entry: AuditEntry) -> None:
-        """Write this down soon. Where the database cannot keep up, it goes to the log of the process instead."""
+        """Queue an entry. If the database cannot keep up, it goes to the process log instead."""
         try:
             self._waiting.put_nowait(entry)
         except asyncio.QueueFull:
             _log.error("the audit log is full: %s", entry, extra={"event": "audit.lost"})
 
     def add_unauthorized(self, entry: AuditEntry, address: str) -> None:
-        """Write down a request without a valid key, if it is one of the first of its address in this minute."""
+        """Record a request without a valid key, unless its address or the server is over the limit for this minute."""
         if (minute := int(self._now() // 60)) != self._minute:
             self._minute = minute
             self._unauthorized.clear()
@@ -154,7 +154,7 @@ class AuditLog:
             self._left_out = 0
 
     async def run(self) -> None:
-        """Write what comes, until this is cancelled; and prune."""
+        """Write queued entries until cancelled, and prune old ones."""
         pruned = -_PRUNE_EVERY
         while True:
             first = await self._waiting.get()
@@ -165,7 +165,7 @@ class AuditLog:
                 await self._try(caller_usage.prune(self._database, self._kept))
 
     async def flush(self) -> None:
-        """Write all that waits."""
+        """Write all queued entries."""
         self._tell_left_out()
         while some := self._rest():
             await self._write(some)
@@ -193,7 +193,7 @@ class AuditLog:
 
 @dataclass(frozen=True)
 class Services:
-    """The database, the open workspaces, the keys, the tokens if they are taken, and the logs of one server."""
+    """The services of one server. `tokens` is None if no identity provider is configured."""
 
     settings: Settings
     database: Database
@@ -213,7 +213,7 @@ class Services:
 async def opened_services(
     settings: Settings, metrics: Metrics, shutdown: Shutdown, *, works: bool
 ) -> AsyncIterator[Services]:
-    """What a server needs, open for as long as it runs. With `works`, it works documents that wait, too."""
+    """Open the services of a server for as long as it runs. With `works`, it also runs a worker."""
     async with opened_database(settings) as database, ModelFactory(database, settings.lease) as models:
         services = Services(
             settings,
@@ -248,7 +248,7 @@ async def opened_services(
             await services.audit.flush()
             if working:
                 await asyncio.wait((working,), timeout=shutdown.grace_left)
-                working.cancel()  # jobs that have not ended go back to the queue
+                working.cancel()  # unfinished jobs go back to the queue
                 await asyncio.gather(working, return_exceptions=True)
             await services.readiness.aclose()
             if services.tokens:

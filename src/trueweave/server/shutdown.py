@@ -1,4 +1,4 @@
-"""How a server that is told to stop ends in time, whatever hangs."""
+"""Makes sure that a server stops in time, even if something hangs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import time
 
 _log = logging.getLogger(__name__)
 
-_CLOSING = 5.0  # seconds, of those that a server has to stop, for closing what it has open
+_CLOSING = 5.0  # seconds of the shutdown time that are reserved for closing connections
 
 
 class Shutdown:
-    """The time that a server has to stop. Requests and jobs under way may use most of it, and are cancelled then; in
-    the rest connections are closed. `stopping` is set as soon as the server is told to stop."""
+    """The time limit for stopping a server. Requests and jobs in progress may use most of it and are then cancelled;
+    the rest is for closing connections. `stopping` is set as soon as the server starts to stop."""
 
     def __init__(self, seconds: float) -> None:
         self.stopping = asyncio.Event()
@@ -26,19 +26,19 @@ class Shutdown:
         self._timer: threading.Timer | None = None
 
     def begin(self) -> None:
-        """Count from now on, unless this was called before."""
+        """Start the clock, unless it is already running."""
         if self._began is None:
             self._began = time.monotonic()
 
     @property
     def grace_left(self) -> float:
-        """Seconds that what is under way has left."""
+        """Seconds left for requests and jobs in progress."""
         spent = 0.0 if self._began is None else time.monotonic() - self._began
         return max(0.0, self.grace - spent)
 
     def enforce(self) -> None:
-        """End the process when its time is over, even if tasks cannot be cancelled because a database does not answer.
-        Others take over what it was doing when its lease ends."""
+        """End the process when its time is up, even if tasks cannot be cancelled because a database does not answer.
+        Other processes take over its work when its lease expires."""
         if self._timer is None:
             self.begin()
             self._timer = threading.Timer(self._seconds, self._end)

@@ -1,6 +1,6 @@
-"""The public keys that an identity provider signs tokens with: found by its discovery document, and kept for a while.
+"""The public keys of an identity provider: found through its discovery document, and cached.
 
-Whoever sends tokens with made-up key ids cannot make this server ask the provider more often than at a fixed rate.
+Requests to the provider are rate-limited, so tokens with made-up key ids cannot flood it.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from trueweave.server.loopback import is_loopback
 
 _log = logging.getLogger(__name__)
 
-_FRESH = 300.0  # seconds after which the keys are fetched again: so long one that was withdrawn is still taken
-_USABLE = 3600.0  # seconds for which they are used where the provider does not answer
+_FRESH = 300.0  # seconds after which the keys are fetched again; until then a withdrawn key is still accepted
+_USABLE = 3600.0  # seconds for which cached keys are used while the provider does not answer
 _PAUSE = 10.0  # seconds between two attempts to fetch them
-_PATIENCE = 5.0  # seconds that both documents may take together
+_PATIENCE = 5.0  # timeout in seconds for fetching both documents
 _MOST_BYTES = 2**20
 _MOST_KEYS = 100
 _RSA_BITS = 2048
@@ -33,7 +33,7 @@ _CURVES = {"P-256": ("ES256",), "P-384": ("ES384",), "P-521": ("ES512",), "Ed255
 
 
 class ProviderUnavailable(Exception):
-    """The identity provider does not answer, or not with keys, and none are known that could be used meanwhile."""
+    """The identity provider does not return keys, and no usable ones are cached."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__("the identity provider does not answer")
@@ -41,7 +41,7 @@ class ProviderUnavailable(Exception):
 
 
 class _Unusable(Exception):
-    """What the provider answered cannot be used."""
+    """The provider's response cannot be used."""
 
 
 class _SigningKey(NamedTuple):
@@ -65,8 +65,8 @@ class SigningKeys:
         self._fetching: asyncio.Task[None] | None = None
 
     async def find(self, key_id: str | None, algorithm: str) -> PyJWK | None:
-        """The key of this id for this algorithm; None where the provider has none. A token without an id is signed with
-        the only key that there is. ProviderUnavailable where that cannot be told now."""
+        """The key with this id for this algorithm; None if the provider has none. Without an id, the provider must have
+        exactly one key for the algorithm. Raises ProviderUnavailable if the keys cannot be fetched."""
         found = self._known(key_id, algorithm)
         if found is None or self._now() - self._read > _FRESH:
             await self._renew()
@@ -76,7 +76,7 @@ class SigningKeys:
         return found
 
     async def aclose(self) -> None:
-        """Wait for no answer any longer."""
+        """Cancel a fetch in progress."""
         if self._fetching:
             self._fetching.cancel()
             await asyncio.gather(self._fetching, return_exceptions=True)
@@ -90,8 +90,8 @@ class SigningKeys:
         return fitting[0] if len(fitting) == 1 else None
 
     async def _renew(self) -> None:
-        """Fetch the keys again, unless that was tried a moment ago. All who need them wait for one attempt; nobody
-        does while a provider that failed is tried again and the keys from before are usable."""
+        """Fetch the keys again, unless that was tried a moment ago. Concurrent callers wait for the same attempt. If
+        the last attempt failed and the cached keys are still usable, nobody waits."""
         if self._fetching is None or self._fetching.done():
             if self._now() - self._tried < _PAUSE:
                 return
@@ -147,7 +147,7 @@ class SigningKeys:
 
 
 def is_safe(url: str) -> bool:
-    """Whether nobody on the way can change what is fetched from here: it is https, or of this machine."""
+    """Whether responses from this URL cannot be changed in transit: it uses https or a loopback address."""
     try:
         place = urlsplit(url)
     except ValueError:
@@ -157,7 +157,7 @@ def is_safe(url: str) -> bool:
 
 
 def _algorithms_of(key: dict[str, Any]) -> frozenset[str]:
-    """What a published key may be used for: never anything with a shared secret."""
+    """The algorithms that a published key may be used with, never one with a shared secret."""
     match key.get("kty"):
         case "RSA":
             fitting = frozenset(_RSA)
@@ -170,7 +170,7 @@ def _algorithms_of(key: dict[str, Any]) -> frozenset[str]:
 
 
 async def _json(client: httpx2.AsyncClient, url: str) -> dict[str, Any]:
-    """A JSON object of bounded size, from here and from nowhere that it is redirected to."""
+    """Fetch a JSON object of bounded size. Redirects are not followed."""
     headers = {"accept": "application/json", "accept-encoding": "identity"}
     async with client.stream("GET", url, headers=headers, follow_redirects=False) as response:
         if response.status_code != 200 or "content-encoding" in response.headers:

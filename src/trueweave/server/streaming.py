@@ -1,4 +1,4 @@
-"""Server-sent events, and callers who leave: what was begun for them ends."""
+"""Server-sent events, and cancelling work when the caller disconnects."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ T = TypeVar("T")
 MEDIA_TYPE = "text/event-stream"
 LINES_TYPE = "application/x-ndjson"
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-_QUIET = 15.0  # seconds after which a comment is sent, so that nobody between takes the stream for dead
+_QUIET = 15.0  # seconds of silence after which a comment is sent, so that no proxy closes the stream
 
 
 def event(name: str, data: object) -> bytes:
-    """One event. JSON has no line ends."""
+    """One event. Its JSON is on one line."""
     told = json.dumps(jsonable_encoder(data), ensure_ascii=False)
     return (f"event: {name}\n" if name else "").encode() + f"data: {told}\n\n".encode(errors="replace")
 
 
 class EventStream(Response):
-    """A response that is written as its pieces come. The pieces end with it: also when the caller leaves before."""
+    """A response that sends pieces as they arrive. The generator is closed at the end, or when the caller
+    disconnects."""
 
     media_type = MEDIA_TYPE
     sign_of_life = b": \n\n"
@@ -78,7 +79,7 @@ class EventStream(Response):
 
 
 class AnswerLines(EventStream):
-    """The same in lines of JSON, which have no comments."""
+    """The same as JSON lines, which cannot contain comments."""
 
     media_type = LINES_TYPE
     sign_of_life = b""
@@ -89,7 +90,7 @@ async def _next(pieces: AsyncGenerator[bytes, None]) -> bytes:
 
 
 async def _left(receive: Receive) -> None:
-    """Returns when the caller is gone."""
+    """Return when the caller has disconnected."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
@@ -133,7 +134,7 @@ async def _whole_body(receive: Receive) -> list[Message]:
 
 
 async def while_there(request: Request, act: Coroutine[Any, Any, T]) -> T:
-    """What `act` gives, which is ended when the caller leaves before."""
+    """The result of `act`, which is cancelled if the caller disconnects first."""
     acting = asyncio.create_task(act)
     leaving = asyncio.create_task(_left(request.receive))
     try:

@@ -1,6 +1,6 @@
-"""How much one key may ask of this server: so many requests at once, so many a minute, and so many questions at once.
+"""Limits per key on this server: concurrent requests, requests per minute, and concurrent questions.
 
-Each server counts by itself. Behind a balancer a key may ask as much of each of them.
+Each server counts separately: behind a load balancer, the limits apply to each of them.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from math import ceil
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.server.problems import Refusal
 
-_MOST_KEYS = 10_000  # that are remembered while they ask nothing
+_MOST_KEYS = 10_000  # remembered while idle
 
 
 @dataclass
 class _Usage:
-    """What a key has asked lately: requests under way, and how many it may begin at `since`."""
+    """Recent use of a key: requests in progress, and how many more it could start at `since`."""
 
     under_way: int
     left: float
@@ -28,8 +28,8 @@ class _Usage:
 
 
 class Throttle:
-    """Limits on each caller, by its id. A caller may begin a minute's requests at once, and then as fast as they come
-    again (a token bucket)."""
+    """Limits for each caller, by id. It is a token bucket: a caller may start a minute's requests at once, and then
+    only as fast as the bucket refills."""
 
     def __init__(self, at_once: int, per_minute: int | None, now: Callable[[], float] = time.monotonic) -> None:
         self._at_once = at_once
@@ -39,7 +39,7 @@ class Throttle:
 
     @contextmanager
     def request(self, caller: str) -> Iterator[None]:
-        """One request of a caller, for as long as it takes. Refusal where the caller has asked too much."""
+        """Count one request of a caller inside this context. Raises Refusal if the caller has reached a limit."""
         usage = self._refilled(caller)
         if usage.under_way >= self._at_once:
             raise _too_many(f"This key has {usage.under_way:,} requests in progress, which is its maximum.", 1)
@@ -68,7 +68,7 @@ class Throttle:
 
 
 class Questions:
-    """Questions that are under way: of each caller, and in each workspace, by what its settings say."""
+    """Limits concurrent questions of each caller, and of each workspace according to its settings."""
 
     def __init__(self, of_caller: int | None) -> None:
         self._of_caller = of_caller
@@ -76,7 +76,7 @@ class Questions:
 
     @contextmanager
     def one(self, caller: str, trueweave: AsyncTrueweave) -> Iterator[None]:
-        """One question, for as long as it takes. Refusal where as many as there may be are under way."""
+        """Count one question inside this context. Raises Refusal if the maximum is already in progress."""
         workspace, in_workspace = trueweave.workspace.id, trueweave.settings.workspace_questions_at_once
         for whose, who, most in (("This key", caller, self._of_caller), ("This workspace", workspace, in_workspace)):
             if most is not None and self._under_way[who] >= most:

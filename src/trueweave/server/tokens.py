@@ -1,4 +1,4 @@
-"""Tokens of an identity provider (OpenID Connect): whose they are, and what their claims allow."""
+"""Checks tokens of an identity provider (OpenID Connect) and reads from their claims who calls and what is allowed."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ SCOPE_PREFIX = "trueweave:"
 
 _log = logging.getLogger(__name__)
 _LEEWAY = 30.0  # seconds by which the clocks of two machines may differ
-_FRESH = 5.0  # seconds for which a token that was checked is taken to be valid
+_FRESH = 5.0  # seconds for which a checked token is trusted without another check
 _MOST = 10_000
 _LONGEST = 16 * 2**10
-_LONGEST_SUBJECT = 255  # of the standard
+_LONGEST_SUBJECT = 255  # the limit in the standard
 _MOST_NAMES = 1000
 _NAME = 200
 _FAR = 2**53  # seconds
 
 
 class ValidToken(NamedTuple):
-    """Who has shown a token that may be used now. `id` is issuer and subject; no key has such a prefix."""
+    """The caller that a valid token identifies. `id` is issuer and subject; it cannot equal the prefix of a key."""
 
     id: str
     name: str
@@ -47,7 +47,7 @@ class ValidToken(NamedTuple):
 
 
 class _Claimed(NamedTuple):
-    """What a token says: who, with which scope, for which workspaces by name (None is all), and until when."""
+    """The claims of a token: subject, scope, workspaces by name (None means all) and expiry."""
 
     subject: str
     scope: KeyScope | None
@@ -56,7 +56,7 @@ class _Claimed(NamedTuple):
 
 
 def check_provider(settings: Settings) -> None:
-    """ConfigError where the settings name an identity provider whose tokens could not be checked."""
+    """Raise ConfigError if the settings name an identity provider whose tokens cannot be checked safely."""
     if settings.oidc_issuer is None:
         return
     if not is_safe(settings.oidc_issuer):
@@ -72,7 +72,7 @@ def check_provider(settings: Settings) -> None:
 
 
 class Tokens:
-    """Checks tokens of the provider of the settings. One that was checked a few seconds ago is not checked again."""
+    """Checks tokens of the configured provider. Valid tokens are cached for a few seconds."""
 
     def __init__(self, database: Database, settings: Settings, now: Callable[[], float] = time.monotonic) -> None:
         assert settings.oidc_issuer
@@ -81,11 +81,11 @@ class Tokens:
         self._settings = settings
         self._keys = SigningKeys(self._issuer, settings.oidc_algorithms, now)
         self._now = now
-        self._known: OrderedDict[bytes, tuple[ValidToken, float]] = OrderedDict()  # by hashes: no token is kept here
+        self._known: OrderedDict[bytes, tuple[ValidToken, float]] = OrderedDict()  # by hash, so that no token is stored
 
     async def find(self, token: str) -> ValidToken | None:
-        """Whose token this is; None where it is not valid. Refusal where it gives no scope, or where the provider
-        cannot be asked for its keys."""
+        """The caller that a token identifies; None if the token is not valid. Raises Refusal if it grants no scope, or
+        if the keys of the provider cannot be fetched."""
         if len(token) > _LONGEST:
             return None
         hashed = hashlib.sha256(token.encode(errors="replace")).digest()
@@ -115,11 +115,11 @@ class Tokens:
         return valid
 
     async def aclose(self) -> None:
-        """Ask the provider no longer."""
+        """Cancel any request to the provider."""
         await self._keys.aclose()
 
     async def _claimed(self, token: str) -> _Claimed | None:
-        """What a token says, if it is of the provider, for this server, and valid now."""
+        """The claims of a token, if the provider issued it for this server and it is valid now."""
         try:
             header = jwt.get_unverified_header(token)
             algorithm, key_id = header.get("alg"), header.get("kid")
@@ -167,7 +167,7 @@ class Tokens:
         )
 
     async def _numbers(self, names: frozenset[str] | None) -> frozenset[int] | None:
-        """Workspaces by number, of those names that there are."""
+        """The ids of the workspaces with these names. Unknown names are ignored."""
         if names is None:
             return None
         usable = sorted(one for one in names if one and len(one) <= _NAME and is_storable(one))
@@ -178,7 +178,7 @@ class Tokens:
 
 
 def _at(claims: Mapping[str, Any], path: str) -> Any:
-    """The claim of this name, or else the one that its parts between dots lead to."""
+    """The claim of this name; if there is none, the name is read as a dotted path."""
     if path in claims:
         return claims[path]
     found: Any = claims

@@ -1,4 +1,4 @@
-"""Traces: the span of a request, and the SDK that sends spans, where the environment says where to."""
+"""Tracing: the span of a request, and the SDK that exports spans if the environment names an endpoint."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from trueweave.core.telemetry.spans import carried_from, span
 
 
 def request_span(verb: str, request_id: str, headers: Mapping[str, str]) -> AbstractContextManager[Span]:
-    """The span of a request: of the trace that its `traceparent` tells of, or of a new one."""
+    """The span of a request, in the trace of its `traceparent` header or in a new one."""
     about = {"http.request.method": verb, "trueweave.request_id": request_id}
     return span(verb, about, kind=SpanKind.SERVER, parent=carried_from(headers))
 
 
 def end_request(request: Span, verb: str, route: str, status: int, workspace: int | None) -> None:
-    """Note in the span of a request what came of it. Its path is a pattern: it holds names."""
+    """Record the outcome of a request in its span. The route is a pattern, because paths contain names."""
     if not request.is_recording():
         return
     request.update_name(f"{verb} {route}")
@@ -34,8 +34,8 @@ def end_request(request: Span, verb: str, route: str, status: int, workspace: in
 
 @contextmanager
 def sent_traces(service: str) -> Iterator[None]:
-    """Sends spans for as long as it lasts, under the name of a service, where OTEL_EXPORTER_OTLP_ENDPOINT says where
-    to. Whoever has set an SDK up already keeps it."""
+    """Export spans inside this context, under the name of a service, if OTEL_EXPORTER_OTLP_ENDPOINT is set. An SDK that
+    is already set up stays in use."""
     if not sends_traces() or not isinstance(trace.get_tracer_provider(), ProxyTracerProvider):
         yield
         return
@@ -53,7 +53,7 @@ def sent_traces(service: str) -> Iterator[None]:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-    # What the environment says of the service outweighs the name given here.
+    # The environment overrides the service name given here.
     resource = Resource.create({"service.name": service}).merge(OTELResourceDetector().detect())
     provider = TracerProvider(resource=resource)
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
@@ -61,11 +61,11 @@ def sent_traces(service: str) -> Iterator[None]:
     try:
         yield
     finally:
-        provider.shutdown()  # sends what is left
+        provider.shutdown()  # sends the remaining spans
 
 
 def _is_there(module: str) -> bool:
     try:
         return find_spec(module) is not None
-    except ModuleNotFoundError:  # of a package around it
+    except ModuleNotFoundError:  # its parent package is missing
         return False

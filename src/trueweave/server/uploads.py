@@ -1,4 +1,4 @@
-"""Uploads: streamed to temporary files of bounded size, and called by uris, never by paths."""
+"""Uploads: streamed to temporary files of bounded size, and named by uris, never by paths."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Uploaded(NamedTuple):
 
 @asynccontextmanager
 async def uploaded(request: Request) -> AsyncIterator[Uploaded]:
-    """The files of a form, on disk until the end."""
+    """The files of a form, on disk while this context lasts."""
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         raise Refusal(415, "unsupported_media_type", "Files are sent as multipart/form-data, in the field `file`.")
     try:
@@ -94,7 +94,7 @@ async def uploaded(request: Request) -> AsyncIterator[Uploaded]:
 
 @asynccontextmanager
 async def streamed(request: Request, ending: str) -> AsyncIterator[tuple[Path, str]]:
-    """The body of a request as a file on disk until the end, and its fingerprint."""
+    """The body of a request as a file, on disk while this context lasts, and its fingerprint."""
     with TemporaryDirectory(prefix="trueweave-upload-") as folder:
         path, hashed = Path(folder, f"body{ending}"), hashlib.sha256()
         file = await asyncio.to_thread(path.open, "wb")
@@ -106,20 +106,20 @@ async def streamed(request: Request, ending: str) -> AsyncIterator[tuple[Path, s
 
 
 def uri_of(name: str) -> str:
-    """The uri of an upload by the name that it was sent with. It is no path: it stands for no file."""
+    """The uri of an upload, which is the name it was sent with. It is never used as a path."""
     if not name or _UNSTORABLE.search(name):
         raise Refusal(422, "invalid_request", "A file has no name, or one with control characters.", "Name each file.")
     return name
 
 
 def _ending(name: str) -> str:
-    """The ending that tells how a file is read. Nothing else of a name reaches the disk."""
+    """The extension of a file, which selects how it is read. Nothing else of a name reaches the disk."""
     found = _ENDING.search(name)
     return found[0].lower() if found else ""
 
 
 def _copied(source: BinaryIO, path: Path) -> str:
-    """Copy a file that was received; a hash of it."""
+    """Copy a received file and return its hash."""
     source.seek(0)
     with path.open("wb") as target:
         shutil.copyfileobj(source, target, _BLOCK)

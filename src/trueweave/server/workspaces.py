@@ -1,4 +1,4 @@
-"""The workspaces that the server has open: as many as were used last, each opened when it is first asked for."""
+"""Keeps the most recently used workspaces open. Each is opened on first use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.public_errors import translated
 
-_FRESH = 60.0  # seconds after which a workspace is opened again, as its settings may have changed
+_FRESH = 60.0  # seconds after which a workspace is opened again, because its settings may have changed
 
 
 @dataclass(eq=False)
@@ -28,9 +28,9 @@ class _Opened:
 
 
 class OpenWorkspaces:
-    """Workspaces by name, which share one pool of connections and one set of models.
+    """Open workspaces by name. They share one connection pool and one set of models.
 
-    At most `most` are kept open while nobody uses them. One that is in use stays open until its last user is done.
+    While more than `most` are open, idle ones are closed. A workspace in use stays open until its last user is done.
     """
 
     def __init__(self, database: Database, settings: Settings, models: ModelFactory, most: int = 256) -> None:
@@ -44,18 +44,18 @@ class OpenWorkspaces:
         return len(self._open)
 
     async def owner(self) -> int:
-        """The number under which this process claims things."""
+        """The number under which this process holds claims."""
         return (await self._models.liveness()).owner
 
     @asynccontextmanager
     async def lend(self, name: str, may: Callable[[int], bool]) -> AsyncIterator[AsyncTrueweave]:
-        """The workspace of this name, open for as long as it is needed. UnknownWorkspace where there is none, and in
-        just as long where the caller may not see it."""
+        """The workspace of this name, open inside this context. Raises UnknownWorkspace if there is none or the caller
+        may not see it; both take equally long."""
         opened = await self._find(name, may)
         opened.users += 1
         try:
             yield opened.trueweave
-        except UnknownWorkspace:  # it was dropped meanwhile; another may have its name by now
+        except UnknownWorkspace:  # it was dropped in the meantime; another may have its name by now
             await self._let_go(name, opened)
             raise
         finally:
@@ -64,12 +64,12 @@ class OpenWorkspaces:
             await self._shrink()
 
     async def forget(self, name: str) -> None:
-        """Open this workspace anew when it is next asked for."""
+        """Open this workspace again on its next use."""
         if opened := self._open.get(name):
             await self._let_go(name, opened)
 
     async def aclose(self) -> None:
-        """Close all that nobody uses, and the others with their last users."""
+        """Close all idle workspaces, and the others when their last users are done."""
         for name, opened in list(self._open.items()):
             await self._let_go(name, opened)
 
@@ -92,7 +92,7 @@ class OpenWorkspaces:
         return made
 
     def _may(self, may: Callable[[int], bool], workspace: int) -> bool:
-        """Whether a caller may see a workspace. A key that was looked up before a bulk load names the former one."""
+        """Whether a caller may see a workspace. A key cached before a bulk load names the replaced workspace."""
         return may(workspace) or any(map(may, self._database.formers(workspace)))
 
     async def _let_go(self, name: str, opened: _Opened) -> None:

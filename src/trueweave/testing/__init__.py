@@ -1,4 +1,4 @@
-"""What Trueweave's own tests, and those of its extensions, are written with."""
+"""Utilities for the tests of Trueweave and of its extensions."""
 
 from trueweave.testing.databases import Databases
 from trueweave.testing.embedder import HashEmbedder

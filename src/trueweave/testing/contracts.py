@@ -1,12 +1,12 @@
-"""What every store must do: suites to inherit from, with one fixture to override.
+"""Contract tests for stores: suites to inherit from, each with one fixture to override.
 
     class TestMyGraph(GraphReaderContract):
         @pytest.fixture
         def open_graph(self, small_graph: SmallGraph) -> OpenGraph:
-            ...  # copy the graph to the store, and give a function from a filter to a reader
+            ...  # copy the graph to the store, and return a function from a filter to a reader
 
-`small_graph` is the graph of `trueweave.testing.small_graph` in a workspace of its own. It takes a fixture
-`database`: an open `Database` with Trueweave's schema.
+`small_graph` is the graph of `trueweave.testing.small_graph` in a separate workspace. It needs a fixture `database`: an
+open `Database` with Trueweave's schema.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class _OnSmallGraph:
 
 
 class VectorSearchContract(_OnSmallGraph):
-    """A `VectorSearch`."""
+    """The contract of a `VectorSearch`."""
 
     @pytest.fixture
     def open_vectors(self, small_graph: SmallGraph) -> OpenVectors:
@@ -115,7 +115,7 @@ class VectorSearchContract(_OnSmallGraph):
 
 
 class TextSearchContract(_OnSmallGraph):
-    """A `TextSearch`."""
+    """The contract of a `TextSearch`."""
 
     @pytest.fixture
     def open_text(self, small_graph: SmallGraph) -> OpenText:
@@ -137,7 +137,7 @@ class TextSearchContract(_OnSmallGraph):
 
 
 class GraphReaderContract(_OnSmallGraph):
-    """A `GraphReader`."""
+    """The contract of a `GraphReader`."""
 
     @pytest.fixture
     def open_graph(self, small_graph: SmallGraph) -> OpenGraph:

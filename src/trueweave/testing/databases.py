@@ -1,4 +1,4 @@
-"""A database of its own for every test, copied from a template that was migrated once."""
+"""A separate database for every test, copied from a template that is migrated once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trueweave.store.postgres.schema.migrate import migrate
 
 
 class Databases:
-    """Makes databases on one server. `await prepare()` first."""
+    """Creates databases on one server. Call `await prepare()` first."""
 
     def __init__(self, server_url: str, prefix: str = "trueweave_test") -> None:
         self._server = server_url
@@ -21,20 +21,20 @@ class Databases:
         self._numbers = count(1)
 
     async def prepare(self) -> None:
-        """Make the template, with the schema as it is now."""
+        """Create the template with the current schema."""
         self._execute("DROP DATABASE IF EXISTS {template} WITH (FORCE)", "CREATE DATABASE {template}")
         await migrate(self._url("template"))
 
     def make(self) -> str:
         """The URL of a new database."""
         name = str(next(self._numbers))
-        # Copying files takes a third of the time that the default strategy takes, which writes the copy to the log.
+        # Copying files takes a third of the time of the default strategy, which writes the copy to the write-ahead log.
         create = "CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY"
         self._execute("DROP DATABASE IF EXISTS {name} WITH (FORCE)", create, name=name)
         return self._url(name)
 
     def drop(self, url: str) -> None:
-        """Take a database away, whoever is connected to it."""
+        """Drop a database, even while clients are connected to it."""
         self._execute("DROP DATABASE IF EXISTS {name} WITH (FORCE)", name=urlsplit(url).path.rpartition("_")[2])
 
     def _execute(self, *statements: LiteralString, name: str = "") -> None:

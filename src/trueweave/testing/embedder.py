@@ -1,4 +1,4 @@
-"""An embedder without a model: words hashed into a vector. Deterministic, instant, and alike texts are near."""
+"""An embedder without a model: it hashes words into a vector. Deterministic and fast; similar texts are near."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True)
 class HashEmbedder:
-    """Counts a text's words, each in the place and with the sign that its hash says, and scales to length one."""
+    """Counts a text's words, each at the position and with the sign given by its hash, and scales the result to length
+    one."""
 
     dimensions: int = 64
     name: str = "hash"
@@ -40,6 +41,6 @@ class HashEmbedder:
         signs = np.where(code >> 31, 1.0, -1.0).astype(np.float32)
         np.add.at(matrix, (np.array(rows, dtype=np.intp), code % self.dimensions), signs)
         lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
-        # A text without words points nowhere in particular, but it must point somewhere.
+        # A text without words has no direction, but its vector must not be zero.
         matrix[lengths[:, 0] == 0, 0] = 1.0
         return np.divide(matrix, np.where(lengths == 0, 1, lengths), dtype=np.float32)

@@ -16,10 +16,10 @@ class SimulatedCrash(OperationalError):
 
 
 class Faults:
-    """Lets the connections of one `Database` break: `breaking(n)` at the n-th chance, counted from 0.
+    """Breaks the connections of one `Database`: `break_at(n)` at the n-th chance, counted from 0.
 
-    Each statement is two chances: just before it is sent, and just after it was carried out. In the second the caller
-    does not learn that it was.
+    Each statement has two chances: just before it is sent, and just after it is executed. At the second, the caller
+    does not learn that it was executed.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class Faults:
         self._at: int | None = None
 
     def break_at(self, chance: int | None) -> None:
-        """Break at that chance from now on, once; never, when None."""
+        """Break once, at that chance counted from now; None means never."""
         self.chances = 0
         self._at = chance
 

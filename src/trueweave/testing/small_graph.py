@@ -1,4 +1,4 @@
-"""A small graph whose searches can be worked out by hand.
+"""A small graph whose search results can be worked out by hand.
 
     P1  Ada -founded-> Ben, Ada -knows-> Cas              Ada ─── Ben ─── Dan ─── Eve ─── Fay ─── Gus
     P2  Ada; Dan -wrote to-> Eve                           │ ╲
@@ -9,8 +9,8 @@
     P7  Ida -sold to-> Jan
     P8  Lou -taught-> Ada
 
-Vectors are angles: what is at 10 degrees has a similarity of cos 10 to what is at 0. The entities from Ada to Lou are
-at 5, 10 … 60 degrees, the chunks P8 to P1 at 0, 10 … 70; any other text is at 0.
+Vectors are angles: a text at 10 degrees has a similarity of cos 10 to one at 0. The entities from Ada to Lou are at 5,
+10 … 60 degrees, the chunks P8 to P1 at 0, 10 … 70; any other text is at 0.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
 
 NAMES = ["Ada", "Ben", "Cas", "Dan", "Eve", "Fay", "Gus", "Hal", "Ida", "Jan", "Kim", "Lou"]
 
-# For each document the names that it mentions besides those that it links, and (source, target, description, strength).
+# For each document, the names that it mentions but does not link, and (source, target, description, strength).
 SAID: dict[str, tuple[list[str], list[tuple[str, str, str, int]]]] = {
     "P1": ([], [("Ada", "Ben", "founded", 4), ("Ada", "Cas", "knows", 1)]),
     "P2": (["Ada"], [("Dan", "Eve", "wrote to", 4)]),
@@ -59,7 +59,7 @@ NOBODY = Filter(uris=("no such document",))
 
 @dataclass(frozen=True)
 class Angles:
-    """An embedder by a table: a text is at the angle of the longest entry that it begins with."""
+    """An embedder that looks up a table: a text gets the angle of the longest entry that it begins with."""
 
     model: str = "testing/angles"
     dimensions: int = 2
@@ -76,7 +76,7 @@ def at(*degrees: float) -> Vectors:
 
 
 def document(name: str) -> Document:
-    """One of the documents, in the first or the second half of them."""
+    """One of the documents. Its metadata says which half it is in."""
     mentioned, links = SAID[name]
     chunk = Chunk(
         f"{name} tells of something.",
@@ -95,12 +95,12 @@ class SmallGraph:
     ids: dict[str, UUID]
 
     def named(self, ids: Sequence[UUID]) -> list[str]:
-        """What these ids stand for."""
+        """The names of these ids."""
         names = {id_: name for name, id_ in self.ids.items()}
         return [names[id_] for id_ in ids]
 
     def readers(self, filter: Filter) -> Readers:
-        """PostgreSQL's readers for a question with this filter, for a store that asks the record what passes it."""
+        """PostgreSQL's readers for a question with this filter, for a store that has the record say what passes it."""
         return open_readers(VectorLayoutCache(self.trueweave.workspace), filter)
 
     def of(self, *names: str) -> list[UUID]:
@@ -108,7 +108,7 @@ class SmallGraph:
 
 
 async def add_small_graph(trueweave: AsyncTrueweave) -> SmallGraph:
-    """The small graph, added to a workspace that has no documents and embeds by `Angles`."""
+    """Add the small graph to a workspace that has no documents and embeds with `Angles`."""
     await trueweave.add_documents(map(document, SAID))
     entities = {entity.name: entity.id for entity in await trueweave.graph.entities()}
     relations = await trueweave.graph.relations(*entities.values())

@@ -1,4 +1,4 @@
-"""All that a database holds, row by row, for tests of what is left behind."""
+"""All rows of a database, for tests of what is left behind."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import psycopg
 from psycopg import sql
 
 SCHEMAS = ("trueweave",)
-LIVENESS = ("process", "slot")  # who is there now and at what; it changes by itself
+LIVENESS = ("process", "slot")  # live processes and their work, which change by themselves
 
 
 def rows(url: str) -> dict[str, list[str]]:
-    """Every row of every table of Trueweave's schemas as text, by table, but for those of who is there now.
+    """Every row of every table of Trueweave's schemas as text, by table, except the tables in LIVENESS.
 
-    Connects as the owner, who sees all.
+    Connects as the owner, who sees all rows.
     """
     with psycopg.connect(url, autocommit=True) as connection:
         tables = connection.execute(
@@ -28,7 +28,7 @@ def rows(url: str) -> dict[str, list[str]]:
 
 
 def holding(url: str, text: str) -> dict[str, list[str]]:
-    """The rows that hold a text, whatever its case, also as bytes; by table, where there are any."""
+    """The rows that contain a text, in any case and also as bytes, by table. Tables without such rows are left out."""
     wanted = text.lower()
     found = {table: [row for row in some if _holds(row.lower(), wanted)] for table, some in rows(url).items()}
     return {table: some for table, some in found.items() if some}

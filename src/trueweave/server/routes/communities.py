@@ -1,4 +1,4 @@
-"""Communities: listed, and shown with what is written about them."""
+"""Routes for communities and their reports."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ router = APIRouter(
 
 
 class HierarchyBody(BaseModel):
-    """The communities as a whole, level by level; null where none were looked for yet."""
+    """The hierarchy of communities, level by level; null if they have not been detected yet."""
 
     hierarchy: Hierarchy | None
 
 
 class RetiredBody(BaseModel):
-    """Communities that are no more, the latest first."""
+    """Communities that no longer exist, the latest first."""
 
     communities: list[RetiredCommunity]
 
@@ -60,7 +60,7 @@ async def list_communities(
 
 @router.get("/hierarchy")
 async def get_hierarchy(trueweave: Reading) -> HierarchyBody:
-    """How many communities there are on each level, how they were found, and whether the graph has changed since."""
+    """The number of communities on each level, how they were detected, and whether the graph has changed since."""
     return HierarchyBody(hierarchy=await trueweave.communities.hierarchy())
 
 
@@ -68,7 +68,7 @@ async def get_hierarchy(trueweave: Reading) -> HierarchyBody:
 async def list_retired(
     trueweave: Reading, since: Annotated[AwareDatetime, Query(description="Since when.")], limit: Limit = 50
 ) -> RetiredBody:
-    """Communities that are no more since then, the latest first."""
+    """Communities that have ceased to exist since then, the latest first."""
     return RetiredBody(communities=await trueweave.communities.retired(since, limit))
 
 
@@ -80,14 +80,14 @@ async def estimate_reports(trueweave: Reading) -> ReportEstimate:
 
 @router.post("/find")
 async def find_communities(trueweave: Writing, once: Idempotent) -> CommunityChanges:
-    """Find the communities of the graph as it is now. No model is asked."""
+    """Detect the communities of the current graph. No model is called."""
     found: CommunityChanges = await once(trueweave, None, trueweave.communities.find)
     return found
 
 
 @router.post("/reports", status_code=202)
 async def request_reports(trueweave: Writing, once: Idempotent) -> ReportEstimate:
-    """Have workers write about all communities that have no report, or a stale one; what that will take."""
+    """Have workers write all missing or stale reports, and return the estimate for that."""
 
     async def act() -> ReportEstimate:
         estimate = await trueweave.communities.estimate_reports()

@@ -1,4 +1,4 @@
-"""Documents: handed in as files, as text or with their entities given; listed, read and removed."""
+"""Routes for documents: add them as files, as text or with given entities; list, read and remove them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ WhichUri = Annotated[Uri, Query(description="The document.")]
 
 
 class LineStream(StreamingResponse):
-    """Lines of JSON, written as they are read."""
+    """JSON lines, sent as they are read from the database."""
 
     media_type = "application/x-ndjson"
 
@@ -81,7 +81,7 @@ async def list_documents(
     prefix: Annotated[Line, Query(description="Only those whose uri begins like this.")] = "",
     after: Annotated[Line, Query(description="Only those behind this uri.")] = "",
 ) -> Any:
-    """The documents that are there and pass a filter, by uri."""
+    """The documents that pass a filter, sorted by uri."""
     pager: Pager[str] = Pager(str, "documents", trueweave.workspace.id, noted, filter, prefix)
     behind = pager.position(cursor) or after
     found = await trueweave.list_documents(
@@ -92,7 +92,7 @@ async def list_documents(
 
 @router.get("/documents/failed", response_model=ListPage[FailedDocument])
 async def list_failed(trueweave: Reading, limit: Limit = 50, cursor: Cursor = "") -> Any:
-    """Documents that failed for good, with their errors. Adding one again tries it again."""
+    """Documents that failed for good, with their errors. Add a document again to retry it."""
     pager: Pager[str] = Pager(str, "failed", trueweave.workspace.id)
     with translated():
         async with trueweave.workspace.transaction() as tx:
@@ -102,7 +102,8 @@ async def list_failed(trueweave: Reading, limit: Limit = 50, cursor: Cursor = ""
 
 @router.get("/documents/export", response_class=LineStream, responses=_EXPORTED)
 async def export_documents(trueweave: Reading) -> LineStream:
-    """All documents as they were stored, one JSON object a line, which `/documents/annotated` takes with `exact`."""
+    """All documents as they were stored, one JSON object per line, in the form that `/documents/annotated` takes with
+    `exact`."""
     return LineStream(_lines(trueweave))
 
 
@@ -116,7 +117,7 @@ async def _lines(trueweave: AsyncTrueweave) -> AsyncGenerator[str, None]:
 async def add_texts(
     body: TextDocuments, trueweave: Writing, once: Idempotent, refresh: Refresh = False, job: OfJob = None
 ) -> SubmittedBody:
-    """Hand in documents as text. They are part of the index once a worker has worked them: see the job."""
+    """Submit documents as text. They are indexed once a worker has processed them: see the job."""
     sources = _sources(body.documents)
 
     async def act() -> SubmittedBody:
@@ -135,9 +136,9 @@ async def add_files(
     refresh: Refresh = False,
     job: OfJob = None,
 ) -> SubmittedBody:
-    """Hand in files: text, Markdown, HTML, PDF, Word, PowerPoint, Excel, EPUB, and rows of CSV and JSON lines.
+    """Submit files: text, Markdown, HTML, PDF, Word, PowerPoint, Excel, EPUB, and rows of CSV and JSON lines.
 
-    They are read here, within limits, and worked by a worker: see the job, which also says what could not be read.
+    They are read here, within limits, and processed by a worker: see the job, which also lists what could not be read.
     """
     async with uploaded(request) as sent:
 
@@ -145,7 +146,7 @@ async def add_files(
             async with shared.readers.one(caller.id):
                 return await _submitted(trueweave, sent.files, refresh, job)
 
-        # What was handed in when the caller leaves stays; the rest need not be read for nobody.
+        # If the caller disconnects, documents submitted so far are kept, and the rest is not read.
         done = await while_there(request, once(trueweave, sent.fingerprint, act))
         return SubmittedBody.model_validate(done)
 
@@ -161,9 +162,9 @@ async def add_annotated(
     ] = False,
     strict: Annotated[bool, Query(description="The first row that cannot be used is an error.")] = False,
 ) -> AnnotatedBody:
-    """Add documents whose entities and relations are given, one JSON object a line.
+    """Add documents whose entities and relations are given, one JSON object per line.
 
-    No model is asked for them, and they are part of the index when this is answered."""
+    No language model is called for them, and they are indexed when the response arrives."""
     async with streamed(request, ".jsonl") as (path, fingerprint):
 
         async def act() -> AnnotatedBody:
@@ -193,7 +194,7 @@ async def add_annotated(
 
 @router.post("/documents/delete")
 async def remove_documents(body: UrisBody, trueweave: Writing, once: Idempotent) -> RemovedBody:
-    """Remove documents, all in one pass. Their text is erased everywhere."""
+    """Remove several documents in one pass. Their text is erased everywhere."""
 
     async def act() -> RemovedBody:
         return RemovedBody(removed=await trueweave.remove(body.uris))
@@ -218,7 +219,7 @@ async def get_document(
 
 @router.get("/document/status")
 async def get_document_status(trueweave: Reading, uri: WhichUri) -> DocumentState:
-    """How far a document is: it waits, is not settled yet, is indexed, or failed."""
+    """The state of a document: queued, processed but not indexed yet, indexed, or failed for good."""
     return await trueweave.jobs.state(uri)
 
 
@@ -234,7 +235,7 @@ async def remove_document(trueweave: Writing, uri: WhichUri) -> RemovedBody:
 async def estimate_texts(
     request: Request, body: TextDocuments, trueweave: Reading, refresh: Refresh = False
 ) -> Estimate:
-    """What adding these texts would take, in chunks, tokens and money. Nothing is sent to any model."""
+    """Estimate what adding these texts would cost, in chunks, tokens and money. Nothing is sent to any model."""
     return await while_there(request, trueweave.estimate(*_sources(body.documents), refresh=refresh))
 
 
@@ -242,7 +243,7 @@ async def estimate_texts(
 async def estimate_files(
     request: Request, caller: AnyCaller, trueweave: Reading, shared: Shared, refresh: Refresh = False
 ) -> Estimate:
-    """What adding these files would take. Nothing is sent to any model, and nothing is stored."""
+    """Estimate what adding these files would cost. Nothing is sent to any model, and nothing is stored."""
 
     async def read(files: Sequence[NamedFile]) -> Estimate:
         async with shared.readers.one(caller.id):

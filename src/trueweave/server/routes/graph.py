@@ -1,4 +1,4 @@
-"""The graph: entities and relations, listed and searched; what is around them, and paths between them."""
+"""Routes for the graph: list and search entities and relations; find neighbours and paths."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Entities = Annotated[Sequence[Line], Field(max_length=20)]
 
 @router.get("/entities", response_model=ListPage[Entity])
 async def list_entities(trueweave: Reading, limit: Limit = 50, cursor: Cursor = "", type: OfType = "") -> Any:
-    """The entities that documents mention most."""
+    """Entities, the most mentioned first."""
     pager: Pager[tuple[int, str, UUID]] = Pager(tuple[int, str, UUID], "entities", trueweave.workspace.id, type)
     with translated():
         async with trueweave.workspace.transaction() as tx:
@@ -50,7 +50,7 @@ async def list_entities(trueweave: Reading, limit: Limit = 50, cursor: Cursor = 
 async def search_entities(
     trueweave: Reading, text: Sought, limit: Limit = 10, type: OfType = "", filter: FilterJson = ""
 ) -> Any:
-    """The entities that fit a text best: by meaning and by words, or by words alone where nothing is embedded."""
+    """The entities that match a text best: by meaning and by words, or only by words if nothing is embedded."""
     hits = await trueweave.graph.search_entities(text, limit, type=type, filter=read_filter(filter))
     return {
         "entities": [one.item for one in hits.items],
@@ -61,7 +61,7 @@ async def search_entities(
 
 @router.get("/entity")
 async def get_entity(trueweave: Reading, name: EntityName, relations: Most = 10, passages: Most = 5) -> EntityDetails:
-    """An entity: what is said of it, its heaviest relations, and passages that mention it."""
+    """An entity: its description, its relations with the highest weight, and passages that mention it."""
     return await trueweave.graph.entity(name_or_id(name), relations=relations, passages=passages)
 
 
@@ -72,7 +72,7 @@ async def list_relations(
     cursor: Cursor = "",
     entity: Annotated[Entities, Query(description="Only relations of these entities, by name or id.")] = (),
 ) -> Any:
-    """The heaviest relations: of all entities, or of some."""
+    """Relations of all or some entities, those with the highest weight first."""
     names = [name for name in entity if name]
     pager: Pager[tuple[float, UUID]] = Pager(tuple[float, UUID], "relations", trueweave.workspace.id, *names)
     after = pager.position(cursor)
@@ -88,7 +88,7 @@ async def list_relations(
 
 @router.get("/relations/search", response_model=FoundRelations)
 async def search_relations(trueweave: Reading, text: Sought, limit: Limit = 10, filter: FilterJson = "") -> Any:
-    """The relations that fit a text best."""
+    """The relations that match a text best."""
     hits = await trueweave.graph.search_relations(text, limit, filter=read_filter(filter))
     return {
         "relations": [one.item for one in hits.items],
@@ -106,7 +106,7 @@ async def list_neighbours(
     hops: Annotated[int, Query(ge=1, le=3, description="Over how many relations.")] = 1,
     limit: Limit = 50,
 ) -> NeighboursBody:
-    """The entities around others: nearer ones first, then those more heavily related."""
+    """The neighbours of entities: the nearest first, then by the weight of their relations."""
     found = await trueweave.graph.neighbours(*map(name_or_id, entity), hops=hops, limit=limit)
     return NeighboursBody(entities=found)
 
@@ -134,7 +134,7 @@ async def get_picture(
     longest: Annotated[int, Query(ge=1, le=12, description="How many relations a path may have.")] = 6,
     limit: Annotated[int, Query(ge=1, le=500, description="How many entities at most.")] = 100,
 ) -> PictureBody:
-    """What a picture shows: an entity with what is around it, the path to another, or a community."""
+    """The content of a picture: an entity with its neighbours, the path to another entity, or a community."""
     found = await trueweave.graph.picture(
         name_or_id(entity) if entity else None,
         to=name_or_id(to) if to else None,

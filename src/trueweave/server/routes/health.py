@@ -1,4 +1,4 @@
-"""Whether the server lives, is ready, and which version it is."""
+"""Routes for liveness, readiness and the version."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trueweave.core import supervising
 from trueweave.server.access import AnyCaller, Shared
 from trueweave.server.problems import RESPONSES, Refusal
 
-_PATIENCE = 2.0  # seconds that the database has to answer
+_PATIENCE = 2.0  # seconds to wait for the database
 
 _OPEN: dict[str, Any] = {"security": []}
 
@@ -20,7 +20,7 @@ router = APIRouter(tags=["health"], responses=RESPONSES)
 
 
 class HealthBody(BaseModel):
-    """The server lives, or is ready."""
+    """The server is alive, or ready."""
 
     status: str
 
@@ -33,14 +33,14 @@ class VersionBody(BaseModel):
 
 @router.get("/healthz", openapi_extra=_OPEN)
 async def healthz() -> HealthBody:
-    """Whether the server lives. The database is not asked."""
+    """Whether the server is alive. The database is not queried."""
     return HealthBody(status="ok")
 
 
 @router.get("/readyz", openapi_extra=_OPEN)
 async def readyz(shared: Shared) -> HealthBody:
-    """Whether the server does its work: the database is there and of the right version, all background tasks run, and
-    the server is not about to stop."""
+    """Whether the server is ready: the database is available and has the right version, all background tasks are
+    running, and the server is not shutting down."""
     if shared.stopping.is_set():
         raise Refusal(503, "stopping", "The server is shutting down.", "Use another server.")
     if down := supervising.down():

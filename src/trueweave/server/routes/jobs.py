@@ -1,4 +1,4 @@
-"""Jobs: documents that were handed in together, how far they are, and events while that goes on."""
+"""Routes for jobs: documents that were submitted together, their progress, and a stream of events about it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from trueweave.server.streaming import MEDIA_TYPE, EventStream, event
 router = APIRouter(prefix="/v1/workspaces/{workspace}/jobs", tags=["jobs"], responses=RESPONSES)
 
 _LOOK_AGAIN = 0.5  # seconds
-_SHARE = 10  # looking takes no more than this part of the time
+_SHARE = 10  # after each poll, wait this many times as long as it took
 _EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Events: `progress` (a job) whenever something changed, and `done` (a job) at the end.",
@@ -52,7 +52,7 @@ async def list_jobs(
 
 @router.get("/{job}")
 async def get_job(job: UUID, trueweave: Reading) -> JobBody:
-    """How far the documents of a job are."""
+    """The progress of a job."""
     return JobBody.of(await trueweave.jobs.get(job))
 
 
@@ -64,7 +64,7 @@ async def list_job_documents(
     cursor: Cursor = "",
     after: Annotated[Line, Query(description="Only those behind this uri.")] = "",
 ) -> Any:
-    """The documents of a job by uri, and how far each is."""
+    """The documents of a job, sorted by uri, and the state of each."""
     await trueweave.jobs.get(job)
     pager: Pager[str] = Pager(str, "job documents", trueweave.workspace.id, job)
     found = await trueweave.jobs.documents(job, limit + 1, after=pager.position(cursor) or after)
@@ -73,7 +73,7 @@ async def list_job_documents(
 
 @router.get("/{job}/events", status_code=200, response_class=EventStream, responses=_EVENTS)
 async def follow_job(request: Request, job: UUID, trueweave: Reading, shared: Shared) -> EventStream:
-    """How far the documents of a job are, whenever that changes, until they are done."""
+    """The progress of a job, sent whenever it changes, until the job is done."""
     found = await trueweave.jobs.get(job)
     return EventStream(_events(trueweave, found, shared.stopping, request_id_of(request)))
 

@@ -1,4 +1,4 @@
-"""Keys: made, listed and revoked by who may administer. One for some workspaces manages keys for none but these."""
+"""Routes for keys, for administrators. A key for some workspaces can only manage keys for these."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from trueweave.store.postgres.public_errors import translated
 
 router = APIRouter(prefix="/v1/keys", tags=["keys"], responses=RESPONSES)
 
-_MOST_MAKERS = 8  # in a row: each request with a key is counted for all of them
+_MOST_MAKERS = 8  # in a chain of keys that created each other: each request counts for all of them
 _ASK = "Ask whoever runs the identity provider to name a workspace in the token."
 Prefix = Annotated[str, Path(pattern="^[0-9a-f]{12}$", max_length=12, description="The public prefix of the key.")]
 
 
 @router.get("")
 async def list_keys(caller: Administrator, shared: Shared, limit: Limit = 50, cursor: Cursor = "") -> ListPage[KeyBody]:
-    """Keys in the order in which they were made. No secret is among this."""
+    """Keys in the order in which they were created, without their secrets."""
     pager: Pager[tuple[datetime, str]] = Pager(tuple[datetime, str], "keys", caller.id)
     with translated():
         found = await api_keys.listed(
@@ -39,8 +39,8 @@ async def list_keys(caller: Administrator, shared: Shared, limit: Limit = 50, cu
 
 @router.post("", status_code=201)
 async def create_key(body: KeyRequest, caller: Administrator, shared: Shared) -> NewKeyBody:
-    """Make a key. It is in the response, and shown only there. It expires no later than the key that makes it, has no
-    higher limits, and what it uses counts against the limits of that key as well."""
+    """Create a key. It is shown only in this response. It expires no later than the key that creates it, has no higher
+    limits, and its usage also counts against the limits of that key."""
     workspaces = await _workspaces(body.workspaces, caller, shared)
     expires = datetime.now(UTC) + timedelta(days=body.expires_in_days) if body.expires_in_days else None
     with translated():
@@ -60,8 +60,8 @@ async def create_key(body: KeyRequest, caller: Administrator, shared: Shared) ->
 
 
 def _makers(caller: Caller) -> list[str]:
-    """The callers whose limits a key made by this one shares. An administrator of all workspaces without limits shares
-    none: it makes keys for others, as the command line does."""
+    """The callers whose limits also apply to a key that this one creates. There are none for an administrator of all
+    workspaces without limits: like the command line, it creates keys for others."""
     if caller.workspaces is None and caller.limits == NO_LIMITS:
         return []
     makers = [*(maker for maker, _ in caller.makers), caller.id]
@@ -74,7 +74,7 @@ def _makers(caller: Caller) -> list[str]:
 
 @router.delete("/{prefix}")
 async def revoke_key(prefix: Prefix, caller: Administrator, shared: Shared) -> RevokedBody:
-    """Revoke a key. It is refused from now on; by other processes, within seconds."""
+    """Revoke a key. It is refused from now on; other processes follow within seconds."""
     with translated():
         if not await api_keys.revoke(shared.database, prefix, within=caller.workspaces):
             raise Refusal(404, "unknown_key", "There is no such key.", "GET /v1/keys lists them.")
@@ -83,7 +83,7 @@ async def revoke_key(prefix: Prefix, caller: Administrator, shared: Shared) -> R
 
 
 async def _workspaces(names: list[str] | None, caller: Caller, shared: Services) -> list[int] | None:
-    """The numbers of the workspaces that a new key is for. The caller must see each of them."""
+    """The ids of the workspaces that a new key is for. The caller must have access to each of them."""
     if caller.workspaces is not None and not caller.workspaces:
         raise Refusal(403, "forbidden", "The caller has access to no workspace, so the key would have none.", _ASK)
     if names is None:

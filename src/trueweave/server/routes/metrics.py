@@ -1,4 +1,4 @@
-"""Metrics of the server, for who may see all workspaces."""
+"""The route for metrics of the server, for administrators of all workspaces."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _PAGE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {"sche
 
 @router.get("/metrics", response_class=Response, responses=_PAGE)
 async def get_metrics(request: Request, caller: AnyCaller, shared: Shared) -> Response:
-    """Metrics in the format of Prometheus. They are about all workspaces together, so a key must be for all of them."""
-    # Not `Administrator`: nothing is written, and each scrape would be in the audit log.
+    """Prometheus metrics. They cover all workspaces together, so the key must be for all of them."""
+    # Not `Administrator`: that would put each scrape into the audit log, although nothing is written.
     if not (caller.may("admin") and caller.workspaces is None):
         raise Refusal(403, "forbidden", "Metrics need a key with scope admin for all workspaces.", "Use another key.")
     accepted = request.headers.get("accept", "")

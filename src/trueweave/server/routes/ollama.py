@@ -1,4 +1,4 @@
-"""Ollama's protocol: `/api/chat` and `/api/tags`, for clients that speak no other. Models are named as for OpenAI's."""
+"""Ollama's protocol: `/api/chat` and `/api/tags`, for clients that support no other. Model names are as in `openai`."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class OllamaAnswer(BaseModel):
 
 
 class OllamaOptions(BaseModel):
-    """How to answer. What is not listed here is ignored."""
+    """Options for the answer. Fields not listed here are ignored."""
 
     model_config = ConfigDict(extra="allow")
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
@@ -63,7 +63,7 @@ class OllamaOptions(BaseModel):
 
 
 class OllamaRequest(BaseModel):
-    """A question as Ollama's clients put it. What is not listed here is ignored."""
+    """A chat request in Ollama's format. Fields not listed here are ignored."""
 
     model_config = ConfigDict(extra="allow")
     model: Line = Field(description="`trueweave/WORKSPACE` or `trueweave/WORKSPACE/METHOD`.")
@@ -73,8 +73,8 @@ class OllamaRequest(BaseModel):
 
 
 class OllamaReply(BaseModel):
-    """An answer, or a piece of it, in Ollama's form. Counts and what checking found (`trueweave`) are in the last one;
-    durations are in nanoseconds."""
+    """An answer, or a piece of one, in Ollama's format. The last one has the counts and the result of the check
+    (`trueweave`). Durations are in nanoseconds."""
 
     model: str
     created_at: datetime
@@ -99,14 +99,14 @@ class OllamaModel(BaseModel):
 
 
 class OllamaModels(BaseModel):
-    """What the caller may ask."""
+    """The models that the caller may use."""
 
     models: list[OllamaModel]
 
 
 @router.get("/tags")
 async def list_ollama_models(caller: AnyCaller, shared: Shared) -> OllamaModels:
-    """The workspaces that the caller may ask, each alone and with each method: the first hundred."""
+    """The first hundred workspaces that the caller may use, each alone and with each method."""
     return OllamaModels(
         models=[
             OllamaModel(name=name, model=name, modified_at=of.created, digest=hashlib.sha256(name.encode()).hexdigest())
@@ -124,14 +124,14 @@ async def _entered(request: Request, body: OllamaRequest) -> AsyncIterator[Async
 async def chat_as_ollama(
     request: Request, body: OllamaRequest, trueweave: Annotated[AsyncTrueweave, Depends(_entered)]
 ) -> Any:
-    """Answer the last message of a user from the documents of a workspace.
+    """Answer the last user message from the documents of a workspace.
 
-    The sources of the answer and the sentences that the check does not confirm are listed at its end. The answer comes
-    in lines of JSON, a piece each, unless `stream` is false.
+    The sources of the answer and the sentences that the check does not confirm are listed at its end. The answer is
+    sent as JSON lines, one for each piece, unless `stream` is false.
     """
     method, talk = method_of(body.model, trueweave), conversation_of([(one.role, one.content) for one in body.messages])
     wanted = body.options.num_predict
-    length = answer_length(wanted if wanted and wanted > 0 else None)  # -1 and -2 are as long as it takes
+    length = answer_length(wanted if wanted and wanted > 0 else None)  # -1 and -2 set no limit
     options = AnswerOptions(talk.instructions, length=length, temperature=body.options.temperature or 0.0)
     asked = AskOptions(talk.question, method, history=talk.history, options=options)
     if body.stream:

@@ -1,6 +1,6 @@
-"""OpenAI's protocol: `/v1/chat/completions` and `/v1/models`, so that clients of it work by another base URL.
+"""OpenAI's protocol: `/v1/chat/completions` and `/v1/models`, so that its clients only need another base URL.
 
-The name of the model chooses the workspace and the method: `trueweave/WORKSPACE` or `trueweave/WORKSPACE/METHOD`.
+The model name selects the workspace and the method: `trueweave/WORKSPACE` or `trueweave/WORKSPACE/METHOD`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _STREAM: dict[int | str, dict[str, Any]] = {200: {"content": {MEDIA_TYPE: {"sche
 
 
 class ChatPart(BaseModel):
-    """A part of a message. Only text counts."""
+    """A part of a message. Only text is used."""
 
     model_config = ConfigDict(extra="allow")
     type: Line
@@ -59,21 +59,21 @@ class ChatMessage(BaseModel):
 
     @property
     def said(self) -> str:
-        """Its text."""
+        """The text of the message."""
         if isinstance(self.content, list):
             return "\n".join(part.text for part in self.content if part.text)
         return self.content or ""
 
 
 class ChatStreamOptions(BaseModel):
-    """What a stream is to have besides."""
+    """Options of a stream."""
 
     model_config = ConfigDict(extra="allow")
     include_usage: bool = False
 
 
 class CompletionRequest(BaseModel):
-    """A question as OpenAI's clients put it. What is not listed here is ignored."""
+    """A chat request in OpenAI's format. Fields not listed here are ignored."""
 
     model_config = ConfigDict(extra="allow")
     model: Line = Field(description="`trueweave/WORKSPACE` or `trueweave/WORKSPACE/METHOD`.")
@@ -86,14 +86,14 @@ class CompletionRequest(BaseModel):
 
 
 class ChatReply(BaseModel):
-    """What is answered."""
+    """The message of the answer."""
 
     role: Literal["assistant"] = "assistant"
     content: str
 
 
 class ChatChoice(BaseModel):
-    """The one answer that there is."""
+    """The answer. There is always exactly one."""
 
     index: int = 0
     message: ChatReply
@@ -101,7 +101,7 @@ class ChatChoice(BaseModel):
 
 
 class ChatUsage(BaseModel):
-    """What models took for it, all calls together."""
+    """Tokens used, summed over all model calls."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -109,7 +109,7 @@ class ChatUsage(BaseModel):
 
 
 class ChatCompletion(BaseModel):
-    """An answer in OpenAI's form. `trueweave` has what checking it found; a stream has it in the chunk with the
+    """An answer in OpenAI's format. `trueweave` has the result of checking it; a stream has it in the chunk with the
     `finish_reason`."""
 
     id: str
@@ -131,7 +131,7 @@ class ModelCard(BaseModel):
 
 
 class ModelList(BaseModel):
-    """What the caller may ask."""
+    """The models that the caller may use."""
 
     object: Literal["list"] = "list"
     data: list[ModelCard]
@@ -139,7 +139,7 @@ class ModelList(BaseModel):
 
 @router.get("/models")
 async def list_models(caller: AnyCaller, shared: Shared) -> ModelList:
-    """The workspaces that the caller may ask, each alone and with each method: the first hundred."""
+    """The first hundred workspaces that the caller may use, each alone and with each method."""
     found = await models_for(caller, shared)
     return ModelList(data=[ModelCard(id=name, created=int(of.created.timestamp())) for name, of in found])
 
@@ -153,10 +153,10 @@ async def _entered(request: Request, body: CompletionRequest) -> AsyncIterator[A
 async def complete_chat(
     request: Request, body: CompletionRequest, trueweave: Annotated[AsyncTrueweave, Depends(_entered)]
 ) -> Any:
-    """Answer the last message of a user from the documents of a workspace.
+    """Answer the last user message from the documents of a workspace.
 
     The sources of the answer and the sentences that the check does not confirm are listed at its end. The messages
-    before it are the conversation, and those of the system further instructions.
+    before the last are the conversation, and system messages are further instructions.
     """
     method, talk = method_of(body.model, trueweave), conversation_of([(one.role, one.said) for one in body.messages])
     length = answer_length(body.max_completion_tokens or body.max_tokens)

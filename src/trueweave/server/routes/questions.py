@@ -1,4 +1,4 @@
-"""Questions: asked, retrieved for, and methods compared. Answers come whole, or as server-sent events."""
+"""Routes for questions: ask, retrieve, search and compare methods. Answers are sent whole, or as server-sent events."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from trueweave.server.streaming import MEDIA_TYPE, EventStream, event, while_the
 router = APIRouter(prefix="/v1/workspaces/{workspace}", tags=["questions"], responses=RESPONSES)
 methods_router = APIRouter(prefix="/v1/methods", tags=["questions"], responses=RESPONSES)
 
-_WAITING = 256  # pieces of an answer that a slow caller has not taken yet
+_WAITING = 256  # maximum pieces of an answer buffered for a slow caller
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {
         "content": {
@@ -62,7 +62,7 @@ class MethodBody(BaseModel):
 
 
 class MethodsBody(BaseModel):
-    """All methods that can be used."""
+    """All available methods."""
 
     methods: list[MethodBody]
 
@@ -78,7 +78,7 @@ async def list_methods(_: AnyCaller) -> MethodsBody:
 
 @router.post("/retrieve", response_model=RetrievedBody)
 async def retrieve(request: Request, body: RetrieveBody, trueweave: Asking) -> Any:
-    """What a method finds for a question, and how, without an answer."""
+    """The evidence that a method finds for a question, and how it was found, without an answer."""
     found = await while_there(request, trueweave.retrieve(**values(body.asked(trueweave.method))))
     return {
         "question": body.question,
@@ -91,10 +91,10 @@ async def retrieve(request: Request, body: RetrieveBody, trueweave: Asking) -> A
 
 @router.post("/ask", response_model=AnswerBody, responses=_STREAM)
 async def ask(request: Request, body: AskBody, trueweave: Asking) -> Any:
-    """The answer to a question, every citation checked.
+    """The answer to a question, with every citation checked.
 
-    With `Accept: text/event-stream` it comes as events: what was found, the answer in pieces, and the whole of it with
-    checked citations. Who hangs up stops the model.
+    With `Accept: text/event-stream` it is sent as events: the evidence, the answer in pieces, and the whole answer with
+    checked citations. Disconnecting cancels generation.
     """
     asked = body.asked(trueweave.method)
     if MEDIA_TYPE in request.headers.get("accept", "") and not asked.context_only:
@@ -105,14 +105,14 @@ async def ask(request: Request, body: AskBody, trueweave: Asking) -> Any:
 
 @router.post("/search", response_model=PassagesBody)
 async def search(request: Request, body: SearchBody, trueweave: Asking) -> Any:
-    """The passages that fit a text best: by meaning and by words, or by words alone where nothing is embedded."""
+    """The passages that match a text best: by meaning and by words, or only by words if nothing is embedded."""
     found = await while_there(request, trueweave.search(body.text, body.limit, filter=body.filter.filter()))
     return {"passages": found}
 
 
 @router.post("/compare", response_model=ComparisonBody)
 async def compare(request: Request, body: CompareBody, trueweave: Asking) -> Any:
-    """What methods find for a question, side by side; with answers if they are wanted."""
+    """What different methods find for a question, side by side; with their answers, if requested."""
     wanted = body.filter.filter()
     methods = [one if isinstance(one, str) else registry.make(one.method, one.parameters) for one in body.methods]
     found = await while_there(request, trueweave.compare(body.question, methods, filter=wanted, answers=body.answers))
@@ -123,13 +123,13 @@ Piece = Rewritten | Retrieved | str | Answer | TrueweaveError
 
 
 async def pieces_of(trueweave: AsyncTrueweave, asked: AskOptions) -> AsyncGenerator[Piece, None]:
-    """How the question was understood, if in other words; what was found, the answer in pieces, and the whole of it; or
-    the error that ended it."""
+    """Yields the rewritten question if there is one, the evidence, the answer in pieces and then as a whole; or the
+    error that ended it."""
     coming: asyncio.Queue[Piece | None] = asyncio.Queue(_WAITING)
 
     def heard(told: Event) -> None:
         if isinstance(told, Rewritten | Retrieved):
-            coming.put_nowait(told)  # they are the first
+            coming.put_nowait(told)  # these come first, so the queue has room
 
     async def listen() -> None:
         try:
@@ -150,7 +150,7 @@ async def pieces_of(trueweave: AsyncTrueweave, asked: AskOptions) -> AsyncGenera
 
 
 async def _piece(coming: asyncio.Queue[Piece | None], listening: asyncio.Task[None]) -> Piece | None:
-    """The next piece; a bug on the other side is raised here."""
+    """The next piece. An unexpected exception in the listening task is raised here."""
     getting = asyncio.ensure_future(coming.get())
     await asyncio.wait((getting, listening), return_when=asyncio.FIRST_COMPLETED)
     if getting.done():

@@ -1,4 +1,4 @@
-"""Rules: merge, split and rename entities, and correct facts."""
+"""Routes for rules, which merge, split and rename entities and correct facts."""
 
 from __future__ import annotations
 
@@ -32,32 +32,32 @@ Which = Annotated[str, StringConstraints(pattern=r"^[0-9A-Fa-f-]{1,36}$", max_le
 
 
 class UndoneBody(BaseModel):
-    """A rule that was taken back."""
+    """A rule that was undone."""
 
     undone: UUID
 
 
 class SuggestionsBody(BaseModel):
-    """Names that may be one thing."""
+    """Names that may refer to the same entity."""
 
     suggestions: list[Suggestion]
 
 
 class SuggestionIds(BaseModel):
-    """Suggestions by their ids, or how these begin, or by number in the last list."""
+    """Suggestions by id, by the start of an id, or by number in the last list."""
 
     model_config = ConfigDict(extra="forbid")
     ids: Annotated[list[Which], Field(min_length=1, max_length=200)]
 
 
 class AcceptedBody(BaseModel):
-    """The rules that were made of suggestions."""
+    """The rules created from suggestions."""
 
     rules: list[RuleBody]
 
 
 class RejectedBody(BaseModel):
-    """The pairs of names that are not suggested again."""
+    """The pairs of names that will not be suggested again."""
 
     rejected: list[tuple[NameKey, NameKey]]
 
@@ -70,14 +70,14 @@ class NamesBody(BaseModel):
 
 
 class MentionedNames(BaseModel):
-    """For each name that was asked for, in their order, those that some document mentions now."""
+    """For each requested name, in order, the matching names that documents mention now."""
 
     mentioned: list[tuple[NameKey, ...]]
 
 
 class ResolutionBody(BaseModel):
-    """What makes two names one entity: how they are compared, how alike they must be in per cent, and whether their
-    types count."""
+    """When two names are the same entity: how they are compared, how similar they must be in per cent, and whether
+    their types must match."""
 
     model_config = ConfigDict(extra="forbid")
     mode: Resolution
@@ -87,7 +87,7 @@ class ResolutionBody(BaseModel):
 
 @router.get("")
 async def list_rules(trueweave: Reading, limit: Limit = 50, cursor: Cursor = "") -> ListPage[RuleBody]:
-    """All rules, in the order in which they were made, and facts that were added after them."""
+    """All rules in the order in which they were made, followed by added facts."""
     pager: Pager[RulePlace] = Pager(RulePlace, "rules", trueweave.workspace.id)
     with translated():
         async with trueweave.workspace.transaction() as tx:
@@ -98,10 +98,10 @@ async def list_rules(trueweave: Reading, limit: Limit = 50, cursor: Cursor = "")
 
 @router.post("", status_code=201)
 async def make_rule(body: RuleRequest, caller: AnyCaller, trueweave: Writing, once: Idempotent) -> RuleBody:
-    """Make a rule. It holds from now on, whatever documents come, and can be taken back."""
+    """Make a rule. It applies from now on, also to documents added later, and can be undone."""
 
     async def act() -> RuleBody:
-        by = ": ".join(one for one in (caller.name, body.by) if one)  # a key cannot pass for another
+        by = ": ".join(one for one in (caller.name, body.by) if one)  # no key can pose as another
         return RuleBody.of(await _made(body, trueweave, by))
 
     return RuleBody.model_validate(await once(trueweave, body, act))
@@ -114,9 +114,10 @@ async def list_suggestions(
     threshold: Annotated[int | None, Query(ge=70, le=100, description="How alike, in per cent.")] = None,
     rejected: Annotated[bool, Query(description="Those that were rejected.")] = False,
 ) -> SuggestionsBody:
-    """Names that may be one thing, with passages of both, the most alike first: those on which nobody has decided.
+    """Pairs of names that may be the same entity and are not decided on yet, with passages of both, the most similar
+    first.
 
-    This takes the scope write, as it is for who decides."""
+    This needs the scope write, because it is for those who decide."""
     found = await trueweave.rules.suggestions(threshold, limit=limit, rejected=rejected)
     return SuggestionsBody(suggestions=found)
 
@@ -133,7 +134,7 @@ async def accept_suggestions(body: SuggestionIds, trueweave: Writing, once: Idem
 
 @router.post("/suggestions/reject")
 async def reject_suggestions(body: SuggestionIds, trueweave: Writing, once: Idempotent) -> RejectedBody:
-    """Suggest none of these pairs of names again."""
+    """Never suggest these pairs of names again."""
 
     async def act() -> RejectedBody:
         return RejectedBody(rejected=await trueweave.rules.reject(*body.ids))
@@ -143,7 +144,7 @@ async def reject_suggestions(body: SuggestionIds, trueweave: Writing, once: Idem
 
 @router.post("/mentioned")
 async def find_mentioned(body: NamesBody, trueweave: Reading) -> MentionedNames:
-    """Which of these names documents mention, written just so; without a type, of any."""
+    """Which of these names documents mention in exactly this spelling; a name without a type matches any type."""
     keys = [one.key() for one in body.names]
     found = await trueweave.rules.mentioned(keys)
     return MentionedNames(mentioned=[found[key] for key in keys])
@@ -151,13 +152,13 @@ async def find_mentioned(body: NamesBody, trueweave: Reading) -> MentionedNames:
 
 @router.get("/resolution")
 async def get_resolution(trueweave: Reading) -> ResolutionBody:
-    """What makes two names one entity here."""
+    """The settings that decide when two names are one entity."""
     return ResolutionBody.model_validate(await trueweave.rules.resolution(), from_attributes=True)
 
 
 @router.put("/resolution")
 async def change_resolution(body: ResolutionBody, trueweave: Administering, once: Idempotent) -> ResolutionBody:
-    """Resolve all names by other settings."""
+    """Resolve all names again with other settings."""
 
     async def act() -> ResolutionBody:
         await trueweave.rules.change_resolution(ResolutionSettings(body.mode, body.threshold, body.same))
@@ -168,7 +169,7 @@ async def change_resolution(body: ResolutionBody, trueweave: Administering, once
 
 @router.delete("/{rule}")
 async def undo_rule(rule: UUID, trueweave: Writing) -> UndoneBody:
-    """Take a rule back, as if it had never been made."""
+    """Undo a rule, as if it had never been made."""
     try:
         await trueweave.rules.undo(rule)
     except RuleError as error:

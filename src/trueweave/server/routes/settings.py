@@ -1,8 +1,8 @@
-"""Settings of a workspace, as far as its administrator may have a say.
+"""Routes for the settings of a workspace that its administrator may change.
 
-This is a list of what is allowed, with bounds of its own. Not in it is all that would let a tenant reach further than
-the workspace: addresses that the server would call, models that it would pay for, names of variables and files, how
-fast models are called, and the limits of the workspace itself.
+This is an allowlist with bounds of its own. It excludes everything that would let a tenant reach beyond the workspace:
+addresses that the server would call, models that it would pay for, names of variables and files, the rate of model
+calls, and the limits of the workspace itself.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Pattern = tuple[Name, Name, Name]
 
 
 class TenantSettings(BaseModel):
-    """Settings that a workspace has of its own. Null is none: that of the server counts."""
+    """A workspace's own settings. Null means none: the server's setting applies."""
 
     model_config = ConfigDict(extra="forbid")
     method: Annotated[Name, AfterValidator(_known)] | None = None
@@ -61,7 +61,7 @@ class TenantSettings(BaseModel):
 
 
 class SettingsBody(BaseModel):
-    """What the workspace has of its own, and what is in force in it. Others are not shown here."""
+    """The workspace's own settings, and the values in force. Settings that cannot be changed here are not shown."""
 
     own: dict[str, Any]
     in_force: dict[str, Any]
@@ -77,9 +77,9 @@ async def get_settings(trueweave: Administering) -> SettingsBody:
 async def change_settings(
     workspace: WorkspaceName, body: TenantSettings, trueweave: Administering, shared: Shared
 ) -> SettingsBody:
-    """Change the settings that are named, and no others. Null takes one back: then that of the server counts.
+    """Change the given settings, and no others. Null removes one: then the server's setting applies.
 
-    Other servers and workers follow within a minute. Documents that are there stay as they were made.
+    Other servers and workers follow within a minute. Existing documents stay as they are.
     """
     given = body.model_dump(mode="json", include=body.model_fields_set)
     changes = {name: value for name, value in given.items() if value is not None}
@@ -91,7 +91,7 @@ async def change_settings(
 
 
 def _check(of_server: Settings, own: Mapping[str, Any], changes: Mapping[str, Any], unset: Collection[str]) -> None:
-    """Whether what would be in force fits together."""
+    """Raise Refusal if the resulting settings are invalid or contradict each other."""
     left = {name: value for name, value in {**own, **changes}.items() if name not in unset}
     try:
         found = of_server.over(left)

@@ -1,4 +1,4 @@
-"""Money: what a workspace may spend on models, and has spent."""
+"""Routes for the budget of a workspace, and what it has spent on models."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Since = Annotated[AwareDatetime | None, Query(description="Only what was spent s
 
 
 class SpendBody(BaseModel):
-    """What was spent by stage and model, and in which currency prices are."""
+    """Spending by stage and model, and the currency of the prices."""
 
     currency: str
     receipt: list[Spent]
 
 
 class SpendByDocument(BaseModel):
-    """What was spent on the costliest documents, by model."""
+    """Spending on the most expensive documents, by model."""
 
     currency: str
     documents: list[SpentOn]
@@ -35,26 +35,26 @@ class SpendByDocument(BaseModel):
 
 @router.get("/spend")
 async def get_spend(trueweave: Reading, since: Since = None) -> SpendBody:
-    """What was spent on models, by stage and model."""
+    """Spending on models, by stage and model."""
     return SpendBody(currency=trueweave.settings.currency, receipt=await trueweave.budget.receipt(since))
 
 
 @router.get("/spend/documents")
 async def get_spend_by_document(trueweave: Reading, since: Since = None, limit: Limit = 20) -> SpendByDocument:
-    """What was spent on the costliest documents, by model."""
+    """Spending on the most expensive documents, by model."""
     found = await trueweave.budget.receipt_by_document(since, limit)
     return SpendByDocument(currency=trueweave.settings.currency, documents=found)
 
 
 @router.get("/budget")
 async def get_budget(trueweave: Reading) -> Budget:
-    """What the workspace may spend on models in all, has spent, and holds back for calls under way."""
+    """The total budget of the workspace for models, what it has spent, and what is reserved for calls in progress."""
     return await trueweave.budget.get()
 
 
 @router.put("/budget")
 async def set_budget(body: BudgetRequest, trueweave: Administering, once: Idempotent) -> Budget:
-    """Let the workspace spend so much more, in money or in tokens; without either, as much as it takes."""
+    """Let the workspace spend this much more, in money or in tokens; without either, there is no limit."""
 
     async def act() -> Budget:
         return await trueweave.budget.allow(price=body.price, tokens=body.tokens)

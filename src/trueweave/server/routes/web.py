@@ -1,4 +1,4 @@
-"""Pages for people: what this server is, and its API to read and to try. All that they load comes from here."""
+"""Web pages: a start page and interactive API documentation. They load nothing from other hosts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FILES = {
     **{name: _SWAGGER / name for name in ("swagger-ui-bundle.js", "swagger-ui.css")},
     **{name: _OWN / name for name in ("docs.js", "page.css")},
 }
-# Needs no key. The last two are not there, which a browser is told without one, too.
+# Paths that need no key. The last two do not exist: browsers get a 404 for them rather than a 401.
 OPEN = frozenset({"/", "/docs", *(f"/docs/{name}" for name in _FILES), "/redoc", "/favicon.ico"})
 
 _HEADERS = {
@@ -33,7 +33,7 @@ _HEADERS = {
 
 @router.get("/")
 def show_start() -> HTMLResponse:
-    """What this server is, and where to go on."""
+    """The start page."""
     agents = _read("agents.html") if find_spec("mcp") else ""
     page = Template(_read("index.html")).substitute(version=version("trueweave"), agents=agents)
     return HTMLResponse(page, headers=_HEADERS)
@@ -41,13 +41,13 @@ def show_start() -> HTMLResponse:
 
 @router.get("/docs")
 def show_docs() -> HTMLResponse:
-    """The API, to read and to try."""
+    """The interactive API documentation."""
     return HTMLResponse(_read("docs.html"), headers=_HEADERS)
 
 
 @router.get("/docs/{name}")
 def get_file(name: str) -> FileResponse:
-    """A script or a style of these pages."""
+    """A script or style sheet of these pages."""
     if name not in _FILES:
         raise Refusal(404, "not_found", "There is no such file.", "GET /docs shows the API.")
     return FileResponse(_FILES[name], headers=_HEADERS)

@@ -1,4 +1,4 @@
-"""Workspaces: those that the caller may use; made and dropped by administrators of all workspaces."""
+"""Routes for workspaces. Only administrators of all workspaces may create and drop them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ router = APIRouter(prefix="/v1/workspaces", tags=["workspaces"], responses=RESPO
 async def list_workspaces(
     caller: AnyCaller, shared: Shared, limit: Limit = 50, cursor: Cursor = ""
 ) -> ListPage[WorkspaceBody]:
-    """The workspaces that the caller may use, by name."""
+    """The workspaces that the caller may use, sorted by name."""
     pager: Pager[str] = Pager(str, "workspaces", caller.id)
     with translated():
         found = await api_keys.workspaces(
@@ -34,7 +34,7 @@ async def list_workspaces(
 
 @router.post("", status_code=201)
 async def create_workspace(body: WorkspaceRequest, caller: Administrator, shared: Shared) -> WorkspaceBody:
-    """Make a workspace. This takes an admin key for all workspaces."""
+    """Create a workspace. This needs an admin key for all workspaces."""
     _check_operator(caller)
     with translated():
         made = await shared.database.create_workspace(body.name, shared.settings.resolution)
@@ -46,7 +46,7 @@ async def create_workspace(body: WorkspaceRequest, caller: Administrator, shared
 
 @router.get("/{workspace}")
 async def get_workspace(workspace: WorkspaceName, trueweave: Reading, shared: Shared) -> WorkspaceDetails:
-    """How large a workspace is, and what waits in it."""
+    """The size of a workspace and of its queue."""
     return WorkspaceDetails(
         name=workspace,
         status=await trueweave.status(),
@@ -58,7 +58,7 @@ async def get_workspace(workspace: WorkspaceName, trueweave: Reading, shared: Sh
 
 @router.get("/{workspace}/status")
 async def get_status(trueweave: Reading) -> Status:
-    """How many documents, entities, relations and chunks a workspace has, and what waits in it."""
+    """How many documents, entities, relations and chunks a workspace has, and what is queued."""
     return await trueweave.status()
 
 
@@ -66,7 +66,7 @@ async def get_status(trueweave: Reading) -> Status:
 async def drop_workspace(
     workspace: WorkspaceName, trueweave: Administering, caller: Administrator, shared: Shared
 ) -> DroppedBody:
-    """Drop a workspace, with everything in it. This takes an admin key for all workspaces."""
+    """Drop a workspace, with everything in it. This needs an admin key for all workspaces."""
     _check_operator(caller)
     documents = await trueweave.maintenance.drop()
     await shared.workspaces.forget(workspace)
@@ -74,7 +74,7 @@ async def drop_workspace(
 
 
 def _check_operator(caller: Caller) -> None:
-    """Refusal where the caller administers some workspaces only: it works in those that it is given."""
+    """Raise Refusal if the caller administers only some workspaces: it may not create or drop any."""
     if caller.workspaces is not None:
         raise Refusal(
             403, "forbidden", "This needs a key for all workspaces; this key is limited to some.", "Use another key."

@@ -3,12 +3,11 @@
     async with ModelServer(script) as server:
         chat = OpenAIChat(endpoint("vllm/any", url=server.url))
 
-or as a process of its own, which can be killed: `python -m trueweave.testing.model_server --port 8123 --log
-calls.jsonl`.
+or as a separate process, which can be killed: `python -m trueweave.testing.model_server --port 8123 --log calls.jsonl`.
 
-It speaks OpenAI's API (chat, streamed or not, embeddings, models), as much of Ollama's as Trueweave uses, and
-`/rerank`. It binds 127.0.0.1 only. Vectors are those of HashEmbedder, tokens are counted by OpenAI's tables, and a text
-fits a question by the words that both have, unless it is told otherwise.
+It supports OpenAI's API (chat, streamed or not, embeddings, models), the part of Ollama's that Trueweave uses, and
+`/rerank`. It binds to 127.0.0.1 only. By default, vectors come from HashEmbedder, tokens are counted with OpenAI's
+tables, and texts are ranked by the words that they share with the question.
 """
 
 from trueweave.testing.model_server.faults import Fault, Trouble

@@ -1,4 +1,4 @@
-"""What may go wrong between Trueweave and a model, by name, and when it does."""
+"""Faults between Trueweave and a model, by name, and when they occur."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ class Fault(Enum):
     BAD_KEY = "bad-key"
     NO_MODEL = "no-model"
     TOO_LONG = "too-long"
-    OTHER_DIALECT = "other-dialect"  # takes neither temperature nor max_tokens, as long as it is given them
+    OTHER_DIALECT = "other-dialect"  # refuses temperature and max_tokens
     ERROR_IN_200 = "error-in-200"  # as some gateways do
     REDIRECT = "redirect"  # to another host
-    HUGE_ERROR = "huge-error"  # status 400, and a body without end
-    # A few bytes that unpack to a gigabyte, as a reply and as an error.
+    HUGE_ERROR = "huge-error"  # status 400, and an endless body
+    # A small body that unpacks to a gigabyte, as a reply and as an error.
     BOMB = "bomb"
     ERROR_BOMB = "error-bomb"
     # The connection breaks, or drags on.
-    DROP_FIRST = "drop-first"  # before a byte was sent
+    DROP_FIRST = "drop-first"  # before any byte is sent
     DROP_MIDDLE = "drop-middle"  # in the middle of the body; of a stream, after its first piece
     SLOW = "slow"  # byte by byte
     ENDLESS = "endless"
-    PACKED = "packed"  # by gzip: no fault of the server's
-    # A stream is none, or goes wrong on its way.
-    NOT_STREAMED = "not-streamed"  # the reply comes whole
-    UNFINISHED = "unfinished"  # it is over before the reply is
-    ERROR_MIDDLE = "error-middle"  # after its first piece it holds an error
+    PACKED = "packed"  # with gzip, which is not a fault of the server
+    # The stream is missing, or fails on the way.
+    NOT_STREAMED = "not-streamed"  # the reply is sent whole
+    UNFINISHED = "unfinished"  # it ends before the reply does
+    ERROR_MIDDLE = "error-middle"  # an error follows its first piece
     # The reply is not what it should be.
     NOT_JSON = "not-json"  # the body
     NO_CHOICES = "no-choices"
@@ -55,14 +55,14 @@ class Fault(Enum):
     # The vectors, or the scores, are not what they should be.
     FEWER_VECTORS = "fewer-vectors"
     OTHER_DIMENSION = "other-dimension"
-    SHUFFLED = "shuffled"  # but with the right index: no fault of the server's
+    SHUFFLED = "shuffled"  # but with the right index, which is not a fault of the server
 
 
 @dataclass(frozen=True)
 class Trouble:
-    """Which calls go wrong: those with a number in `at`, counted from 0, and of the others a share for each fault.
+    """Which calls go wrong: those with a number in `at`, counted from 0, and a share of the others for each fault.
 
-    Chance depends on the seed and on the call's number alone.
+    Chance depends only on the seed and on the call's number.
     """
 
     at: Mapping[int, Fault] = field(default_factory=dict)
@@ -73,11 +73,11 @@ class Trouble:
 
     @classmethod
     def always(cls, fault: Fault, *, retry_after: float = 1.0) -> Trouble:
-        """Every call goes wrong."""
+        """Every call goes wrong in this way."""
         return cls(share={fault: 1.0}, retry_after=retry_after)
 
     def of(self, number: int) -> Fault | None:
-        """What goes wrong in the call of that number."""
+        """The fault of the call with that number, if any."""
         if number in self.at:
             return self.at[number]
         drawn = Random(f"{self.seed} {number}").random()

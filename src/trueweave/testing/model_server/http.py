@@ -1,4 +1,4 @@
-"""Answers over HTTP, whole, slow, cut off or without end."""
+"""HTTP responses: whole, slow, cut off or endless."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _REASONS = {200: b"OK", 400: b"Bad Request", 401: b"Unauthorized", 404: b"Not Fo
 
 @dataclass(frozen=True)
 class HttpReply:
-    """What is sent back. Without a `length` it is sent in chunks, as pieces come.
+    """A response. Without a `length` it is sent in chunks, as pieces arrive.
 
-    `breaks` drops the connection in the middle of the only piece, or else of the second.
+    `breaks` drops the connection in the middle of the first piece, or of the second if it is sent in chunks.
     """
 
     status: int
@@ -30,7 +30,7 @@ class HttpReply:
 
 
 async def send(writer: asyncio.StreamWriter, answer: HttpReply) -> bool:
-    """Whether all was sent, so that the connection can go on."""
+    """Send a response, and return whether all of it was sent, so that the connection can be kept."""
     head = _HEAD % (answer.status, _REASONS.get(answer.status, b"Error"), answer.type)
     for name, value in answer.headers:
         head += f"{name}: {value}\r\n".encode()
@@ -53,13 +53,13 @@ async def send(writer: asyncio.StreamWriter, answer: HttpReply) -> bool:
 
 
 def whole(status: int, found: Mapping[str, Any], headers: Sequence[tuple[str, str]] = ()) -> HttpReply:
-    """An object as JSON."""
+    """A response with an object as JSON."""
     body = json.dumps(found).encode()
     return HttpReply(status, pieces_of([body]), len(body), tuple(headers))
 
 
 def refusal(status: int, message: str, *headers: tuple[str, str], code: str = "", param: str = "") -> HttpReply:
-    """An error as OpenAI writes it."""
+    """An error response in OpenAI's form."""
     error = {"message": message, "type": "error", "code": code or None, "param": param or None}
     return whole(status, {"error": error}, headers)
 
@@ -70,7 +70,7 @@ async def pieces_of(pieces: Iterable[bytes]) -> AsyncIterator[bytes]:
 
 
 async def packed(answer: HttpReply) -> HttpReply:
-    """The same answer, packed by gzip."""
+    """The same response, compressed with gzip."""
     body = gzip.compress(b"".join([piece async for piece in answer.pieces]))
     return replace(answer, pieces=pieces_of([body]), length=len(body), headers=(("Content-Encoding", "gzip"),))
 
@@ -91,10 +91,10 @@ async def endless(
 
 
 def bomb(status: int) -> HttpReply:
-    """A reply of a megabyte, packed, that unpacks to a gigabyte of spaces."""
+    """A compressed response of a megabyte that unpacks to a gigabyte of spaces."""
     packing = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS | 16)
     begin = packing.compress(b'{"error": "') + packing.flush(zlib.Z_FULL_FLUSH)
-    # After a full flush the same megabyte is packed to the same bytes.
+    # After a full flush the same megabyte is compressed to the same bytes.
     block = packing.compress(b" " * (1 << 20)) + packing.flush(zlib.Z_FULL_FLUSH)
     body = begin + block * 1024
     return HttpReply(status, pieces_of([body]), len(body), (("Content-Encoding", "gzip"),))

@@ -1,4 +1,4 @@
-"""What the model server answers: OpenAI's forms and Ollama's, with whatever is to go wrong."""
+"""The replies of the model server, in OpenAI's and Ollama's forms, with the chosen faults."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PER_MESSAGE = 4  # tokens around a message
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """A call that the server received. `key` is the same for equal requests, `texts` how many were to be embedded."""
+    """A call that the server received. `key` is the same for equal requests; `texts` counts those to embed."""
 
     id: str
     kind: str
@@ -37,8 +37,7 @@ class ModelCall:
 
 @dataclass(frozen=True)
 class Model:
-    """What stands in for a model: a script, an embedder, something that ranks, and an Ollama that may ignore the
-    context it is asked for."""
+    """Stands in for a model: a script, an embedder, a ranker, and an Ollama that may ignore the requested context."""
 
     script: Script
     embedder: HashEmbedder
@@ -48,7 +47,7 @@ class Model:
     usage: Mapping[str, Any] | None = None
 
     async def answer(self, call: ModelCall, body: Mapping[str, Any], trouble: Trouble) -> HttpReply:
-        """The answer to a call, in the way in which it is to go wrong."""
+        """The response to a call, with the fault of that call."""
         answer = _refused(call, body, trouble.retry_after) or await self._replied(call, body)
         if call.fault is Fault.PACKED:
             return await packed(answer)
@@ -57,7 +56,7 @@ class Model:
         return replace(answer, breaks=call.fault is Fault.DROP_MIDDLE)
 
     def look_up(self, kind: str) -> dict[str, Any]:
-        """What the server says of the model: `models`, or Ollama's `show` and `ps`."""
+        """What the server says about the model: `models`, or Ollama's `show` and `ps`."""
         if kind == "show":
             return {"model_info": {"general.architecture": "any", "any.context_length": self.context}}
         if kind == "ps":
@@ -193,7 +192,7 @@ def _refused(call: ModelCall, body: Mapping[str, Any], wait: float) -> HttpReply
 
 
 def _spoiled(text: str, fault: Fault | None) -> tuple[str, str]:
-    """The text that is sent instead, and how the server says that it ended."""
+    """The text that is sent with this fault, and its finish reason."""
     match fault:
         case Fault.CUT:
             return text[: len(text) // 2], "length"

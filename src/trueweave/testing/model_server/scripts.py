@@ -1,4 +1,4 @@
-"""What a model server without a model replies."""
+"""Scripted replies for a model server without a model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trueweave.core.model_calls import Message
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A chat request. `schema` is the JSON schema that the reply must keep to, or None."""
+    """A chat request. `schema` is the JSON schema that the reply must follow, or None."""
 
     model: str
     messages: tuple[Message, ...]
@@ -26,16 +26,16 @@ Ranker = Callable[[str, Sequence[str]], Sequence[float]]
 
 
 class Unscripted(Exception):
-    """A script has no reply to what was asked."""
+    """A script has no reply to a request."""
 
 
 def smallest(asked: Asked) -> str:
-    """The smallest reply of the form that was asked for: no items, empty strings, zeros. Without a schema, `ok`."""
+    """The smallest reply that follows the requested schema: no items, empty strings, zeros. Without a schema, `ok`."""
     return "ok" if asked.schema is None else json.dumps(_smallest(asked.schema, asked.schema))
 
 
 def table(replies: Mapping[str, str]) -> Script:
-    """A script that answers by a phrase in the request. A request with none of them is an error."""
+    """A script that selects the reply by a phrase in the request. A request with none of the phrases is an error."""
 
     def script(asked: Asked) -> str:
         text = "\n".join(message.content for message in asked.messages)
@@ -48,7 +48,7 @@ def table(replies: Mapping[str, str]) -> Script:
 
 
 def overlap(question: str, texts: Sequence[str]) -> list[float]:
-    """For each text the share of the question's words that are in it."""
+    """For each text, the share of the question's words that it contains."""
     words = _words(question)
     return [len(words & _words(text)) / max(1, len(words)) for text in texts]
 

@@ -18,7 +18,7 @@ from trueweave.testing.model_server.http import refusal, send, whole
 from trueweave.testing.model_server.replies import Model, ModelCall
 from trueweave.testing.model_server.scripts import Ranker, Script, overlap, smallest
 
-_MOST = 64 << 20  # bytes of a request
+_MOST = 64 << 20  # maximum bytes of a request
 _LOOKUPS = frozenset({"models", "show", "ps"})
 _KINDS = {
     ("POST", "/v1/chat/completions"): "chat",
@@ -32,14 +32,14 @@ _KINDS = {
 
 
 class ModelServer:
-    """A model server to test with, running inside `async with`. `calls` are those that it received, `url` ends in /v1.
+    """A model server for tests, running inside `async with`. `calls` are those that it received; `url` ends in /v1.
 
-    Each reply takes `delay` seconds. Each call is written to the file `log` when it begins, with the port of whoever
-    asks and hashes of the texts to be embedded, and again when it ended, with whether all was sent: who kills the
-    server, or a client, can tell from it which calls were under way.
+    Each reply takes `delay` seconds. Each call is written to the file `log` when it starts, with the port of the client
+    and hashes of the texts to embed, and again when it ends, with whether all was sent. If the server or a client is
+    killed, the log shows which calls were in progress.
 
-    `context` is how many tokens an Ollama model takes; with `ignores_context` it is loaded with 4,096 whatever is asked
-    for, and longer prompts are cut. `usage` is what it says of each chat in place of what it counts.
+    `context` is the context size of an Ollama model in tokens; with `ignores_context` it is loaded with 4,096, whatever
+    is requested, and longer prompts are cut. `usage` is reported for each chat instead of the counted tokens.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class ModelServer:
         return f"http://127.0.0.1:{self._port}/v1"
 
     async def serve(self) -> None:
-        """Go on until cancelled."""
+        """Serve until cancelled."""
         await self._server.serve_forever()
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -97,16 +97,16 @@ class ModelServer:
             while await self._served(reader, writer):
                 pass
         except (ConnectionError, asyncio.IncompleteReadError):
-            pass  # The client is gone.
+            pass  # The client has disconnected.
         except asyncio.CancelledError:
-            # The server stops. Passing it on would have the stream protocol report it as an error.
+            # The server is stopping. If this were raised again, the stream protocol would report it as an error.
             writer.transport.abort()
         finally:
             self._connections.discard(task)
             writer.close()
 
     async def _served(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Whether one request was answered, and another may follow."""
+        """Answer one request, and return whether another may follow."""
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         method, path, _ = head[0].split(" ", 2)
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:-2])}

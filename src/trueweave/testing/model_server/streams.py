@@ -1,4 +1,4 @@
-"""Replies word by word: OpenAI's server-sent events and Ollama's lines of JSON, with whatever is to go wrong."""
+"""Replies word by word: OpenAI's server-sent events and Ollama's JSON lines, with the chosen faults."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ERROR = {"message": "the model crashed", "code": 500}
 
 
 def events(choice: Mapping[str, Any], usage: Mapping[str, Any] | None, fault: Fault | None) -> HttpReply:
-    """A choice of OpenAI's API as a stream; none at all where it is empty."""
+    """A choice of OpenAI's API as a stream; an empty one is left out."""
     said = [(what, word) for what in ("content", "refusal") for word in _words(choice.get("message", {}).get(what))]
     begun = [_delta({what: word}) for what, word in said]
     last = [_delta({}, choice["finish_reason"])] if choice else []
@@ -25,7 +25,7 @@ def events(choice: Mapping[str, Any], usage: Mapping[str, Any] | None, fault: Fa
 
 
 def lines(found: Mapping[str, Any], fault: Fault | None) -> HttpReply:
-    """What Ollama's API answers as a stream."""
+    """A reply of Ollama's API as a stream."""
     words = _words(found["message"]["content"])
     begun = [_line({"message": {"role": "assistant", "content": word}, "done": False}) for word in words]
     last = _line({**found, "message": {"role": "assistant", "content": ""}})
