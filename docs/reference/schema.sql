@@ -695,7 +695,7 @@ BEGIN
     RETURN made;
 END $$;
 
-COMMENT ON FUNCTION trueweave.make_workspace(base_name text, among text[]) IS 'Make a workspace that was not there, of this name or one that begins like it; its name.';
+COMMENT ON FUNCTION trueweave.make_workspace(base_name text, among text[]) IS 'Creates a new workspace with this name, or with a number appended if the name is taken; returns its name.';
 
 CREATE FUNCTION trueweave.mark_indexed(of_name text) RETURNS void
     LANGUAGE sql SECURITY DEFINER
@@ -866,7 +866,7 @@ CREATE FUNCTION trueweave.places_of(places jsonb, first integer, behind integer)
         (SELECT p, start, n FROM place WHERE kind = 'page' AND start <= first ORDER BY start DESC, n DESC LIMIT 1)) AS known
 $$;
 
-COMMENT ON FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) IS 'The page and the headings that a stretch of a document begins under, and all that begin within it, in order.';
+COMMENT ON FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) IS 'The page and headings in force where a span of a document begins, and all that begin within it, in order.';
 
 CREATE FUNCTION trueweave.question_words(question text) RETURNS TABLE(word bigint)
     LANGUAGE plpgsql STABLE
@@ -1235,7 +1235,7 @@ ALTER TABLE ONLY trueweave.alike ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.alike FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.alike IS 'Pairs of alike names, in both directions, whether or not they are live.';
+COMMENT ON TABLE trueweave.alike IS 'Pairs of similar names, in both directions, whether or not they are live.';
 
 CREATE TABLE trueweave.api_key (
     prefix text NOT NULL,
@@ -1256,19 +1256,19 @@ CREATE TABLE trueweave.api_key (
     CONSTRAINT api_key_secret_hash_check CHECK ((length(secret_hash) = 32))
 );
 
-COMMENT ON TABLE trueweave.api_key IS 'Keys of the server. They belong to no workspace: a request is identified before it enters one.';
+COMMENT ON TABLE trueweave.api_key IS 'API keys of the server. They belong to no workspace, because a request is authenticated before it enters one.';
 
-COMMENT ON COLUMN trueweave.api_key.secret_hash IS 'SHA-256 of the secret, which has 256 random bits: there is nothing to be guessed that a slow hash would protect.';
+COMMENT ON COLUMN trueweave.api_key.secret_hash IS 'SHA-256 of the secret. A slow hash would add nothing: the secret has 256 random bits and cannot be guessed.';
 
-COMMENT ON COLUMN trueweave.api_key.workspaces IS 'The workspaces that it is for, by number, so that one that is made later under the name of a dropped one is not among them; NULL is all.';
+COMMENT ON COLUMN trueweave.api_key.workspaces IS 'The workspaces it is valid for, by id, so that it does not extend to a workspace created later under the name of a dropped one. NULL means all.';
 
 COMMENT ON COLUMN trueweave.api_key.last_used IS 'The last day on which it was used.';
 
-COMMENT ON COLUMN trueweave.api_key.max_tokens_per_day IS 'Tokens to and from models that requests with it may take in a day (UTC); NULL is as the server says for all.';
+COMMENT ON COLUMN trueweave.api_key.max_tokens_per_day IS 'Model tokens, in and out, that requests with this key may use per day (UTC). NULL: the server''s default applies.';
 
-COMMENT ON COLUMN trueweave.api_key.max_spend_per_day IS 'Likewise, in money.';
+COMMENT ON COLUMN trueweave.api_key.max_spend_per_day IS 'The most that requests with this key may spend per day (UTC). NULL: the server''s default applies.';
 
-COMMENT ON COLUMN trueweave.api_key.makers IS 'The callers whose limits it shares, first maker first: prefixes of keys, or issuer and subject of tokens. Empty where the command line or an administrator of all workspaces without limits made it.';
+COMMENT ON COLUMN trueweave.api_key.makers IS 'The callers whose limits it shares, first maker first: prefixes of keys, or issuer and subject of tokens. Empty if it was created on the command line, or by an administrator of all workspaces without limits.';
 
 CREATE TABLE trueweave.audit_log (
     id bigint NOT NULL,
@@ -1281,9 +1281,9 @@ CREATE TABLE trueweave.audit_log (
     status smallint NOT NULL
 );
 
-COMMENT ON TABLE trueweave.audit_log IS 'Writes and refused access of the server: who, what and when. Routes are patterns, so that no name of a document is kept here.';
+COMMENT ON TABLE trueweave.audit_log IS 'Writes, and refused requests, of the server: who, what and when. Routes are stored as patterns, so that no document names are kept here.';
 
-COMMENT ON COLUMN trueweave.audit_log.caller IS 'The prefix of the key; empty for a request without a valid one.';
+COMMENT ON COLUMN trueweave.audit_log.caller IS 'The prefix of a key, or issuer and subject of a token; empty for a request without valid credentials.';
 
 ALTER TABLE trueweave.audit_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME trueweave.audit_log_id_seq
@@ -1308,9 +1308,9 @@ ALTER TABLE ONLY trueweave.bm25_index ALTER COLUMN workspace SET STATISTICS 0;
 ALTER TABLE ONLY trueweave.bm25_index ALTER COLUMN keys SET STATISTICS 0;
 ALTER TABLE ONLY trueweave.bm25_index ALTER COLUMN counts SET STATISTICS 0;
 
-COMMENT ON TABLE trueweave.bm25_index IS 'The words of each chunk that has any, as ascending keys, how often each occurs, how often all do, and a sketch of it all. Row-level security keeps GIN operators, which are not leakproof, from using their index, so it does not bind the owner here: the working role cannot touch the table, and reaches it by functions that name the workspace in every statement.';
+COMMENT ON TABLE trueweave.bm25_index IS 'For each chunk that contains words: the words as ascending keys, the frequency of each, their total, and a sketch of them. GIN operators are not leakproof, so row-level security would keep them from using their index. It therefore does not bind the owner here: trueweave_app cannot access the table itself, and calls functions that name the workspace in every statement.';
 
-COMMENT ON COLUMN trueweave.bm25_index.language IS 'The text search configuration by which its words were stemmed.';
+COMMENT ON COLUMN trueweave.bm25_index.language IS 'The text search configuration that its words were stemmed with.';
 
 CREATE TABLE trueweave.budget (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1328,9 +1328,9 @@ ALTER TABLE ONLY trueweave.budget ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.budget FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.budget IS 'What a workspace has spent, what calls under way may cost at most, and the caps that both together never exceed.';
+COMMENT ON TABLE trueweave.budget IS 'What a workspace has spent, the most that running calls can cost, and the caps that the two together never exceed.';
 
-COMMENT ON COLUMN trueweave.budget.run_owner IS 'The process of the run that has a budget of its own; its caps count while it is alive.';
+COMMENT ON COLUMN trueweave.budget.run_owner IS 'The process of the run that has its own budget. The caps of the run apply while that process is alive.';
 
 CREATE TABLE trueweave.caller_usage (
     caller text NOT NULL,
@@ -1339,7 +1339,7 @@ CREATE TABLE trueweave.caller_usage (
     price numeric NOT NULL
 );
 
-COMMENT ON TABLE trueweave.caller_usage IS 'What models took for requests of callers who have a daily limit, by day (UTC).';
+COMMENT ON TABLE trueweave.caller_usage IS 'Model usage by callers with a daily limit, per day (UTC).';
 
 COMMENT ON COLUMN trueweave.caller_usage.caller IS 'The prefix of a key, or issuer and subject of a token.';
 
@@ -1350,7 +1350,7 @@ CREATE TABLE trueweave.catalogue (
     CONSTRAINT catalogue_one_check CHECK (one)
 );
 
-COMMENT ON TABLE trueweave.catalogue IS 'What this database is among several: the number of their home, and the name of this one, "home" for the home itself. No row where it is the only one.';
+COMMENT ON TABLE trueweave.catalogue IS 'The role of this database among several: the id of their home, and the name of this one ("home" for the home itself). Empty if it is the only one.';
 
 CREATE TABLE trueweave.chunk (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1366,7 +1366,7 @@ ALTER TABLE ONLY trueweave.chunk ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.chunk FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.chunk IS 'A span of a document. Its id is the same in every version that has that text.';
+COMMENT ON TABLE trueweave.chunk IS 'A span of a document. Its id is the same in every version that contains the same text.';
 
 CREATE TABLE trueweave.chunk_words (
     workspace integer NOT NULL,
@@ -1376,7 +1376,7 @@ CREATE TABLE trueweave.chunk_words (
 ALTER TABLE ONLY trueweave.chunk_words ALTER COLUMN workspace SET STATISTICS 0;
 ALTER TABLE ONLY trueweave.chunk_words ALTER COLUMN words SET STATISTICS 0;
 
-COMMENT ON TABLE trueweave.chunk_words IS 'The distinct words of each linked chunk, as phrases have them, mixed with the workspace.';
+COMMENT ON TABLE trueweave.chunk_words IS 'The distinct words of each linked chunk, hashed as in phrases and mixed with the workspace.';
 
 CREATE TABLE trueweave.community (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1396,7 +1396,7 @@ ALTER TABLE ONLY trueweave.community ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.community FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.community IS 'A community by its place in the tree: all within it come right after it, up to last. The id is a label that follows it through changes, the stable id the smallest id among the names of its members. The hash is of its members, their relations and all descriptions.';
+COMMENT ON TABLE trueweave.community IS 'A community by its position in the tree: all communities within it follow it directly, up to last. id is a label that follows it through changes; stable_id is the smallest id among the names of its members. hash covers its members, their relations and all descriptions.';
 
 CREATE TABLE trueweave.consumer (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1408,7 +1408,7 @@ ALTER TABLE ONLY trueweave.consumer ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.consumer FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.consumer IS 'Who follows the outbox, and the last position that is applied there.';
+COMMENT ON TABLE trueweave.consumer IS 'Consumers of the outbox, and the last position each has applied.';
 
 CREATE TABLE trueweave.corpus (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1419,7 +1419,7 @@ ALTER TABLE ONLY trueweave.corpus ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.corpus FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.corpus IS 'How many chunks have words, and how many they have together.';
+COMMENT ON TABLE trueweave.corpus IS 'The number of chunks that contain words, and the total number of words in them.';
 
 CREATE TABLE trueweave.dirty_name (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1429,7 +1429,7 @@ ALTER TABLE ONLY trueweave.dirty_name ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.dirty_name FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.dirty_name IS 'Names whose entity must be found again because a rule or a setting changed.';
+COMMENT ON TABLE trueweave.dirty_name IS 'Names whose entity must be determined again because a rule or a setting changed.';
 
 CREATE TABLE trueweave.dirty_pair (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1440,7 +1440,7 @@ ALTER TABLE ONLY trueweave.dirty_pair ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.dirty_pair FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.dirty_pair IS 'Pairs of names whose relation must be worked out again because a rule or the way of choosing changed.';
+COMMENT ON TABLE trueweave.dirty_pair IS 'Pairs of names whose relation must be computed again because a rule changed.';
 
 CREATE TABLE trueweave.document (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1462,9 +1462,9 @@ ALTER TABLE ONLY trueweave.document ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.document FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.document IS 'One version of one document. A new version is current and not yet visible, the old one visible and no longer current, until both are settled together. Source is the hash of what it was made from.';
+COMMENT ON TABLE trueweave.document IS 'One version of one document. A new version is current but not yet visible, and the old one visible but no longer current, until indexing switches both at once. source is the hash of what the text was made from.';
 
-COMMENT ON COLUMN trueweave.document.recipe IS 'How it was worked; none where its entities were given.';
+COMMENT ON COLUMN trueweave.document.recipe IS 'How it was processed. NULL if its entities were supplied with it.';
 
 CREATE TABLE trueweave.dropped_workspace (
     id integer NOT NULL,
@@ -1472,9 +1472,9 @@ CREATE TABLE trueweave.dropped_workspace (
     copies text[] DEFAULT '{}'::text[] NOT NULL
 );
 
-COMMENT ON TABLE trueweave.dropped_workspace IS 'Workspaces that are gone and had consumers, for these to remove their copies. No names: those were the tenant''s own.';
+COMMENT ON TABLE trueweave.dropped_workspace IS 'Dropped workspaces that had consumers, so that these can remove their copies. No names, because those belonged to the tenant.';
 
-COMMENT ON COLUMN trueweave.dropped_workspace.copies IS 'Its copies in other stores that are still to be dropped, as "store:copy".';
+COMMENT ON COLUMN trueweave.dropped_workspace.copies IS 'Its copies in other stores that must still be dropped, as "store:copy".';
 
 CREATE TABLE trueweave.entity (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1511,7 +1511,7 @@ ALTER TABLE ONLY trueweave.erasure ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.erasure FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.erasure IS 'Removed documents of which something is left elsewhere, with what they spoke of and how that was described.';
+COMMENT ON TABLE trueweave.erasure IS 'Removed documents that may have left traces elsewhere: the entities and relations they mentioned, and hashes of the descriptions at that time.';
 
 ALTER TABLE trueweave.erasure ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME trueweave.erasure_id_seq
@@ -1531,7 +1531,7 @@ ALTER TABLE ONLY trueweave.facet ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.facet FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.facet IS 'What a version of a document can be filtered by.';
+COMMENT ON TABLE trueweave.facet IS 'The values that a version of a document can be filtered by.';
 
 CREATE TABLE trueweave.failed_work (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1546,7 +1546,7 @@ ALTER TABLE ONLY trueweave.failed_work ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.failed_work FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.failed_work IS 'Work that failed by a bug: its kind, what it was about (the uri of a document to be settled, the hash of a description to be summarised or of what a report would be written from; empty for the kind as a whole), how to name that to a person, and the latest error.';
+COMMENT ON TABLE trueweave.failed_work IS 'Work that failed because of a bug: its kind, its subject (the uri of a document to be indexed, or the hash of a description to be summarised or of the data for a report; empty for the kind as a whole), a label for people to read, and the latest error.';
 
 CREATE TABLE trueweave.hierarchy (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1566,7 +1566,7 @@ ALTER TABLE ONLY trueweave.hierarchy ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.hierarchy FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.hierarchy IS 'How and when the communities of a workspace were found, and in how many settled batches its graph had come about. Writing: reports are wanted.';
+COMMENT ON TABLE trueweave.hierarchy IS 'How and when the communities of a workspace were found, and the version of the view at that time (graph). writing: reports have been requested.';
 
 CREATE TABLE trueweave.ingest_job (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1579,9 +1579,9 @@ ALTER TABLE ONLY trueweave.ingest_job ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.ingest_job FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.ingest_job IS 'Documents that were handed in together, for whoever wants to know how far they are.';
+COMMENT ON TABLE trueweave.ingest_job IS 'Documents that were submitted together, for tracking their progress.';
 
-COMMENT ON COLUMN trueweave.ingest_job.refused IS 'Why files and rows of files could not be used, the first of them.';
+COMMENT ON COLUMN trueweave.ingest_job.refused IS 'Why files, or rows of files, could not be used: the first reasons.';
 
 CREATE TABLE trueweave.ingest_job_document (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1592,7 +1592,7 @@ ALTER TABLE ONLY trueweave.ingest_job_document ALTER COLUMN workspace SET STATIS
 
 ALTER TABLE ONLY trueweave.ingest_job_document FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.ingest_job_document IS 'The documents of an ingest_job. A row goes with its document.';
+COMMENT ON TABLE trueweave.ingest_job_document IS 'The documents of an ingest_job. A row is deleted with its document.';
 
 CREATE TABLE trueweave.job (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1606,15 +1606,15 @@ CREATE TABLE trueweave.job (
 );
 ALTER TABLE ONLY trueweave.job ALTER COLUMN workspace SET STATISTICS 0;
 
-COMMENT ON TABLE trueweave.job IS 'Work that waits or is under way. It is deleted when it is done.';
+COMMENT ON TABLE trueweave.job IS 'A queued or running job. It is deleted when done.';
 
-COMMENT ON COLUMN trueweave.job.priority IS 'Of the jobs of a workspace, those with a higher number are claimed first.';
+COMMENT ON COLUMN trueweave.job.priority IS 'Among the jobs of a workspace, higher numbers are claimed first.';
 
-COMMENT ON COLUMN trueweave.job.due IS 'It is not claimed before this.';
+COMMENT ON COLUMN trueweave.job.due IS 'It is not claimed before this time.';
 
-COMMENT ON COLUMN trueweave.job.owner IS 'The process that works on it; none while it waits. A process that has no lease any more owns nothing.';
+COMMENT ON COLUMN trueweave.job.owner IS 'The process running it; NULL while it is queued. A process whose lease has expired owns nothing.';
 
-COMMENT ON COLUMN trueweave.job.worker IS 'Which worker of that process it is, by a random number.';
+COMMENT ON COLUMN trueweave.job.worker IS 'Identifies the worker within that process, by a random number.';
 
 ALTER TABLE trueweave.job ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME trueweave.job_id_seq
@@ -1638,9 +1638,9 @@ ALTER TABLE ONLY trueweave.kept_response ALTER COLUMN workspace SET STATISTICS 0
 
 ALTER TABLE ONLY trueweave.kept_response FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.kept_response IS 'What writes with an Idempotency-Key were answered, for a day; no body while one is under way.';
+COMMENT ON TABLE trueweave.kept_response IS 'Responses to writes with an Idempotency-Key, kept for a day. NULL body: the request is running.';
 
-COMMENT ON COLUMN trueweave.kept_response.owner IS 'The process that carries the request out; none when it was answered, or when that process was not registered here.';
+COMMENT ON COLUMN trueweave.kept_response.owner IS 'The process running the request; NULL once it has been answered, or if that process was not registered here.';
 
 CREATE TABLE trueweave.link (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1662,7 +1662,7 @@ ALTER TABLE ONLY trueweave.link ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.link FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.link IS 'One relation as one chunk speaks of it, between two names that the chunk mentions.';
+COMMENT ON TABLE trueweave.link IS 'One relation as stated by one chunk, between two names that the chunk mentions.';
 
 COMMENT ON COLUMN trueweave.link.strength IS 'In thousandths, so that sums are exact.';
 
@@ -1675,7 +1675,7 @@ ALTER TABLE ONLY trueweave.member ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.member FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.member IS 'The innermost community of each entity that has a relation. It is in all communities round that as well.';
+COMMENT ON TABLE trueweave.member IS 'The innermost community of each entity that has a relation. The entity is also in all communities around that one.';
 
 CREATE TABLE trueweave.mention (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1695,7 +1695,7 @@ ALTER TABLE ONLY trueweave.mention ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.mention FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.mention IS 'One entity as one chunk speaks of it. Spans are pairs of offsets within the chunk.';
+COMMENT ON TABLE trueweave.mention IS 'One entity as described by one chunk. spans holds pairs of offsets within the chunk.';
 
 CREATE TABLE trueweave.migration (
     number integer NOT NULL,
@@ -1703,7 +1703,7 @@ CREATE TABLE trueweave.migration (
     additive boolean NOT NULL
 );
 
-COMMENT ON COLUMN trueweave.migration.additive IS 'Whether processes of the version before may go on beside it.';
+COMMENT ON COLUMN trueweave.migration.additive IS 'Whether processes of the previous version can keep running after it.';
 
 CREATE TABLE trueweave.name (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1720,9 +1720,9 @@ ALTER TABLE ONLY trueweave.name ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.name FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.name IS 'A name as written, its type, the sums over its live mentions, and the entity it belongs to (none while nothing mentions it).';
+COMMENT ON TABLE trueweave.name IS 'A name as written, its type, the totals of its live mentions, and its entity (NULL while nothing mentions it).';
 
-COMMENT ON COLUMN trueweave.name.phrase IS 'The phrase that it is looked for by in texts; none where it cannot be.';
+COMMENT ON COLUMN trueweave.name.phrase IS 'The phrase by which it is found in texts. NULL if it cannot be found that way.';
 
 COMMENT ON COLUMN trueweave.name.written_hash IS 'A hash of the name as written, whatever its type.';
 
@@ -1736,7 +1736,7 @@ ALTER TABLE ONLY trueweave.name_key ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.name_key FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.name_key IS 'The keys under which alike names find each other, and a mask of the characters in them that rules most others out. A plain B-tree: row-level security keeps GIN operators, which are not leakproof, from using their index.';
+COMMENT ON TABLE trueweave.name_key IS 'Keys that similar names have in common, and a mask of their characters that rules out most other candidates. A plain B-tree, because GIN operators are not leakproof, so row-level security would keep them from using a GIN index.';
 
 CREATE TABLE trueweave.name_pair (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1751,7 +1751,7 @@ ALTER TABLE ONLY trueweave.name_pair ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.name_pair FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.name_pair IS 'Two names with the sums over the live links between them, and the relation they belong to (none when both are one entity).';
+COMMENT ON TABLE trueweave.name_pair IS 'Two names, the totals of the live links between them, and their relation (NULL if both are the same entity).';
 
 COMMENT ON COLUMN trueweave.name_pair.weight IS 'The sum of the strengths, in thousandths.';
 
@@ -1767,7 +1767,7 @@ ALTER TABLE ONLY trueweave.occurrence ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.occurrence FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.occurrence IS 'How often a phrase occurs in a chunk, how often of that outside its title, and whether it is what the chunk is about.';
+COMMENT ON TABLE trueweave.occurrence IS 'How often a phrase occurs in a chunk, how often outside the heading (inside), and whether the chunk is about it (defines).';
 
 CREATE TABLE trueweave.ordered_facet (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1780,7 +1780,7 @@ ALTER TABLE ONLY trueweave.ordered_facet ALTER COLUMN workspace SET STATISTICS 0
 
 ALTER TABLE ONLY trueweave.ordered_facet FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.ordered_facet IS 'What a version of a document can be filtered by in order: numbers, and moments in seconds since 1970.';
+COMMENT ON TABLE trueweave.ordered_facet IS 'The values that a version of a document can be filtered by as a range: numbers, and times in seconds since 1970.';
 
 CREATE TABLE trueweave.outbox (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1795,7 +1795,7 @@ ALTER TABLE ONLY trueweave.outbox ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.outbox FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.outbox IS 'What each settled batch changed, for projections. Read only up to the oldest transaction still running, as positions are drawn before they commit.';
+COMMENT ON TABLE trueweave.outbox IS 'What each indexed batch changed, for projections. Read it only up to the oldest running transaction, because positions are assigned before commit.';
 
 ALTER TABLE trueweave.outbox ALTER COLUMN "position" ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME trueweave.outbox_position_seq
@@ -1822,7 +1822,7 @@ ALTER TABLE ONLY trueweave.own_table ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.own_table FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.own_table IS 'Workspaces whose vectors of a kind outgrew the common table: most of them are in a table of their own, of hash partitions, each with an HNSW index once `indexed`. New ones arrive in the common table and follow in bulk. One that is `building` is filled beside the `current` one; one that was `left` stays for those who still read it.';
+COMMENT ON TABLE trueweave.own_table IS 'Workspaces whose vectors of a kind outgrew the shared table. Most of their vectors are in a table of their own, in hash partitions, each with an HNSW index once `indexed` is true. New vectors go to the shared table first and are moved in bulk. A table in state `building` is being filled to replace the `current` one; one in state `left` was replaced, and is kept for queries that still read it.';
 
 CREATE TABLE trueweave.pending_link (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1834,7 +1834,7 @@ ALTER TABLE ONLY trueweave.pending_link ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.pending_link FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.pending_link IS 'Chunks to be linked again, and phrases that may have come or gone. Only added to and taken from: nobody waits.';
+COMMENT ON TABLE trueweave.pending_link IS 'Chunks to be linked again, and phrases that may have become live or ceased to be. Rows are only inserted and deleted, so nobody waits.';
 
 ALTER TABLE trueweave.pending_link ALTER COLUMN "position" ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME trueweave.pending_link_position_seq
@@ -1853,7 +1853,7 @@ ALTER TABLE ONLY trueweave.pending_match ALTER COLUMN workspace SET STATISTICS 0
 
 ALTER TABLE ONLY trueweave.pending_match FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.pending_match IS 'Names that have not yet looked for others alike.';
+COMMENT ON TABLE trueweave.pending_match IS 'Names that have not been compared with similar ones yet.';
 
 CREATE TABLE trueweave.phrase (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1867,7 +1867,7 @@ ALTER TABLE ONLY trueweave.phrase ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.phrase FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.phrase IS 'The phrases of live names, and in how many chunks each occurs. First is its first word.';
+COMMENT ON TABLE trueweave.phrase IS 'The phrases of live names, and the number of chunks that contain each. first is its first word.';
 
 CREATE TABLE trueweave.phrase_count (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1883,9 +1883,9 @@ ALTER TABLE ONLY trueweave.phrase_count ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.phrase_count FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.phrase_count IS 'How often each distinct description (d), keyword (k) or first keyword (t, in lower case) was said of a name or a pair of names.';
+COMMENT ON TABLE trueweave.phrase_count IS 'How often each distinct description (d), keyword (k) or first keyword (t, in lower case) was given for a name or a pair of names.';
 
-COMMENT ON COLUMN trueweave.phrase_count.weight IS 'What it is chosen by: the sum of the emphases with which it was said, or for a first keyword the count.';
+COMMENT ON COLUMN trueweave.phrase_count.weight IS 'Decides which value is chosen: the sum of the emphases it was given with or, for a first keyword, the count.';
 
 CREATE TABLE trueweave.process (
     id integer NOT NULL,
@@ -1893,7 +1893,7 @@ CREATE TABLE trueweave.process (
     expires timestamp with time zone NOT NULL
 );
 
-COMMENT ON TABLE trueweave.process IS 'Processes that claim things: since when each has renewed its lease without a gap, and until when that lasts. What is claimed by one that has no row is free.';
+COMMENT ON TABLE trueweave.process IS 'Processes that hold claims: since when each has renewed its lease without a gap, and when that expires. A claim by a process without a row is void.';
 
 ALTER TABLE trueweave.process ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME trueweave.process_id_seq
@@ -1919,17 +1919,17 @@ ALTER TABLE ONLY trueweave.projection ALTER COLUMN workspace SET STATISTICS 0;
 
 COMMENT ON TABLE trueweave.projection IS 'Copies of a workspace in another store. The position of a copy is that of the consumer "store:copy".';
 
-COMMENT ON COLUMN trueweave.projection.live IS 'The copy that answers questions; none until the first one is complete.';
+COMMENT ON COLUMN trueweave.projection.live IS 'The copy that answers questions; NULL until the first one is complete.';
 
-COMMENT ON COLUMN trueweave.projection.building IS 'A copy that is being built beside it, to take its place.';
+COMMENT ON COLUMN trueweave.projection.building IS 'A copy that is being built to replace the live one.';
 
-COMMENT ON COLUMN trueweave.projection.replaced IS 'Copies that answered questions before, and are still to be dropped.';
+COMMENT ON COLUMN trueweave.projection.replaced IS 'Former live copies that must still be dropped.';
 
-COMMENT ON COLUMN trueweave.projection.switched IS 'Since when the live copy answers questions.';
+COMMENT ON COLUMN trueweave.projection.switched IS 'When the live copy began to answer questions.';
 
-COMMENT ON COLUMN trueweave.projection.problem IS 'Why the projector cannot go on; empty while it can.';
+COMMENT ON COLUMN trueweave.projection.problem IS 'Why the projector cannot continue; empty while it can.';
 
-COMMENT ON COLUMN trueweave.projection.owner IS 'The projector that works on it, for as long as the lease in "until" lasts.';
+COMMENT ON COLUMN trueweave.projection.owner IS 'The projector working on it, while the lease in "until" is valid.';
 
 CREATE TABLE trueweave.rate_limit (
     model text NOT NULL,
@@ -1937,14 +1937,14 @@ CREATE TABLE trueweave.rate_limit (
     tokens timestamp with time zone NOT NULL
 );
 
-COMMENT ON TABLE trueweave.rate_limit IS 'When the next call to a model may be made by each of its limits, given all calls that were promised a time so far.';
+COMMENT ON TABLE trueweave.rate_limit IS 'When the next call to a model may start under each of its limits, after all calls that already have a start time.';
 
 CREATE TABLE trueweave.reader (
     role name NOT NULL,
     workspace integer NOT NULL
 );
 
-COMMENT ON TABLE trueweave.reader IS 'Roles that read one workspace, and which. They belong to the cluster, workspaces to this database.';
+COMMENT ON TABLE trueweave.reader IS 'Roles that can read one workspace, and which. Roles belong to the cluster, workspaces to this database.';
 
 CREATE TABLE trueweave.recipe (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1956,7 +1956,7 @@ ALTER TABLE ONLY trueweave.recipe ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.recipe FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.recipe IS 'How documents were worked: by which settings, and by which version of the extractor and its prompts.';
+COMMENT ON TABLE trueweave.recipe IS 'How documents were processed: the settings, and the version of the extractor and its prompts.';
 
 CREATE TABLE trueweave.rejection (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1967,7 +1967,7 @@ ALTER TABLE ONLY trueweave.rejection ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.rejection FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.rejection IS 'Pairs of normal forms, as hashes in ascending order, that a person said are two things: not to be suggested again.';
+COMMENT ON TABLE trueweave.rejection IS 'Pairs of normal forms, as hashes in ascending order, that a person said are different entities. They are not suggested again.';
 
 CREATE TABLE trueweave.relation (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1988,7 +1988,7 @@ ALTER TABLE ONLY trueweave.relation ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.relation FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.relation IS 'All pairs of names from one entity to another. The id follows from the two entities.';
+COMMENT ON TABLE trueweave.relation IS 'All pairs of names from one entity to another. The id is derived from the two entities.';
 
 COMMENT ON COLUMN trueweave.relation.weight IS 'The sum of the strengths, in thousandths.';
 
@@ -2004,7 +2004,7 @@ ALTER TABLE ONLY trueweave.removed_vector ALTER COLUMN workspace SET STATISTICS 
 
 ALTER TABLE ONLY trueweave.removed_vector FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.removed_vector IS 'Vectors that were removed or replaced while a table is `building`: what was copied of them is taken away before it is used.';
+COMMENT ON TABLE trueweave.removed_vector IS 'Vectors removed or replaced while a table is `building`. Their copies are deleted from it before it is used.';
 
 CREATE TABLE trueweave.reply (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -2021,11 +2021,11 @@ ALTER TABLE ONLY trueweave.reply ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.reply FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.reply IS 'What a model replied, by a hash of all that it was asked: asked and paid for once. Without payload: its owner is asking now.';
+COMMENT ON TABLE trueweave.reply IS 'A model''s reply, by a hash of the whole request, so that the same request is made and paid for once. NULL payload: its owner is waiting for the reply.';
 
-COMMENT ON COLUMN trueweave.reply.document IS 'The uri of the document that it was first asked for, if it was for one.';
+COMMENT ON COLUMN trueweave.reply.document IS 'The uri of the document it was first requested for, if any.';
 
-COMMENT ON COLUMN trueweave.reply.text_hash IS 'The one text that it was made from. Without it, it was made from several, or from a question.';
+COMMENT ON COLUMN trueweave.reply.text_hash IS 'The one text it was made from. NULL if it was made from several, or from a question.';
 
 CREATE TABLE trueweave.report (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -2045,7 +2045,7 @@ ALTER TABLE ONLY trueweave.report ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.report FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.report IS 'What is written about a community, and the hash of what it was written from: another one by now, and it is stale. The author is a model, or empty where sentences were picked out without one; the problem says why no model wrote it.';
+COMMENT ON TABLE trueweave.report IS 'The report on a community, and the hash of what it was written from: if the community''s hash differs, the report is stale. author is a model, or empty if sentences were selected without one; problem says why no model wrote it.';
 
 CREATE TABLE trueweave.retired_community (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -2059,7 +2059,7 @@ ALTER TABLE ONLY trueweave.retired_community ALTER COLUMN workspace SET STATISTI
 
 ALTER TABLE ONLY trueweave.retired_community FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.retired_community IS 'Communities that are no more, for those who ask what has changed; kept for a year.';
+COMMENT ON TABLE trueweave.retired_community IS 'Communities that no longer exist, for listing changes. Kept for a year.';
 
 CREATE TABLE trueweave.rule (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -2075,9 +2075,9 @@ ALTER TABLE ONLY trueweave.rule ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.rule FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.rule IS 'What a person decided about names, entities and relations; a later one outweighs an earlier one.';
+COMMENT ON TABLE trueweave.rule IS 'People''s decisions about names, entities and relations. A later rule overrides an earlier one.';
 
-COMMENT ON COLUMN trueweave.rule.author IS 'Who made it, as far as that was said.';
+COMMENT ON COLUMN trueweave.rule.author IS 'Who made it; empty if not given.';
 
 CREATE TABLE trueweave.rule_name (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -2097,11 +2097,11 @@ ALTER TABLE ONLY trueweave.rule_name ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.rule_name FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.rule_name IS 'The names that a rule speaks of, whether or not a document mentions them now.';
+COMMENT ON TABLE trueweave.rule_name IS 'The names that a rule applies to, whether or not a document mentions them now.';
 
-COMMENT ON COLUMN trueweave.rule_name.written_hash IS 'Where the rule gives no type: it speaks of every name that is written so, whatever its type.';
+COMMENT ON COLUMN trueweave.rule_name.written_hash IS 'Set if the rule gives no type: it then applies to every name with this spelling, whatever its type.';
 
-COMMENT ON COLUMN trueweave.rule_name.side IS 'In a rule about a relation, 1 for its source and 2 for its target; 3 for an entity that is suppressed.';
+COMMENT ON COLUMN trueweave.rule_name.side IS 'In a rule about a relation, 1 for its source and 2 for its target; 3 for a suppressed entity.';
 
 ALTER TABLE trueweave.rule ALTER COLUMN ordinal ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME trueweave.rule_ordinal_seq
@@ -2121,13 +2121,13 @@ CREATE TABLE trueweave.server (
     CONSTRAINT server_weight_check CHECK ((weight >= (0)::double precision))
 );
 
-COMMENT ON TABLE trueweave.server IS 'In the home: the servers that workspaces may be on. Their addresses are in the settings of processes.';
+COMMENT ON TABLE trueweave.server IS 'In the home: the servers that workspaces can be on. Their addresses are in the settings of each process.';
 
-COMMENT ON COLUMN trueweave.server.weight IS 'How much it is to hold in proportion to others; with 0 it takes no new workspace.';
+COMMENT ON COLUMN trueweave.server.weight IS 'How much data it should hold relative to the others. With 0 it gets no new workspaces.';
 
-COMMENT ON COLUMN trueweave.server.bytes IS 'How large its database was when it was last measured.';
+COMMENT ON COLUMN trueweave.server.bytes IS 'The size of its database when last measured.';
 
-COMMENT ON COLUMN trueweave.server.placed IS 'How many workspaces were placed there since.';
+COMMENT ON COLUMN trueweave.server.placed IS 'The number of workspaces placed there since.';
 
 CREATE TABLE trueweave.slot (
     model text NOT NULL,
@@ -2135,7 +2135,7 @@ CREATE TABLE trueweave.slot (
     owner integer NOT NULL
 );
 
-COMMENT ON TABLE trueweave.slot IS 'Slots for calls to a model that are in use, and the process that uses each.';
+COMMENT ON TABLE trueweave.slot IS 'Slots for concurrent calls to a model that are in use, and the process using each.';
 
 CREATE TABLE trueweave.source (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -2158,11 +2158,11 @@ ALTER TABLE ONLY trueweave.source ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.source FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.source IS 'A document that was submitted, with the recipe to work it by. It leaves in the transaction that brings it into the record, or is marked as failed with its error.';
+COMMENT ON TABLE trueweave.source IS 'A submitted document, with the recipe to process it by. It is deleted in the transaction that stores it in the record, or marked as failed with its error.';
 
-COMMENT ON COLUMN trueweave.source.notes IS 'What was odd about reading it. They become notes of the document.';
+COMMENT ON COLUMN trueweave.source.notes IS 'Anything odd noticed while reading it. These become notes of the document.';
 
-COMMENT ON COLUMN trueweave.source.trace IS 'The traceparent of the request that handed it in, where traces are made.';
+COMMENT ON COLUMN trueweave.source.trace IS 'The traceparent of the request that submitted it, if tracing is on.';
 
 CREATE TABLE trueweave.space (
     id integer NOT NULL,
@@ -2173,7 +2173,7 @@ CREATE TABLE trueweave.space (
     CONSTRAINT space_metric_check CHECK ((metric = ANY (ARRAY['cosine'::text, 'l2'::text, 'inner'::text])))
 );
 
-COMMENT ON TABLE trueweave.space IS 'The embedding spaces that exist. Shared by all workspaces; holds no one''s data.';
+COMMENT ON TABLE trueweave.space IS 'The embedding spaces that exist. All workspaces share this table; it holds no tenant''s data.';
 
 ALTER TABLE trueweave.space ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME trueweave.space_id_seq
@@ -2203,9 +2203,9 @@ ALTER TABLE ONLY trueweave.spend ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.spend FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.spend IS 'One model call. Open: under way, with the most that it may cost. Done: what it did cost. Lost: cut off, and it may have cost as much as that. A price that is not known is null.';
+COMMENT ON TABLE trueweave.spend IS 'A model call. open: running, with the most it can cost. done: what it cost. lost: interrupted, and it may have cost that much. An unknown price is NULL.';
 
-COMMENT ON COLUMN trueweave.spend.calls IS 'How many calls the row stands for: after some time, all of a day, stage and model together.';
+COMMENT ON COLUMN trueweave.spend.calls IS 'The number of calls in this row: after some time, all calls of one day, stage and model are combined.';
 
 CREATE VIEW trueweave.stable_id WITH (security_invoker='true') AS
  SELECT entity,
@@ -2214,7 +2214,7 @@ CREATE VIEW trueweave.stable_id WITH (security_invoker='true') AS
   WHERE (entity IS NOT NULL)
   GROUP BY entity;
 
-COMMENT ON VIEW trueweave.stable_id IS 'What an entity goes by where its id must not matter: the smallest id among its names.';
+COMMENT ON VIEW trueweave.stable_id IS 'Identifies an entity independently of its id: the smallest id among its names.';
 
 CREATE TABLE trueweave.stale_text (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -2225,7 +2225,7 @@ ALTER TABLE ONLY trueweave.stale_text ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.stale_text FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.stale_text IS 'Texts that something had and has no longer. What models made of them is kept for a while, in case they come back.';
+COMMENT ON TABLE trueweave.stale_text IS 'Texts that a chunk, entity or relation had and no longer has. What models made of them is kept for a while, in case they return.';
 
 CREATE TABLE trueweave.stored_bytes (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -2236,7 +2236,7 @@ ALTER TABLE ONLY trueweave.stored_bytes ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.stored_bytes FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.stored_bytes IS 'How many bytes of text chunks have brought and taken away; the sum is what there is.';
+COMMENT ON TABLE trueweave.stored_bytes IS 'Bytes of text added by chunks, and removed (negative). The sum is the current size.';
 
 ALTER TABLE trueweave.stored_bytes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME trueweave.stored_bytes_id_seq
@@ -2259,7 +2259,7 @@ ALTER TABLE ONLY trueweave.suggestion ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.suggestion FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.suggestion IS 'Pairs of names that may be one thing, as they were last listed.';
+COMMENT ON TABLE trueweave.suggestion IS 'Pairs of names that may be the same entity, as last listed.';
 
 CREATE TABLE trueweave.summary (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -2273,7 +2273,7 @@ ALTER TABLE ONLY trueweave.summary ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.summary FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.summary IS 'A long description in short, by the hash of the text that it sums up. Without text: still to be written.';
+COMMENT ON TABLE trueweave.summary IS 'A summary of a long description, by the hash of the text it summarises. NULL text: not written yet.';
 
 CREATE TABLE trueweave.text_language (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -2284,7 +2284,7 @@ ALTER TABLE ONLY trueweave.text_language ALTER COLUMN workspace SET STATISTICS 0
 
 ALTER TABLE ONLY trueweave.text_language FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.text_language IS 'How many searched chunks there are in each language.';
+COMMENT ON TABLE trueweave.text_language IS 'The number of searchable chunks in each language.';
 
 CREATE TABLE trueweave.view_version (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -2308,7 +2308,7 @@ ALTER TABLE ONLY trueweave.word ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.word FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.word IS 'How many chunks have each word in each tier.';
+COMMENT ON TABLE trueweave.word IS 'The number of chunks that contain each word, by tier.';
 
 CREATE UNLOGGED TABLE trueweave.work_lease (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -2321,7 +2321,7 @@ ALTER TABLE ONLY trueweave.work_lease ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.work_lease FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.work_lease IS 'Leases: a document by its uri, all names that are to be resolved again, or a turn of one''s own, for which others hold back.';
+COMMENT ON TABLE trueweave.work_lease IS 'Leases on work that one process does at a time: indexing a document (by its uri), resolving all names again, writing reports, moving vectors to a table of their own; or a turn, during which other processes hold back.';
 
 CREATE TABLE trueweave.workspace (
     id integer NOT NULL,
@@ -2351,29 +2351,29 @@ CREATE TABLE trueweave.workspace (
 );
 ALTER TABLE ONLY trueweave.workspace ALTER COLUMN id SET STATISTICS 0;
 
-COMMENT ON TABLE trueweave.workspace IS 'A tenant: what makes two names one entity for it, and the embedding space that answers.';
+COMMENT ON TABLE trueweave.workspace IS 'A tenant: how it decides which names are one entity, and the embedding space it is searched in.';
 
-COMMENT ON COLUMN trueweave.workspace.dropped IS 'It is being dropped: nobody may write to it any more, and whoever drops it again goes on with that.';
+COMMENT ON COLUMN trueweave.workspace.dropped IS 'It is being dropped and takes no more writes. Dropping it again resumes an interrupted drop.';
 
-COMMENT ON COLUMN trueweave.workspace.expires IS 'Until when whoever made a workspace for a while is known to be there; none for lasting ones.';
+COMMENT ON COLUMN trueweave.workspace.expires IS 'For a temporary workspace: when it expires, unless the process that created it extends this. NULL for a permanent one.';
 
-COMMENT ON COLUMN trueweave.workspace.next_space IS 'The embedding space that is being filled beside the one that answers.';
+COMMENT ON COLUMN trueweave.workspace.next_space IS 'The embedding space that is being filled, to replace the current one.';
 
-COMMENT ON COLUMN trueweave.workspace.paused_until IS 'Nothing new is settled before this, so that a change of embedding space can come to its end.';
+COMMENT ON COLUMN trueweave.workspace.paused_until IS 'No indexing before this time, so that a change of embedding space can finish.';
 
-COMMENT ON COLUMN trueweave.workspace.changes_gone IS 'The last position of the outbox that is kept no longer.';
+COMMENT ON COLUMN trueweave.workspace.changes_gone IS 'The last outbox position that has been deleted.';
 
-COMMENT ON COLUMN trueweave.workspace.settings IS 'Settings of this workspace, by name; they outweigh those of the process.';
+COMMENT ON COLUMN trueweave.workspace.settings IS 'Settings of this workspace, by name. They override those of the process.';
 
-COMMENT ON COLUMN trueweave.workspace.server IS 'In the home: the server that it is on; NULL is the home itself.';
+COMMENT ON COLUMN trueweave.workspace.server IS 'In the home: the server it is on. NULL means the home itself.';
 
-COMMENT ON COLUMN trueweave.workspace.moved IS 'In the home: when it was last given another server.';
+COMMENT ON COLUMN trueweave.workspace.moved IS 'In the home: when it was last assigned to another server.';
 
-COMMENT ON COLUMN trueweave.workspace.place IS 'here: it is in this database. draining: likewise, and no job of it is begun. leaving: it is copied to another server and only read. switching: likewise, and nothing is booked for model calls. left: it is on another server, and is still read here until left_until. arriving: it is being copied here. away: only this row is here.';
+COMMENT ON COLUMN trueweave.workspace.place IS 'here: it is in this database. draining: also here, but no new jobs start. leaving: being copied to another server, and read-only. switching: the same, and model calls cannot be booked either. left: it is on another server now, and this copy can be read until left_until. arriving: being copied to this database. away: only this row is in this database.';
 
-COMMENT ON COLUMN trueweave.workspace.replaced_by IS 'The workspace that a bulk load put in its place. Until that one has been read, expires is infinity.';
+COMMENT ON COLUMN trueweave.workspace.replaced_by IS 'The workspace that replaced it in a bulk load. Until the new one has been read, expires is infinity.';
 
-COMMENT ON COLUMN trueweave.workspace.rules_hash IS 'XOR of the hashes of the ids of all rules. A bulk load carries it over, so verify notices a rule that was lost.';
+COMMENT ON COLUMN trueweave.workspace.rules_hash IS 'XOR of the hashes of all rule ids. A bulk load copies it, so that verify notices a lost rule.';
 
 ALTER TABLE trueweave.workspace ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME trueweave.workspace_id_seq

@@ -12,7 +12,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.e2e.conftest import PROGRAM, ROOT, Trueweave, answer, model_server, typed
+from tests.commands import PROGRAM
+from tests.e2e.conftest import ROOT, Trueweave, answer, model_server, typed
 from trueweave import AsyncTrueweave
 from trueweave.ingest.extract import preannotated
 from trueweave.retrieval.methods import registry

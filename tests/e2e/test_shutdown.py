@@ -14,7 +14,8 @@ import httpx2
 import psycopg
 import pytest
 
-from tests.e2e.conftest import PROGRAM, Trueweave, model_server
+from tests.commands import PROGRAM
+from tests.e2e.conftest import Trueweave, model_server
 from tests.e2e.test_cli_logs import wait_for
 from tests.integration.proxies import Proxy
 from tests.servers import free_port

@@ -10,7 +10,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.e2e.conftest import PROGRAM, Trueweave, model_server
+from tests.commands import PROGRAM
+from tests.e2e.conftest import Trueweave, model_server
 from tests.otlp_receiver import ReceivedSpan, Receiver, otlp_receiver
 from tests.servers import free_port
 from trueweave.core.settings import sends_traces

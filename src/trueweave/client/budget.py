@@ -19,11 +19,11 @@ class AsyncClientBudget:
     # --- written by `make sync` from engine/budget.py and the server's routes ---
 
     async def get(self) -> Budget:
-        """What this workspace may spend on models, and has spent."""
+        """How much this workspace may spend on models, and how much it has spent."""
         return read(Budget, await self._requests.get("/budget"))
 
     async def allow(self, *, price: Decimal | None = None, tokens: int | None = None) -> Budget:
-        """Let this workspace spend so much more, in money or in tokens, over all workers; without either, no cap."""
+        """Let this workspace spend this much more, in money or tokens, over all workers; with neither, no cap."""
         return read(
             Budget,
             await self._requests.write(
@@ -32,11 +32,11 @@ class AsyncClientBudget:
         )
 
     async def receipt(self, since: datetime | None = None) -> list[Spent]:
-        """What was spent since then, by stage and model."""
+        """What was spent since a time, by stage and model."""
         return read(list[Spent], part(await self._requests.get("/spend", since=moment(since)), "receipt"))
 
     async def receipt_by_document(self, since: datetime | None = None, limit: int = 20) -> list[SpentOn]:
-        """What was spent since then on the costliest documents, by model."""
+        """What was spent since a time on the most expensive documents, by model."""
         return read(
             list[SpentOn],
             part(await self._requests.get("/spend/documents", since=moment(since), limit=limit), "documents"),

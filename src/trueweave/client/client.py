@@ -86,7 +86,7 @@ class AsyncClient(ClientDocumentCalls, ClientQuestionCalls):
         await self._requests.connection.aclose()
 
     async def status(self) -> Status:
-        """How large the workspace is, and what still waits to be settled."""
+        """The size of the workspace, and what still waits to be indexed."""
         return read(Status, await self._requests.get("/status"))
 
 

@@ -21,11 +21,11 @@ class AsyncClientCommunities:
         self._requests = requests
 
     async def get(self, id: UUID | str) -> Community:
-        """The community of this id, or of the one id that begins like this."""
+        """The community with this id, or the only one whose id begins with it."""
         return read(Community, part(await self._found(id, 0), "community"))
 
     async def report(self, community: UUID) -> CommunityReport | None:
-        """What is written about a community, if anything is."""
+        """The report on a community; None if there is none."""
         try:
             found = part(await self._found(community, 0), "report")
         except UnknownCommunity:
@@ -46,9 +46,9 @@ class AsyncClientCommunities:
     # --- written by `make sync` from engine/communities.py and the server's routes ---
 
     async def find(self) -> CommunityChanges:
-        """Find the communities of the graph as it is settled now; what that changed.
+        """Find the communities of the graph as currently indexed. Returns what changed.
 
-        Nothing is done where the graph is as it was. No model is asked: `write_reports` does that.
+        Nothing is done if the graph has not changed. No model is called: `write_reports` does that.
         """
         return read(CommunityChanges, await self._requests.write("/communities/find"))
 
@@ -57,23 +57,23 @@ class AsyncClientCommunities:
         return read(ReportEstimate, await self._requests.get("/communities/reports/estimate"))
 
     async def request_reports(self) -> None:
-        """Have workers write about all communities that have no report, or a stale one, and do not wait for them."""
+        """Queue reports for all communities that have none, or a stale one, and return at once: workers write them."""
         await self._requests.write("/communities/reports")
 
     async def hierarchy(self) -> Hierarchy | None:
-        """The communities as a whole, level by level; None where none were looked for yet."""
+        """An overview of the communities, level by level; None if none have been looked for yet."""
         return read_or_none(Hierarchy, part(await self._requests.get("/communities/hierarchy"), "hierarchy"))
 
     async def select(
         self, level: int | None = None, *, within: UUID | None = None, since: datetime | None = None, limit: int = 50
     ) -> list[Community]:
-        """Communities, the largest first: of a level, right within another, or changed since then."""
+        """Communities, largest first: of a level, directly within another, or changed since a time."""
         return await self._requests.listed(
             "/communities", Community, limit, level=level, within=str(within) if within else None, since=moment(since)
         )
 
     async def retired(self, since: datetime, limit: int = 50) -> list[RetiredCommunity]:
-        """Communities that are no more since then, the latest first."""
+        """Communities that have ceased to exist since a time, latest first."""
         return read(
             list[RetiredCommunity],
             part(await self._requests.get("/communities/retired", since=moment(since), limit=limit), "communities"),

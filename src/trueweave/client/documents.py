@@ -58,7 +58,7 @@ class ClientDocumentCalls:
         self, *what: str | Path | Source | NamedFile, listener: Listener = ignore, refresh: bool = False
     ) -> Estimate:
         """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model, and no
-        key is needed. A path that does not exist is UnreadableFile."""
+        key is needed. A path that does not exist raises UnreadableFile."""
         return await estimate(self._requests, what, listener, refresh=refresh)
 
     async def add_documents(
@@ -67,11 +67,12 @@ class ClientDocumentCalls:
         progress: Progress = unseen,
         refused: Callable[[Refused], None] | None = None,
     ) -> int:
-        """Store documents whose entities and relations are given, and settle them; how many were new or changed.
+        """Store and index documents whose entities and relations are given. Returns how many were new or changed.
 
-        A document whose uri is already there replaces the one of that uri. Documents are read as they are stored, so
-        there may be more of them than fit in memory. `progress` is told how many more are done. One that cannot be
-        stored is an error that names it, or `refused` is told of it and the others go on.
+        A document replaces any earlier one with the same uri. Documents are read as they are stored, so there may be
+        more of them than fit in memory. `progress` is called with the number of documents just done. A document that
+        cannot be stored raises an error that names it; if `refused` is given, it is called instead, and the rest are
+        still added.
         """
         source, new = iter(documents), 0
         while lines := await asyncio.to_thread(lines_of, source):
@@ -91,10 +92,10 @@ class ClientDocumentCalls:
         return new
 
     async def remove(self, uris: Sequence[str]) -> int:
-        """Remove these documents, all in one pass, and settle; how many there were.
+        """Remove these documents in one pass, and update the index. Returns how many of them existed.
 
-        Their text is erased everywhere: also from what models replied about it, and from reports that may quote it,
-        which are to be written again.
+        Their text is erased everywhere, including from cached model replies and from community reports that may quote
+        it; those reports are marked to be written again.
         """
         removed = 0
         for first in range(0, len(uris), _URIS_AT_ONCE):
@@ -115,9 +116,9 @@ class ClientDocumentCalls:
     async def document(
         self, uri: str, *, first: int = 0, chunks: int = 50, entities: int = 20, start: int = 0
     ) -> DocumentDetails:
-        """The document of this uri: its title and metadata, so many of its chunks from the `first` on, with their
-        places, and the entities that it mentions most. With a `start`, chunks are counted from the one that this
-        character of the document is in. UnknownDocument where there is none, with uris like it."""
+        """The document with this uri: its title and metadata, up to `chunks` of its chunks from number `first` on, with
+        their positions, and the entities it mentions most. With `start`, chunks are counted from the one that contains
+        this character of the document. Raises UnknownDocument, with similar uris, if there is none."""
         found: DocumentDetails | None = None
         while found is None or len(found.passages) < min(chunks, found.chunks - first):
             seen = len(found.passages) if found else 0
@@ -141,8 +142,8 @@ class ClientDocumentCalls:
     async def list_documents(
         self, limit: int = 50, *, noted: bool = False, after: str = "", prefix: str = "", filter: Filter | None = None
     ) -> list[DocumentInfo]:
-        """The documents that are there and pass a filter, by uri; only those with a note, or whose uri begins with a
-        `prefix`, if that is wanted. The next page begins after the last uri of this one."""
+        """The documents that pass a filter, by uri; optionally only those with a note, or whose uri begins with
+        `prefix`. For the next page, pass the last uri of this one as `after`."""
         return await self._requests.listed(
             "/documents",
             DocumentInfo,

@@ -29,15 +29,15 @@ class AsyncClientGraph:
     async def search_entities(
         self, text: str, limit: int = 10, *, type: str = "", filter: Filter | None = None
     ) -> Hits[Entity]:
-        """The entities that fit a text best: by meaning and by the words of their names, or by words alone where
-        nothing is embedded, which `by` says."""
+        """The entities that match a text best: by meaning and by the words of their names, or by words alone if nothing
+        is embedded; `by` says which."""
         params = {"text": storable(text), "limit": limit, "type": type or None, "filter": filter_text(filter)}
         found = await self._requests.get("/entities/search", **params)
         return _hits(read(list[Entity], part(found, "entities")), found)
 
     async def search_relations(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> Hits[Relation]:
-        """The relations that fit a text best: by meaning and by the words of their names, keywords and descriptions, or
-        by words alone where nothing is embedded, which `by` says."""
+        """The relations that match a text best: by meaning and by the words of their names, keywords and descriptions,
+        or by words alone if nothing is embedded; `by` says which."""
         params = {"text": storable(text), "limit": limit, "filter": filter_text(filter)}
         found = await self._requests.get("/relations/search", **params)
         return _hits(read(list[Relation], part(found, "relations")), found)
@@ -52,10 +52,10 @@ class AsyncClientGraph:
         longest: int = 6,
         limit: int = 100,
     ) -> GraphPicture:
-        """A picture of an entity with what is around it, of the path from it `to` another, or of a community. It shows
-        itself in a notebook, and `save` writes it as a page or as a drawing.
+        """A picture of an entity and its neighbours, of the path from it `to` another, or of a community. It is
+        displayed inline in a notebook; `save` writes it as an HTML page or an SVG drawing.
 
-        It has `limit` entities at most, 500 at the very most; its `note` says what was left out.
+        It shows up to `limit` entities, at most 500; its `note` says what was left out.
         """
         if (entity is None) == (community is None) or (to is not None and entity is None):
             raise InvalidArgument(
@@ -75,15 +75,15 @@ class AsyncClientGraph:
     # --- written by `make sync` from engine/graph.py and the server's routes ---
 
     async def entities(self, limit: int = 50, *, type: str = "") -> list[Entity]:
-        """The most mentioned entities; of one type, if that is wanted."""
+        """The most mentioned entities, optionally of one type."""
         return await self._requests.listed("/entities", Entity, limit, type=type or None)
 
     async def entity(self, entity: UUID | str | NameKey, *, relations: int = 10, passages: int = 5) -> EntityDetails:
-        """An entity by its id or by one of its names: what is said of it, its heaviest relations, and passages that
-        mention it.
+        """An entity by its id or one of its names: its description, its heaviest relations, and passages that mention
+        it.
 
-        A name need not have the case, accents or article that documents write it with. UnknownEntity where no entity
-        has it, with names like it; AmbiguousName where several have it, with these: NameKey says of which type.
+        A name matches whatever its case, accents or article. Raises UnknownEntity, with similar names, if no entity has
+        the name, and AmbiguousName, listing the entities, if several do: pass a NameKey to say which type is meant.
         """
         return read(
             EntityDetails,
@@ -91,13 +91,12 @@ class AsyncClientGraph:
         )
 
     async def relations(self, *entities: UUID | str | NameKey, limit: int = 50) -> list[Relation]:
-        """The relations from and to these entities, given by id or name; of all entities, if none are given. The
-        heaviest come first."""
+        """The relations of these entities, given by id or name, heaviest first; of all entities if none are given."""
         return await self._requests.listed("/relations", Relation, limit, entity=[entity_name(one) for one in entities])
 
     async def neighbours(self, *entities: UUID | str | NameKey, hops: int = 1, limit: int = 50) -> list[Entity]:
-        """The entities around these, given by id or name, over so many relations: nearer ones first, then those more
-        heavily related."""
+        """The entities within `hops` relations of these, which are given by id or name: nearer ones first, then those
+        more heavily related."""
         if not entities:
             return []
         return read(
@@ -113,11 +112,11 @@ class AsyncClientGraph:
     async def path(
         self, start: UUID | str | NameKey, end: UUID | str | NameKey, *, longest: int = 6, passages: int = 2
     ) -> EntityPath | None:
-        """A shortest path from one entity to another over relations in either direction, with passages that state each;
-        of paths of the same length the one whose weakest relation is heaviest.
+        """A shortest path from one entity to another over relations in either direction, with passages that state each.
+        Of several paths of the same length, it is the one whose weakest relation is heaviest.
 
-        The search is bounded: of each entity the heaviest relations are followed. None where no path of at most
-        `longest` relations is found.
+        The search is bounded: it follows only the heaviest relations of each entity. Returns None if it finds no path
+        of at most `longest` relations.
         """
         return read_or_none(
             EntityPath,

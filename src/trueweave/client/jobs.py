@@ -27,17 +27,17 @@ class AsyncClientJobs:
         refresh: bool = False,
         job: UUID | None = None,
     ) -> IngestJob:
-        """Hand in files, whole folders and texts for workers, and wait for none of them: they are read, and are part of
-        the index once `trueweave worker`, or anybody who adds documents, has worked them.
+        """Submit files, whole folders and texts to workers, without waiting for them. The files are read now; the
+        documents become part of the index once `trueweave worker`, or any process that adds documents, has processed
+        them.
 
-        What is there unchanged is left alone, unless `refresh` has it worked again where an earlier version of the
-        extractor or of its prompts made it. With a `job`, these documents are added to it. `get` tells how far they
-        are.
+        Unchanged documents are skipped; with `refresh`, they are processed again if an earlier version of the extractor
+        or of its prompts made them. With a `job`, these documents are added to it. `get` returns the progress.
         """
         return await Submission(self._requests, listener, refresh=refresh, job=job).submit(what)
 
     async def latest(self, limit: int = 50, *, before: tuple[datetime, UUID] | None = None) -> list[IngestJob]:
-        """Jobs, the latest first. The next page begins before the last one of this: its `made` and its `id`."""
+        """Jobs, latest first. For the next page, pass `made` and `id` of the last one as `before`."""
         made, id_ = before or (None, None)
         params = {"made_before": moment(made), "before": None if id_ is None else str(id_)}
         return await self._requests.listed("/jobs", IngestJob, limit, **params)
@@ -45,13 +45,13 @@ class AsyncClientJobs:
     # --- written by `make sync` from engine/jobs.py and the server's routes ---
 
     async def get(self, id: UUID) -> IngestJob:
-        """The documents that were handed in as this job, and how far they are. UnknownJob where there is none."""
+        """The job with this id, and the progress of its documents. Raises UnknownJob if there is none."""
         return read(IngestJob, await self._requests.get(f"/jobs/{id}"))
 
     async def documents(self, job: UUID, limit: int = 50, *, after: str = "") -> list[DocumentState]:
-        """The documents of a job by uri, and how far each is. The next page begins after the last uri of this one."""
+        """The documents of a job by uri, and the progress of each. For the next page, pass the last uri as `after`."""
         return await self._requests.listed(f"/jobs/{job}/documents", DocumentState, limit, after=after or None)
 
     async def state(self, uri: str) -> DocumentState:
-        """How far one document is, however it was added. UnknownDocument where there is none."""
+        """The progress of one document, however it was added. Raises UnknownDocument if there is none."""
         return read(DocumentState, await self._requests.get("/document/status", uri=uri))

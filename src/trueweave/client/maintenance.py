@@ -16,12 +16,12 @@ class AsyncClientMaintenance:
     # --- written by `make sync` from engine/maintenance.py and the server's routes ---
 
     async def drop(self) -> int:
-        """Take the workspace away, with all that is in it; how many documents there were.
+        """Drop the workspace with everything in it. Returns the number of documents it had.
 
-        Whoever is adding documents is waited for where a transaction is under way, and gets UnknownWorkspace after it.
+        Waits for transactions that are under way. A process that is adding documents gets UnknownWorkspace afterwards.
         """
         return read(int, part(await self._requests.delete(""), "documents"))
 
     async def failed_documents(self, limit: int = 20) -> list[FailedDocument]:
-        """Documents that failed for good, with their errors. Adding one again tries it again."""
+        """Documents that failed for good, with their errors. Add a document again to retry it."""
         return await self._requests.listed("/documents/failed", FailedDocument, limit)

@@ -40,15 +40,15 @@ class ClientQuestionCalls:
 
     @takes(AskOptions)
     async def ask(self, asked: AskOptions) -> Answer:
-        """The answer to a question from what a method finds, every citation checked.
+        """Answer a question from what a method finds, with every citation checked.
 
-        `method` is a name, or a method with parameters of its own; `filter` selects documents, and `history` is the
-        conversation so far. With `use_cot` the model thinks first, and its reasoning is kept apart; with
-        `numerical_answer` it gives a number and its unit alone, with `extractive` quotes alone; with `context_only` it
-        is not asked. `verifiers` check the answer in their order, by name ("rules", "llm", "onnx/FOLDER") or as
-        objects, and `repair` gives the model the sentences that they do not confirm once more; both are as in the
-        settings unless given. `options` has further instructions, language, length and temperature of this answer. The
-        listener receives what the question waits for.
+        `method` is a name, or a method with its own parameters; `filter` selects documents, and `history` is the
+        conversation so far. With `use_cot` the model reasons first, and its reasoning is kept apart; with
+        `numerical_answer` it gives only a number and its unit, with `extractive` only quotes; with `context_only` it is
+        not called. `verifiers` check the answer in their order, by name ("rules", "llm", "onnx/FOLDER") or as objects,
+        and `repair` gives the model one chance to fix the sentences they do not confirm; both default to the settings.
+        `options` sets further instructions, language, length and temperature for this answer. The listener receives
+        events about what the question is waiting for.
         """
         if asked.listener is ignore or asked.context_only:
             found = answer(await self._requests.ask("/ask", ask_body(asked), Repeats.REFUSED))
@@ -62,7 +62,7 @@ class ClientQuestionCalls:
 
     @takes(AskOptions)
     def stream(self, asked: AskOptions) -> Stream[str | Answer]:
-        """The answer in pieces as the model writes them, and at the end the whole of it, checked: see `ask`.
+        """The answer in pieces as the model writes them, and at the end the complete, checked answer: see `ask`.
 
         You can close the stream early, or drop it: either cancels generation.
         """
@@ -90,13 +90,13 @@ class ClientQuestionCalls:
 
     @takes(RetrieveOptions)
     async def retrieve(self, asked: RetrieveOptions) -> Evidence:
-        """What a method finds for a question, and how, without an answer."""
+        """What a method finds for a question, with a trace of how, but without an answer."""
         found = evidence(await self._requests.ask("/retrieve", retrieve_body(asked)))
         asked.listener(Retrieved(found))
         return found
 
     async def search(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> list[Passage]:
-        """The passages that fit a text best: by meaning and by words, or by words alone where nothing is embedded."""
+        """The passages that match a text best: by meaning and by words, or by words alone if nothing is embedded."""
         body = {"text": storable(text), "limit": limit, "filter": filter_body(filter)}
         return read(list[Passage], part(await self._requests.ask("/search", body), "passages"))
 
@@ -109,7 +109,7 @@ class ClientQuestionCalls:
         answers: bool = False,
         listener: Listener = ignore,
     ) -> Comparison:
-        """What these methods find for a question, side by side; all methods there are, when none are given.
+        """What these methods find for a question, side by side; by default, all methods.
 
         A method that cannot be used here is listed with the reason.
         """
@@ -123,7 +123,7 @@ class ClientQuestionCalls:
 
     @property
     def method(self) -> str:
-        """The method that answers where none is named: that of the settings, or auto."""
+        """The method used when none is named: that of the settings, or auto."""
         return self._method
 
     @property
@@ -138,7 +138,7 @@ class ClientQuestionCalls:
         filter: Filter | None = None,
         history: Sequence[Message] = (),
     ) -> AsyncConversation:
-        """A conversation: questions one after the other, each understood from what was said before, which may begin
+        """A conversation: a series of questions, each understood in the light of what was said before. It may begin
         with a `history`."""
         return AsyncConversation(self, self._requests.streams.hand_out, method, filter, history)
 

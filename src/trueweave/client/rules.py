@@ -22,39 +22,40 @@ class AsyncClientRules:
         self._requests = requests
 
     async def merge(self, *names: NameKey, by: str = "", id: UUID | None = None) -> Rule:
-        """Let these names be one entity from now on, whatever documents come."""
+        """Treat these names as one entity from now on, whatever documents are added."""
         return await self._make("merge", names, by=by, id=id)
 
     async def split(self, *names: NameKey, by: str = "", id: UUID | None = None) -> Rule:
-        """Let these names be an entity of their own, apart from all that they are alike to."""
+        """Treat these names as an entity of their own, apart from all similar names."""
         return await self._make("split", names, by=by, id=id)
 
     async def rename(self, name: NameKey, label: str, *, by: str = "", id: UUID | None = None) -> Rule:
-        """Let the entity of this name be called `label`."""
+        """Call the entity with this name `label`."""
         return await self._make("rename", (name,), label=label, by=by, id=id)
 
     async def retype(
         self, name: NameKey, type: str, *, target: NameKey | None = None, by: str = "", id: UUID | None = None
     ) -> Rule:
-        """Let the entity of this name be of this type; or with a `target`, the relation from it to that one."""
+        """Set the type of the entity with this name; with a `target`, of the relation from it to the target."""
         return await self._make("retype", (name,), target, label=type, by=by, id=id)
 
     async def describe(
         self, name: NameKey, text: str, *, target: NameKey | None = None, by: str = "", id: UUID | None = None
     ) -> Rule:
-        """Let this be the description of the entity of this name, in place of what documents say; or with a `target`,
-        of the relation from it to that one."""
+        """Replace the description of the entity with this name, which otherwise comes from documents; with a `target`,
+        that of the relation from it to the target."""
         return await self._make("describe", (name,), target, label=text, by=by, id=id)
 
     async def suppress(
         self, name: NameKey, *, target: NameKey | None = None, by: str = "", id: UUID | None = None
     ) -> Rule:
-        """Let there be no entity of this name, and no relation from or to it; or with a `target`, no relation from it
-        to that one. No fact about it reaches an answer, a report or a copy in another store. Texts keep its words."""
+        """Remove the entity with this name and all its relations; with a `target`, only the relation from it to the
+        target. No fact about it reaches an answer, a report or a copy in another store. The text of documents is
+        unchanged."""
         return await self._make("suppress", (name,), target, by=by, id=id)
 
     async def add(self, fact: Mention | Link, *, by: str = "", id: UUID | None = None) -> Rule:
-        """Add an entity or a relation that no document tells of. It is stated in a document of its own, which answers
+        """Add an entity or a relation that no document mentions. It is stated in a document of its own, which answers
         can cite."""
         if isinstance(fact, Mention):
             name = NameKey(fact.name, fact.type)
@@ -92,28 +93,28 @@ class AsyncClientRules:
         return rule(await self._requests.write("/rules", body))
 
     async def accept(self, *which: UUID | str | int) -> list[Rule]:
-        """Merge the names of these suggestions, given by id (or how it begins) or by number in the last list."""
+        """Merge the names of these suggestions, given by id (or its first characters) or by number in the last list."""
         if not which:
             return []
         found = await self._requests.write("/rules/suggestions/accept", {"ids": [str(one) for one in which]})
         return [rule(one) for one in part(found, "rules")]
 
     async def accept_above(self, threshold: int) -> list[Rule]:
-        """Merge all names that are more alike than this and would be suggested."""
+        """Merge all suggested names with a similarity above this threshold."""
         accepted: list[Rule] = []
         while found := await self.suggestions(threshold, limit=_SUGGESTIONS_AT_ONCE):
             accepted += await self.accept(*(one.id for one in found))
         return accepted
 
     async def reject(self, *which: UUID | str | int) -> list[tuple[NameKey, NameKey]]:
-        """Suggest none of these pairs of names again."""
+        """Reject these suggestions: these pairs of names are not suggested again."""
         if not which:
             return []
         found = await self._requests.write("/rules/suggestions/reject", {"ids": [str(one) for one in which]})
         return read(list[tuple[NameKey, NameKey]], part(found, "rejected"))
 
     async def mentioned(self, names: Sequence[NameKey]) -> dict[NameKey, tuple[NameKey, ...]]:
-        """For each of these names those that some document mentions now, written just so; without a type, of any."""
+        """For each name, the exactly matching names that documents mention now; without a type, of any type."""
         found: dict[NameKey, tuple[NameKey, ...]] = {}
         for first in range(0, len(names), _NAMES_AT_ONCE):
             some = names[first : first + _NAMES_AT_ONCE]
@@ -122,26 +123,26 @@ class AsyncClientRules:
         return found
 
     async def change_resolution(self, to: ResolutionSettings) -> None:
-        """Resolve all names by other settings."""
+        """Change the resolution settings, and resolve all names again."""
         body = {"mode": to.mode, "threshold": to.threshold, "same": to.same}
         await self._requests.write("/rules/resolution", body, method="PUT")
 
     # --- written by `make sync` from engine/rules.py and the server's routes ---
 
     async def undo(self, rule: UUID) -> None:
-        """Take a rule back, as if it had never been made."""
+        """Undo a rule, as if it had never been made."""
         await self._requests.delete(f"/rules/{rule}")
 
     async def all(self) -> list[Rule]:
-        """All rules, in the order in which they were made, and facts that were added after them."""
+        """All rules, in the order in which they were made, followed by the facts that were added."""
         return await self._requests.listed("/rules", Rule, None)
 
     async def suggestions(
         self, threshold: int | None = None, *, limit: int = 20, rejected: bool = False
     ) -> list[Suggestion]:
-        """Names that may be one thing, with passages of both: pairs more alike than the threshold (that of the
-        resolution, if none is given) which are two entities and on which nobody has decided, the most alike first; or
-        else those that were `rejected`."""
+        """Names that may be one entity, with passages on both: pairs whose similarity is above the threshold (by
+        default that of the resolution settings), that are two entities now and that nobody has decided on, most similar
+        first. With `rejected`, the pairs that were rejected instead."""
         return read(
             list[Suggestion],
             part(
@@ -153,5 +154,5 @@ class AsyncClientRules:
         )
 
     async def resolution(self) -> ResolutionSettings:
-        """What makes two names one entity here."""
+        """The settings that decide which names are one entity."""
         return read(ResolutionSettings, await self._requests.get("/rules/resolution"))
