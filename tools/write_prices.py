@@ -22,7 +22,7 @@ FILE = ROOT / "src" / "trueweave" / "models" / "prices.toml"
 HEAD = """\
 # What well-known models cost, in USD for a million tokens: to the model, and from it.
 #
-# Written by tools/write_prices.py on the day below; do not edit it. [prices] in trueweave.toml outweighs it.
+# Written by tools/write_prices.py on the day below; do not edit it. [prices] in trueweave.toml overrides it.
 #
 # A budget in money rests on these figures, so each is the most that a token can cost in a call as Trueweave makes it:
 # where a price grows with the length of the prompt it is that of the highest tier, where providers write to a cache

@@ -19,9 +19,9 @@ FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 
 _SETTINGS = f"""# Settings
 
-In `trueweave.toml`, in the environment as `{PREFIX}…`, of the workspace, or by the caller; the later of these outweighs
-the earlier. [`trueweave workspace settings`](../databases.md#settings-of-a-workspace) sets those of a workspace. This
-page is written by `make reference`.
+Set them in `trueweave.toml`, in the environment as `{PREFIX}…`, for a workspace, or in a call; each overrides the one
+before. [`trueweave workspace settings`](../databases.md#settings-of-a-workspace) sets those of a workspace. `make
+reference` writes this page.
 
 | setting | default | a workspace may have its own | |
 |---|---|---|---|

@@ -160,7 +160,7 @@ def test_an_answer_comes_with_what_it_cites_and_with_what_is_not_confirmed(truew
         re.M,
     )
     assert "\x1b" not in shown, "what a document or a model says cannot steer a terminal"
-    assert "1 reply kept from before" in trueweave("ask", QUESTION).stdout
+    assert "1 reply from the cache" in trueweave("ask", QUESTION).stdout
 
 
 @pytest.mark.usefixtures("filled")
@@ -251,7 +251,7 @@ def test_only_documents_that_pass_the_filter_speak(trueweave: Trueweave) -> None
     assert found("--where", "kind=letter", "--where", "kind=notes") == {"doc:engine", "doc:letter"}
     assert found("--where", "kind=letter", "--where", "year=1843") == set()
     nothing = trueweave("ask", QUESTION, "--document", "nowhere").stdout
-    assert nothing.startswith("Nothing was found: no document passes the filter.")
+    assert nothing.startswith("Nothing was found: no document matches the filter.")
     assert "Check --document and --where" in nothing
 
 

@@ -126,7 +126,7 @@ def test_communities_are_built_without_any_model(trueweave: Trueweave, tmp_path:
     trueweave("add", "notes")
     expected = trueweave("communities", "build", "--estimate").stdout
     assert re.search(r"^reports +\d+ to write, 0 up to date", expected, re.M)
-    assert "none: nothing is asked, nothing is paid" in expected
+    assert "none: no model is called, and nothing is charged" in expected
     assert "Next: trueweave communities build  (writes them)" in expected
     done = answer(trueweave("communities", "build", "--json"))
     assert (done["came"], done["same"]) == (0, done["communities"]), "an estimate has found them"

@@ -222,7 +222,7 @@ def _instructions(options: AnswerOptions) -> str:
         words = max(options.length // _TOKENS_A_WORD, 1)
         told.append(f"Write {words} words at most, with the words that you quote.")
     if said := storable(options.instructions).strip():
-        told.append(f"Besides, as far as the rules above allow it: {said}")
+        told.append(f"In addition, where the rules above allow it: {said}")
     return "".join(f"\n- {one}" for one in told)
 
 

@@ -101,4 +101,4 @@ def _vouched(judgement: Judgement, verifier: Verifier) -> Judgement:
     """The judgement, or *not checked* if the verifier may not return its status."""
     if judgement.status == "not checked" or judgement.status in verifier.statuses:
         return judgement
-    return Judgement("not checked", f"{verifier.name} cannot vouch for “{judgement.status}”")
+    return Judgement("not checked", f"{verifier.name} cannot confirm “{judgement.status}”")

@@ -136,7 +136,7 @@ def _model_table(found: Mapping[HubModel, ModelFiles | None], in_use: str) -> Te
 
 
 def _price_table(own: Mapping[str, Price], listed: Mapping[str, Price]) -> TextTable:
-    """Prices in force, one a line: those of the settings, and then those of the list that they do not outweigh."""
+    """Prices in force, one a line: those of the settings, then those of the list that the settings do not override."""
     made = table("model", ">in", ">out", "from")
     for source, prices in (("yours", own), ("list", {name: one for name, one in listed.items() if name not in own})):
         for name, price in prices.items():

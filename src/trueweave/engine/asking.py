@@ -24,7 +24,7 @@ from trueweave.retrieval.context import Method, QueryContext
 from trueweave.retrieval.methods import registry
 from trueweave.retrieval.methods.combine import reranked
 
-_NO_DOCUMENT = "no document passes the filter. `trueweave documents` shows which there are."
+_NO_DOCUMENT = "no document matches the filter. `trueweave documents` lists the documents."
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ class AsyncJobsGroup:
         async with self._core.workspace.transaction() as tx:
             found = await ingest_jobs.get(tx, id)
         if found is None:
-            raise UnknownJob(f"there is no job {id}: it never was, or is kept no longer. See the jobs that there are.")
+            raise UnknownJob(f"there is no job {id}: it never existed, or was cleaned up. List the jobs to see all.")
         return found
 
     async def latest(self, limit: int = 50, *, before: tuple[datetime, UUID] | None = None) -> list[IngestJob]:

@@ -13,8 +13,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Mapping, Sequence
-from datetime import date
-from decimal import Decimal
 from typing import Any
 
 try:
@@ -145,12 +143,6 @@ def _written(value: Any) -> Any:
         )
         return {"low": low, "high": high, "bounds": value.bounds}
     return value if isinstance(value, str | int | float) else [_written(one) for one in value]
-
-
-def _bound(value: Any) -> Any:
-    if isinstance(value, Decimal):
-        return float(value)
-    return value.isoformat() if isinstance(value, date) else value
 
 
 def _read(value: Any) -> Any:

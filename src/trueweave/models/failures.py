@@ -130,7 +130,7 @@ class Failures:
                 charged=False,
             )
         if status == 402 or kinds & _NO_CREDIT or _NO_CREDIT_SAID.search(said):
-            return ModelRefused(f"{self.endpoint} wants to be paid first: {said}. Add credit to the key's account.")
+            return ModelRefused(f"{self.endpoint} refuses unpaid calls: {said}. Add credit to the key's account.")
         if status in _PASSING or status >= 500:
             wait = asked_wait(headers, time.time())
             return ModelUnavailable(f"{self.endpoint} answered {said}.", charged=status in _GATEWAY, retry_after=wait)

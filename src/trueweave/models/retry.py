@@ -115,5 +115,5 @@ async def retry(ask: Callable[[], Awaitable[T]], tries: Tries) -> T:
 
 def _given_up(error: ModelUnavailable, tried: int, spent: float, is_asked_too_much: bool) -> str:
     times = "once" if tried == 1 else f"{tried} times in {spent:.0f} s"
-    wish = f" It asks to be left alone for {error.retry_after:.0f} s." if is_asked_too_much else ""
+    wish = f" It asks callers to wait for {error.retry_after:.0f} s." if is_asked_too_much else ""
     return f"{error} Tried {times}.{wish} Try again later."

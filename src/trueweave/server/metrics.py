@@ -46,17 +46,17 @@ _MODEL_BUCKETS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
 # Metrics of the pool: psycopg's name, ours, whether it is a counter, the factor to our unit, and the help text.
 _POOL = (
-    ("pool_max", "db_pool_max_connections", False, 1.0, "Connections that the pool may have."),
-    ("pool_size", "db_pool_connections", False, 1.0, "Connections that the pool has."),
-    ("pool_available", "db_pool_available_connections", False, 1.0, "Connections of the pool that nobody uses."),
-    ("requests_waiting", "db_pool_waiting", False, 1.0, "Who waits for a connection now."),
-    ("requests_num", "db_pool_requests", True, 1.0, "Connections that were asked for."),
-    ("requests_queued", "db_pool_waits", True, 1.0, "Connections that were waited for."),
-    ("requests_wait_ms", "db_pool_wait_seconds", True, 0.001, "Seconds for which connections were waited for."),
-    ("requests_errors", "db_pool_failed_requests", True, 1.0, "Connections that were asked for and not had."),
-    ("usage_ms", "db_pool_usage_seconds", True, 0.001, "Seconds for which connections were in use."),
-    ("connections_num", "db_pool_connection_attempts", True, 1.0, "Connections that were tried to make."),
-    ("connections_errors", "db_pool_connection_failures", True, 1.0, "Connections that could not be made."),
+    ("pool_max", "db_pool_max_connections", False, 1.0, "The maximum size of the pool."),
+    ("pool_size", "db_pool_connections", False, 1.0, "Connections in the pool."),
+    ("pool_available", "db_pool_available_connections", False, 1.0, "Idle connections of the pool."),
+    ("requests_waiting", "db_pool_waiting", False, 1.0, "Requests that are waiting for a connection."),
+    ("requests_num", "db_pool_requests", True, 1.0, "Requests for a connection."),
+    ("requests_queued", "db_pool_waits", True, 1.0, "Requests that had to wait for a connection."),
+    ("requests_wait_ms", "db_pool_wait_seconds", True, 0.001, "Seconds spent waiting for connections."),
+    ("requests_errors", "db_pool_failed_requests", True, 1.0, "Requests for a connection that failed."),
+    ("usage_ms", "db_pool_usage_seconds", True, 0.001, "Seconds that connections were in use."),
+    ("connections_num", "db_pool_connection_attempts", True, 1.0, "Attempts to connect to the database."),
+    ("connections_errors", "db_pool_connection_failures", True, 1.0, "Attempts to connect that failed."),
 )
 
 
@@ -70,23 +70,28 @@ class Metrics:
         about.labels(version("trueweave")).set(1)
         self._names: dict[str, set[str]] = {}
         self.requests_under_way = Gauge(
-            "trueweave_http_requests_in_progress", "Requests that are under way.", registry=self.registry
+            "trueweave_http_requests_in_progress", "Requests in progress.", registry=self.registry
         )
         self._requests = self._times(
-            "http_request", "Requests, until all was sent.", _REQUEST_BUCKETS, "method", "route", "status"
+            "http_request",
+            "Requests, until the response was sent.",
+            _REQUEST_BUCKETS,
+            "method",
+            "route",
+            "status",
         )
         self._searches = self._times("retrieve", "Searches for questions.", _REQUEST_BUCKETS, "method")
         self._steps = self._times("retrieve_step", "Steps of searches.", _STEP_BUCKETS, "method", "step")
         self._answers = self._times("ask", "Answers by a model, with search and check.", _MODEL_BUCKETS, "method")
         self._calls = self._times(
-            "model_call", "Calls of models, each try by itself.", _MODEL_BUCKETS, "operation", "model"
+            "model_call", "Model calls; each attempt counts.", _MODEL_BUCKETS, "operation", "model"
         )
-        self._failures = self._count("model_failures", "Calls of models that failed.", "operation", "model", "kind")
-        self._tokens = self._count("tokens", "Tokens that were charged.", "model", "stage", "direction")
-        self._spend = self._count("spend", "Money that was charged.", "model", "stage", "currency")
-        self._lookups = self._count("cache_lookups", "Replies looked for in the cache.", "operation", "result")
-        self._documents = self._count("documents", "Documents that were worked, by how that ended.", "outcome")
-        self._work_failures = self._count("work_failures", "Other work that failed by a bug.", "kind")
+        self._failures = self._count("model_failures", "Model calls that failed.", "operation", "model", "kind")
+        self._tokens = self._count("tokens", "Tokens charged.", "model", "stage", "direction")
+        self._spend = self._count("spend", "Money charged.", "model", "stage", "currency")
+        self._lookups = self._count("cache_lookups", "Lookups of replies in the cache.", "operation", "result")
+        self._documents = self._count("documents", "Documents processed, by outcome.", "outcome")
+        self._work_failures = self._count("work_failures", "Other jobs that failed because of a bug.", "kind")
 
     # Looking up the series of some labels takes several times as long as counting, so the lookup is cached.
 
@@ -189,13 +194,13 @@ class _DatabaseCollector(Collector):
             yield from _standby_families([state for one in every for state in one.states()])
         states = self._states()
         yield GaugeMetricFamily(
-            "trueweave_queue_known", "Whether the database told what is in the queue.", float(states is not None)
+            "trueweave_queue_known", "Whether the database reported the state of the queue.", float(states is not None)
         )
         if states is None:
             return
         jobs = GaugeMetricFamily("trueweave_queue_jobs", "Jobs of all workspaces.", labels=["kind", "state"])
         ages = GaugeMetricFamily(
-            "trueweave_queue_oldest_job_age_seconds", "For how long the first job that waits is due.", labels=["kind"]
+            "trueweave_queue_oldest_job_age_seconds", "How long the oldest waiting job has been due.", labels=["kind"]
         )
         for one in states:
             for state, number in (("waiting", one.waiting), ("delayed", one.delayed), ("running", one.running)):
@@ -225,12 +230,14 @@ class _DatabaseCollector(Collector):
 
 
 def _standby_families(states: Sequence[StandbyState]) -> Iterator[Metric]:
-    used = GaugeMetricFamily("trueweave_standby_used", "Whether questions are read from it.", labels=["server"])
+    used = GaugeMetricFamily("trueweave_standby_used", "Whether questions read from this standby.", labels=["server"])
     lag = GaugeMetricFamily(
-        "trueweave_standby_lag_seconds", "How far what a standby has is behind the primary.", labels=["server"]
+        "trueweave_standby_lag_seconds", "How far the standby is behind the primary.", labels=["server"]
     )
     reads = CounterMetricFamily(
-        "trueweave_standby_reads", "Statements of questions, by who answered them.", labels=["server", "answered_by"]
+        "trueweave_standby_reads",
+        "Statements of questions, by answering server.",
+        labels=["server", "answered_by"],
     )
     for one in states:
         if one.is_primary:

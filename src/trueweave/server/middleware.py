@@ -37,7 +37,6 @@ from trueweave.store.postgres.access.audit import AuditEntry
 
 UPLOADS = re.compile(r"/(documents|estimate)/(files|annotated)/?$")
 TEXTS = re.compile(r"/(documents|estimate)/?$")
-OPEN = frozenset({"/healthz", "/readyz", "/v1/openapi.json"})
 OPEN = frozenset({"/healthz", "/readyz", "/v1/openapi.json", *web.OPEN})
 
 _log = logging.getLogger("trueweave.server.requests")

@@ -189,7 +189,7 @@ async def test_where_nothing_is_found_nobody_is_asked(database: Database) -> Non
         pieces = [piece async for piece in trueweave.stream("xylophone", "keyword")]
         assert pieces[0] == "Nothing was found: no word of the question is in the documents that were looked at."
         answer = await trueweave.ask(QUESTION, filter=Filter(uris=("nowhere",)))
-        assert answer.text.startswith("Nothing was found: no document passes the filter.")
+        assert answer.text.startswith("Nothing was found: no document matches the filter.")
         assert not answer.known
         assert model.asked == []
 

@@ -104,7 +104,7 @@ TABLE: list[tuple[Fault, str, str | type[ModelError], str, int, int]] = [
     # The server says no.
     (Fault.BAD_KEY, ALWAYS, REFUSED, r"401, incorrect key: Bearer \(the key\)\. Set OPENAI_API_KEY to a key", 1, 0),
     (Fault.NO_MODEL, ALWAYS, REFUSED, r"404, the model any does not exist\. Check the model's name", 1, 0),
-    (Fault.NO_CREDIT, ALWAYS, REFUSED, r"wants to be paid first: 429, .*Add credit", 1, 0),
+    (Fault.NO_CREDIT, ALWAYS, REFUSED, r"refuses unpaid calls: 429, .*Add credit", 1, 0),
     (Fault.TOO_LONG, ALWAYS, ASIDE, r"does not take this prompt: 400, .*length is 8192\..*make chunks smaller", 2, 0),
     (Fault.OTHER_DIALECT, ALWAYS, IN, "", 3, 0),
 ]
@@ -303,9 +303,7 @@ async def test_a_reply_that_is_cut_off_before_anything_is_complete_is_an_error_t
 
 async def test_a_server_that_asks_for_more_patience_than_there_is_stops_the_run_at_once(desk: Desks) -> None:
     async with desk(found, trouble(Fault.RATE_LIMIT_SECONDS, ALWAYS, retry_after=300)) as at:
-        with pytest.raises(
-            ModelUnavailable, match=r"Tried once\. It asks to be left alone for 300 s\. Try again later"
-        ):
+        with pytest.raises(ModelUnavailable, match=r"Tried once\. It asks callers to wait for 300 s\. Try again later"):
             await at.add(ADA)
         assert len(at.server.calls) == 1
 

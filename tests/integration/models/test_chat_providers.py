@@ -65,10 +65,10 @@ OUTCOMES: dict[str, tuple[type[ModelError], str, bool]] = {
 }
 ONLY = {
     ("anthropic", "refusal"): (UselessReply, r"declines to answer: I cannot help with that\.", True),
-    ("anthropic", "no-credit"): (ModelRefused, r"wants to be paid first: 400, .*Add credit", False),
+    ("anthropic", "no-credit"): (ModelRefused, r"refuses unpaid calls: 400, .*Add credit", False),
     ("azure", "refusal"): (UselessReply, r"declines to answer: I cannot help with that\.", True),
     ("azure", "withheld"): (UselessReply, r"its content filter objects", True),
-    ("azure", "no-credit"): (ModelRefused, r"wants to be paid first: 429, .*Add credit", False),
+    ("azure", "no-credit"): (ModelRefused, r"refuses unpaid calls: 429, .*Add credit", False),
     ("bedrock", "withheld"): (UselessReply, r"its content filter objects", True),
     ("bedrock", "model-late"): (ModelUnavailable, r"answered 408, ModelTimeoutException: ", False),
 }

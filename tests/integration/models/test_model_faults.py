@@ -45,7 +45,7 @@ CONTENT = {
 REFUSED = {
     Fault.BAD_KEY: r"refuses: 401, incorrect key: Bearer \(the key\)\. Set OPENAI_API_KEY to a key that is valid",
     Fault.NO_MODEL: r"refuses: 404, the model any does not exist\. Check the model's name\.",
-    Fault.NO_CREDIT: r"wants to be paid first: 429, you exceeded your current quota\. Add credit",
+    Fault.NO_CREDIT: r"refuses unpaid calls: 429, you exceeded your current quota\. Add credit",
     Fault.REDIRECT: r"redirects to http://localhost:9/v1/chat/completions, and nothing was sent there: .*set its URL\.",
     Fault.HUGE_ERROR: r"refuses: 400, \{\"error\": \{\"message\": \"and so on, ",
     Fault.ERROR_BOMB: r"refuses: 400, \{\"error\": \"",

@@ -77,7 +77,7 @@ OUTCOMES = [
     (Fault.BAD_KEY, Outcome(ModelRefused, r"401, incorrect key: .*Give it a key that is valid", False, 0, ("ollama",))),
     (Fault.NO_MODEL, Outcome(ModelRefused, r"404, .*Check the model's name\.", False, 0, ("openai",))),
     (Fault.NO_MODEL, Outcome(ModelRefused, r"404, .*Run `ollama pull any`", False, 0, ("ollama",))),
-    (Fault.NO_CREDIT, Outcome(ModelRefused, r"wants to be paid first: 429, .*Add credit", False)),
+    (Fault.NO_CREDIT, Outcome(ModelRefused, r"refuses unpaid calls: 429, .*Add credit", False)),
     (Fault.TOO_LONG, Outcome(UselessReply, r"does not take this prompt: 400, .*make chunks smaller", False)),
     (Fault.NOT_JSON, Outcome(UselessReply, r"not JSON: '<html>.*Is the URL that of a model server\?", True)),
     (Fault.ENDLESS, Outcome(UselessReply, r"did not stop: it sent more than .* bytes", True, -1)),

@@ -65,7 +65,7 @@ async def test_what_is_made_of_methods_passes_their_reasons_on(database: Databas
 async def test_a_filter_that_no_document_passes_is_told(database: Database, method: str, filter: Filter) -> None:
     async with asking(database) as trueweave:
         answer = await trueweave.ask("Who wrote Note G?", method, filter=filter)
-        assert answer.text.startswith("Nothing was found: no document passes the filter.")
+        assert answer.text.startswith("Nothing was found: no document matches the filter.")
         assert not answer.known
 
 

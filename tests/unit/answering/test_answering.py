@@ -384,7 +384,7 @@ async def test_a_question_may_have_instructions_a_language_a_length_and_a_temper
     assert "one sentence that says so, in French, and nothing else.\n" in rules
     assert rules.endswith(
         "- Write 100 words at most, with the words that you quote.\n"
-        "- Besides, as far as the rules above allow it: Name the builder, too."
+        "- In addition, where the rules above allow it: Name the builder, too."
     )
     assert (prompt.max_tokens, prompt.temperature) == (200, 0.7)
 

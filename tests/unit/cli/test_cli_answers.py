@@ -115,7 +115,7 @@ def test_what_it_took_is_one_line() -> None:
     assert str(cost_line(evidence, Usage(), "USD")) == "fuse: 1 passage in 31 ms"
     paid = Usage(2, 1, 1000, 234, Decimal("0.0042"))
     assert str(cost_line(evidence, paid, "USD", 1.26)) == (
-        "fuse: 1 passage in 31 ms, answered in 1.3 s, 2 calls, 1,234 tokens, $0.0042, 1 reply kept from before"
+        "fuse: 1 passage in 31 ms, answered in 1.3 s, 2 calls, 1,234 tokens, $0.0042, 1 reply from the cache"
     )
     assert usage_words(Usage(1, 0, 5, 5, None), "USD") == ["1 call", "10 tokens", "price not known"]
     assert usage_words(Usage(1, 0, 5, 5), "USD") == ["1 call", "10 tokens"]

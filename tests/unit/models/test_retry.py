@@ -87,7 +87,7 @@ async def test_the_server_is_left_alone_for_as_long_as_it_asks() -> None:
 async def test_a_server_that_asks_for_more_than_the_longest_wait_is_given_up_at_once() -> None:
     clock = FastClock()
     flaky = Flaky(down(retry_after=3600))
-    with pytest.raises(ModelUnavailable, match=r"overloaded\. Tried once\. It asks to be left alone for 3600 s\."):
+    with pytest.raises(ModelUnavailable, match=r"overloaded\. Tried once\. It asks callers to wait for 3600 s\."):
         await patient_chat(flaky, Patience(longest=60), clock).complete(PROMPT, PURPOSE)
     assert (flaky.asked, clock.waits) == (1, [])
 

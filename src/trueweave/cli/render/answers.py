@@ -89,7 +89,7 @@ def usage_words(usage: Usage, currency: str) -> list[str]:
     words = [count(usage.calls, "call"), f"{usage.tokens_in + usage.tokens_out:,} tokens"] if usage.calls else []
     if usage.calls and usage.price != 0:
         words.append("price not known" if usage.price is None else money(usage.price, currency))
-    kept = f"{usage.kept:,} {'reply' if usage.kept == 1 else 'replies'} kept from before"
+    kept = f"{usage.kept:,} {'reply' if usage.kept == 1 else 'replies'} from the cache"
     return [*words, *([kept] if usage.kept else [])]
 
 

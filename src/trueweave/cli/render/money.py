@@ -131,7 +131,11 @@ def document_estimate(found: Estimate, currency: str) -> list[RenderableType]:
     not_counted = [f"{note[0].upper()}{note[1:]}." for note in found.notes]
     if not found.model:
         asks_none = found.extractor in ("", *BUILT_IN_EXTRACTORS)
-        told = "none: nothing is asked, nothing is paid" if asks_none else f"as the extractor {found.extractor} asks it"
+        told = (
+            "none: no model is called, and nothing is charged"
+            if asks_none
+            else f"as the extractor {found.extractor} asks it"
+        )
         return [pairs({**rows, **_embedding(found, currency), "model": told}), *not_counted]
     answered = f" ({count(found.answered, 'chunk')} answered already)" if found.answered else ""
     rows |= {
@@ -152,7 +156,7 @@ def report_estimate(found: ReportEstimate, currency: str) -> list[RenderableType
     """An estimate for community reports to print."""
     rows: dict[str, object] = {"reports": f"{found.reports:,} to write, {found.current:,} up to date"}
     if not found.model:
-        return [pairs({**rows, "model": "none: nothing is asked, nothing is paid"})]
+        return [pairs({**rows, "model": "none: no model is called, and nothing is charged"})]
     answered = f" ({count(found.answered, 'report')} answered already)" if found.answered else ""
     rows |= {
         "calls": f"{found.calls:,} to {found.model}{answered}",

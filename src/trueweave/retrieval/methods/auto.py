@@ -23,7 +23,10 @@ class Auto:
 
     top_k: int = Field(default=5, ge=1, le=100, description="How many passages to keep.")
     least_subjects: float = Field(
-        default=0.6, ge=0, le=1, description="The share of chunks that must have a subject of their own for weave."
+        default=0.6,
+        ge=0,
+        le=1,
+        description="The share of chunks about one subject from which weave is chosen.",
     )
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:

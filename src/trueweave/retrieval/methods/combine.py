@@ -28,9 +28,9 @@ class Fuse:
     parts: tuple[Method, ...] = Field(
         default=(Naive(top_k=50), Keyword(top_k=50)), min_length=1, description="The methods to fuse."
     )
-    by: Literal["rrf", "score"] = Field(default="rrf", description="What adds up: 1 / (k + rank), or scaled scores.")
-    k: float = Field(default=60, ge=0, description="For rrf: how little the first ranks stand out.")
-    weights: tuple[float, ...] = Field(default=(), description="How much each part counts; all alike when empty.")
+    by: Literal["rrf", "score"] = Field(default="rrf", description="What is summed: 1 / (k + rank), or scaled scores.")
+    k: float = Field(default=60, ge=0, description="For rrf: the larger, the less the first ranks stand out.")
+    weights: tuple[float, ...] = Field(default=(), description="The weight of each part; equal weights if empty.")
     top_k: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")
 
     def __post_init__(self) -> None:
@@ -82,7 +82,7 @@ class Rerank:
 class Cutoff:
     """A method's passages down to a minimum score."""
 
-    part: Method = Field(default=Fuse(top_k=30), description="The method whose passages are cut off.")
+    part: Method = Field(default=Fuse(top_k=30), description="The method whose passages are filtered.")
     min_score: float | None = Field(default=None, description="The lowest score.")
     min_share: float | None = Field(default=None, ge=0, le=1, description="The lowest share of the best score.")
     top_k: int | None = Field(default=None, ge=1, description="How many passages to keep at most.")

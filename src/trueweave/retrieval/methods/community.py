@@ -63,10 +63,15 @@ class Community:
     """What the reports of one level say, across all documents, and the passages that support it."""
 
     level: int | None = Field(
-        default=None, ge=0, description="Which level to read, 0 the outermost; null: as fine as max_reports allow."
+        default=None,
+        ge=0,
+        description="The level to read, 0 the coarsest; null: the finest within max_reports.",
     )
     max_reports: int = Field(
-        default=32, ge=1, le=1000, description="How many reports to read. Of more, those nearest to the question."
+        default=32,
+        ge=1,
+        le=1000,
+        description="How many reports to read at most, those nearest to the question.",
     )
     map_tokens: int = Field(default=6000, ge=500, description="How many tokens of reports the model is shown at once.")
     reply_tokens: int = Field(default=1500, ge=50, description="How many tokens the model may write about them.")

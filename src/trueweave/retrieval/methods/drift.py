@@ -38,10 +38,10 @@ _SCHEMA = json.dumps(object_schema({"answer": _TEXT, "follow_ups": {"type": "arr
 class Drift:
     """The reports nearest to the question, and passages for it and for follow-up questions from the reports."""
 
-    max_reports: int = Field(default=4, ge=1, le=100, description="How many reports to begin with.")
-    follow_ups: int = Field(default=3, ge=0, le=20, description="How many questions to follow up with.")
+    max_reports: int = Field(default=4, ge=1, le=100, description="How many reports to start from.")
+    follow_ups: int = Field(default=3, ge=0, le=20, description="How many follow-up questions to ask.")
     reply_tokens: int = Field(default=800, ge=50, description="How many tokens the model may write.")
-    part: Method = Field(default=Weave(top_k=10), description="The method that questions are followed up by.")
+    part: Method = Field(default=Weave(top_k=10), description="The method that answers the follow-up questions.")
     top_k: int = Field(default=8, ge=1, le=1000, description="How many passages to keep.")
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:

@@ -39,10 +39,10 @@ class Global:
         default=200, ge=1, le=1000, description="For similarity: the nearest relations whose chunks are candidates."
     )
     relation_weight: float = Field(
-        default=0.7, ge=0, description="For similarity: what the relation's nearness to its keyword counts."
+        default=0.7, ge=0, description="For similarity: the weight of the relation's similarity to its keyword."
     )
     alpha: float = Field(
-        default=0.7, ge=0, le=1, description="For order: weight of rank; the rest is that of strength."
+        default=0.7, ge=0, le=1, description="For order: the weight of the rank; strength has the rest."
     )
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:

@@ -29,9 +29,9 @@ class Guess:
 
     entities_top_k: int = Field(default=5, ge=1, le=100, description="Entities and relations to find for each keyword.")
     relations_each: int = Field(
-        default=5, ge=1, le=50, description="How many of the strongest relations of each entity to tell."
+        default=5, ge=1, le=50, description="How many of each entity's strongest relations to show the model."
     )
-    relations_top_k: int = Field(default=20, ge=1, le=200, description="How many relations to tell in all.")
+    relations_top_k: int = Field(default=20, ge=1, le=200, description="How many relations to show the model in total.")
     top_k: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")
     guess_tokens: int = Field(default=400, ge=50, le=2000, description="How long the guessed passage may be.")
 

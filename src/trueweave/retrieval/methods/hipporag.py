@@ -22,7 +22,7 @@ class HippoRag(Linking):
     entities with similar names are linked to keywords in the same way, and have no edges between them.
     """
 
-    passage_node_weight: float = Field(default=0.2, ge=0, description="Weight of chunks beside entities, as seeds.")
+    passage_node_weight: float = Field(default=0.2, ge=0, description="The weight of chunks as seeds, beside entities.")
     max_hops: int = Field(default=2, ge=0, le=3, description="How far the neighbourhood goes.")
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:

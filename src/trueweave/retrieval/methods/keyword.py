@@ -15,8 +15,8 @@ class Keyword:
     """The chunks that match the question's words best, by BM25. Needs no model at all."""
 
     top_k: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")
-    k1: float = Field(default=1.2, ge=0, le=10, description="How much a word gains by being repeated.")
-    b: float = Field(default=0.75, ge=0, le=1, description="How much long chunks are held back.")
+    k1: float = Field(default=1.2, ge=0, le=10, description="How much repetitions of a word count.")
+    b: float = Field(default=0.75, ge=0, le=1, description="How much long chunks are penalised.")
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
         """The chunks that match best, with BM25 scores."""

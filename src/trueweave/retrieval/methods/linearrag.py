@@ -29,12 +29,12 @@ class LinearRag(Linking):
     """
 
     max_iterations: int = Field(default=3, ge=1, le=4, description="Rounds of activation; the first is the linking.")
-    iteration_threshold: float = Field(default=0.2, ge=0, description="The least activation that goes on.")
-    top_k_sentence: int = Field(default=3, ge=1, le=100, description="Over how many statements an entity goes on.")
+    iteration_threshold: float = Field(default=0.2, ge=0, description="The lowest activation that spreads further.")
+    top_k_sentence: int = Field(default=3, ge=1, le=100, description="How many statements an entity spreads through.")
     passage_ratio: float = Field(
-        default=2.0, ge=0, description="Weight of similarity beside active entities in a chunk."
+        default=2.0, ge=0, description="The weight of similarity, relative to the active entities in a chunk."
     )
-    passage_node_weight: float = Field(default=0.2, ge=0, description="Weight of chunks beside entities, as seeds.")
+    passage_node_weight: float = Field(default=0.2, ge=0, description="The weight of chunks as seeds, beside entities.")
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
         """The chunks with the highest rank, which is their score; the nearest ones if nothing is linked.

@@ -28,9 +28,11 @@ class Linking:
 
     top_k: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")
     linking_threshold: float = Field(
-        default=0.95, ge=-1, le=1, description="The least similarity of an entity to a keyword that stands for it."
+        default=0.95, ge=-1, le=1, description="The lowest similarity at which an entity stands for a keyword."
     )
-    damping: float = Field(default=0.5, ge=0, lt=1, description="Share of the mass that walks on, not starting anew.")
+    damping: float = Field(
+        default=0.5, ge=0, lt=1, description="The share of the mass that walks on; the rest restarts."
+    )
 
     async def link(self, query: Query, context: QueryContext) -> tuple[Vectors, Linked, Scores]:
         """The question's vector, the entities that match its low-level keywords, and the nearest chunks with their

@@ -46,7 +46,7 @@ class Local:
         description="How chunks are chosen: by similarity to the question, or by the order of their entities.",
     )
     entity_weight: float = Field(
-        default=0.4, ge=0, description="For similarity: what the entity's nearness to its keyword counts."
+        default=0.4, ge=0, description="For similarity: the weight of the entity's similarity to its keyword."
     )
     order_range: int = Field(
         default=5,

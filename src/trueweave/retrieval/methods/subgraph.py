@@ -30,11 +30,11 @@ class Subgraph:
         default=0.7,
         ge=-1,
         le=1,
-        description="The least similarity of an entity. null: whatever stands out, as models differ in that.",
+        description="The lowest similarity of an entity; null: chosen from the distribution, because models differ.",
     )
     max_hops: int = Field(default=1, ge=0, le=3, description="How far the neighbourhood goes.")
-    node_freq_weight: float = Field(default=0.4, ge=0, description="Weight of how many relevant entities there are.")
-    node_sim_weight: float = Field(default=0.6, ge=0, description="Weight of how similar these are to the question.")
+    node_freq_weight: float = Field(default=0.4, ge=0, description="The weight of the number of relevant entities.")
+    node_sim_weight: float = Field(default=0.6, ge=0, description="The weight of their similarity to the question.")
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
         """Chunks by the relevant entities in them, all relations of the neighbourhood, and paths between the entities.

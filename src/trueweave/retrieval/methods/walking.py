@@ -48,17 +48,19 @@ class GraphWalk:
 
     top_k: int = Field(default=5, ge=1, le=100, description="How many passages to keep.")
     question_name_share: float = Field(
-        default=0.6, ge=0, le=1, description="Share of the walk that starts at names in the question."
+        default=0.6, ge=0, le=1, description="The share of the walk that starts at names in the question."
     )
     asked_share: float = Field(
-        default=0.5, ge=0, le=1, description="How much chunks must fit the question without its names, on the way."
+        default=0.5, ge=0, le=1, description="How much a chunk on the way must match the question without its names."
     )
-    damping: float = Field(default=0.7, ge=0, lt=1, description="Share of the mass that walks on, not starting anew.")
-    iterations: int = Field(default=3, ge=1, le=5, description="How many steps the walk has.")
-    frontier: int = Field(default=40, ge=1, le=200, description="From how many chunks each step goes on.")
-    max_names: int = Field(default=100, ge=1, le=1000, description="Over how many names each step goes.")
-    passages_per_name: int = Field(default=10, ge=1, le=100, description="To how many chunks a name leads.")
-    df_cap: int = Field(default=100, ge=1, le=1000, description="In more chunks than this, a name is common.")
+    damping: float = Field(
+        default=0.7, ge=0, lt=1, description="The share of the mass that walks on; the rest restarts."
+    )
+    iterations: int = Field(default=3, ge=1, le=5, description="The number of steps of the walk.")
+    frontier: int = Field(default=40, ge=1, le=200, description="How many chunks each step continues from.")
+    max_names: int = Field(default=100, ge=1, le=1000, description="How many names each step passes through.")
+    passages_per_name: int = Field(default=10, ge=1, le=100, description="How many chunks a name leads to.")
+    df_cap: int = Field(default=100, ge=1, le=1000, description="A name in more chunks than this is common.")
 
     async def walk(self, query: Query, context: QueryContext) -> Walked:
         """Where the walk for a question ends."""

@@ -22,7 +22,7 @@ _NAMING = 5  # of those, that may name the subject of another
 class Weave(GraphWalk):
     """A walk from chunk to name to chunk, whose best chunks are then ranked by many features. No language model."""
 
-    depth: int = Field(default=40, ge=1, le=200, description="How many chunks are weighed once more.")
+    depth: int = Field(default=40, ge=1, le=200, description="How many chunks are rescored.")
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
         """The best chunks. Candidates are chosen by ln(mass of the walk) + (0.7 * similarity + 0.3 * BM25), and then

@@ -79,7 +79,7 @@ async def list_documents(
     noted: Annotated[bool, Query(description="Only those with a note.")] = False,
     filter: FilterJson = "",
     prefix: Annotated[Line, Query(description="Only those whose uri begins like this.")] = "",
-    after: Annotated[Line, Query(description="Only those behind this uri.")] = "",
+    after: Annotated[Line, Query(description="Only documents after this URI.")] = "",
 ) -> Any:
     """The documents that pass a filter, sorted by uri."""
     pager: Pager[str] = Pager(str, "documents", trueweave.workspace.id, noted, filter, prefix)

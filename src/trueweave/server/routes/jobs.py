@@ -39,8 +39,11 @@ async def list_jobs(
     trueweave: Reading,
     limit: Limit = 50,
     cursor: Cursor = "",
-    made_before: Annotated[AwareDatetime | None, Query(description="Only jobs before the one made then,")] = None,
-    before: Annotated[UUID | None, Query(description="of this id.")] = None,
+    made_before: Annotated[AwareDatetime | None, Query(description="Only jobs made before this time.")] = None,
+    before: Annotated[
+        UUID | None,
+        Query(description="The id of the last job seen, made at `made_before`."),
+    ] = None,
 ) -> ListPage[JobBody]:
     """Jobs, the latest first."""
     pager: Pager[tuple[datetime, UUID]] = Pager(tuple[datetime, UUID], "jobs", trueweave.workspace.id)
@@ -62,7 +65,7 @@ async def list_job_documents(
     trueweave: Reading,
     limit: Limit = 50,
     cursor: Cursor = "",
-    after: Annotated[Line, Query(description="Only those behind this uri.")] = "",
+    after: Annotated[Line, Query(description="Only documents after this URI.")] = "",
 ) -> Any:
     """The documents of a job, sorted by uri, and the state of each."""
     await trueweave.jobs.get(job)
