@@ -44,11 +44,11 @@ TARGETS = (
         SOURCES / "engine",
         {"trueweave": "", "documents": "documents", "questions": "questions"},
         ("graph", "communities", "rules", "jobs", "budget", "projections", "maintenance"),
-        """One workspace: all that AsyncTrueweave does, in calls that wait until it is done.
+        """One workspace: the blocking form of AsyncTrueweave.
 
-    It is opened by `with`, or else by the first call, and let go at the end of `with`, by `close`, or with the program.
-    The work is done in a thread of its own, where listeners are called too: so it also goes on inside a running event
-    loop, as in a notebook. Several threads may call at the same time, and Ctrl-C stops what the call began.
+    `with` or the first call opens it; the end of `with`, `close` or the end of the program closes it. The work is done
+    in a separate thread, which also calls the listeners, so it works inside a running event loop, for example in a
+    notebook. Several threads may use it at the same time, and Ctrl-C stops the current call.
     """,
     ),
     Target(
@@ -57,11 +57,11 @@ TARGETS = (
         SOURCES / "client",
         {"client": "", "documents": "documents", "questions": "questions"},
         ("graph", "communities", "rules", "jobs", "budget", "maintenance"),
-        """One workspace of a server: all that AsyncClient does, in calls that wait until it is done.
+        """One workspace of a server: the blocking form of AsyncClient.
 
-    It is opened by `with`, or else by the first call, and let go at the end of `with`, by `close`, or with the program.
-    Requests are made in a thread of its own, where listeners are called too: so it also works inside a running event
-    loop, as in a notebook. Several threads may call at the same time, and Ctrl-C stops what the call began.
+    `with` or the first call opens it; the end of `with`, `close` or the end of the program closes it. Requests are made
+    in a separate thread, which also calls the listeners, so it works inside a running event loop, for example in a
+    notebook. Several threads may use it at the same time, and Ctrl-C stops the current call.
     """,
     ),
 )

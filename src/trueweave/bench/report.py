@@ -23,14 +23,14 @@ from trueweave.core.money import money
 from trueweave.ingest.loading.own_files import GENERATOR
 
 _HELP = {
-    "recall": "which share of the supporting passages is among the first k",
+    "recall": "the share of the supporting passages among the first k",
     "ndcg": "the same, but earlier ranks count more",
     "mrr": "one over the rank of the first supporting passage",
     "map": "the precision at the rank of each supporting passage, averaged",
-    "evidence": f"share of the words of the evidence in the first {EVIDENCE_WITHIN:,} characters found",
-    "exact match": "the answer is one of those that are known",
-    "F1": "how far its words are those of a known answer",
-    "vouched": "share of its sentences that the check vouches for",
+    "evidence": f"the share of the words of the evidence in the first {EVIDENCE_WITHIN:,} characters found",
+    "exact match": "the answer equals a known answer",
+    "F1": "the overlap of its words with a known answer",
+    "vouched": "the share of its sentences that the check confirms",
 }
 
 
