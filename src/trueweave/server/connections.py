@@ -51,19 +51,23 @@ class BoundedProtocol(HttpToolsProtocol):
         self._pending_bytes = 0  # in blocks that can only be headers
         self._is_too_large = False
         self._is_refused = False
+        self._is_counted = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         super().connection_made(transport)
         self._address = self.client[0] if self.client else ""
-        self.open_connections[self._address] += 1
-        if 0 < self.connections_per_address < self.open_connections[self._address]:
+        if 0 < self.connections_per_address <= self.open_connections[self._address]:
+            # It does not count: a caller that connects again at once would keep itself out.
             self._refuse(Refusal(503, "too_many_connections", "This address has too many connections.", "Close some."))
         else:
+            self._is_counted = True
+            self.open_connections[self._address] += 1
             self._start_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._cancel_deadline()
-        self.open_connections[self._address] -= 1
+        if self._is_counted:
+            self.open_connections[self._address] -= 1
         if not self.open_connections[self._address]:
             del self.open_connections[self._address]
         super().connection_lost(exc)

@@ -10,6 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from tests.conftest import FULL
 from tests.integration.ingest.test_responsiveness import watched
 from tests.integration.server.test_server_questions import until
 from tests.integration.serving import ANSWER, Served, fill, serving
@@ -32,8 +33,9 @@ MESSAGE = ("Ada Lovelace met Bob. He left. " * 10_000)[:LONGEST_MESSAGE]
 HISTORY = [{"role": role, "content": MESSAGE} for role in ("user", "assistant") * 9]
 URIS = [f"{n}{LINE}"[:LONGEST_LINE] for n in range(1000)]
 FILTER = {"uris": URIS, "metadata": {f"k{n}": [f"{n}{m}" for m in range(100)] for n in range(20)}}
-TEXT = {"documents": [{"uri": "big/0", "text": MESSAGE * 75}]}
-WORD = {"documents": [{"uri": "big/0", "text": "a" * 15_000_000}]}
+SHARE = 1 if FULL else 5  # one part of so many of the longest texts, which take a minute
+TEXT = {"documents": [{"uri": "big/0", "text": MESSAGE * (75 // SHARE)}]}
+WORD = {"documents": [{"uri": "big/0", "text": "a" * (15_000_000 // SHARE)}]}
 PLACED = {"documents": [{"uri": "big/0", "text": "x", "places": [{"start": 0, "kind": "page", "label": "1"}] * 20_000}]}
 NAMES = [{"name": f"{n}{LINE}"[:LONGEST_LINE]} for n in range(1000)]
 TYPES = {f"{n}{LINE}"[:LONGEST_LINE]: LINE for n in range(100)}
