@@ -64,7 +64,8 @@ def test_all_that_server_and_worker_log_is_json(
                 "X-Request-Id": "mine",
                 "traceparent": f"00-{TRACE}-{'1' * 16}-01",
             }
-            with httpx2.Client(base_url=f"http://127.0.0.1:{port}/v1/workspaces/acme", headers=headers) as client:
+            base = f"http://127.0.0.1:{port}/v1/workspaces/acme"
+            with httpx2.Client(base_url=base, headers=headers, timeout=60) as client:
                 texts = {"documents": [{"uri": "a\nb", "text": "Ada met Babbage."}]}
                 job = client.post("/documents", json=texts).json()
                 end = time.monotonic() + 60

@@ -135,7 +135,7 @@ async def test_a_port_of_its_own_tells_metrics_and_whether_the_event_loop_lives_
     loop, dead = asyncio.get_running_loop(), asyncio.new_event_loop()
     dead.close()
     with metrics_at(Metrics(), "127.0.0.1", 0, loop) as port, metrics_at(Metrics(), "127.0.0.1", 0, dead) as other:
-        async with httpx2.AsyncClient() as client:
+        async with httpx2.AsyncClient(timeout=60) as client:
             base = f"http://127.0.0.1:{port}"
             assert "trueweave_build_info" in (await client.get(f"{base}/metrics")).text
             assert (await client.get(f"{base}/healthz")).status_code == 200

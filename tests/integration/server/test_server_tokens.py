@@ -38,7 +38,7 @@ def provider(tmp_path: Path) -> Iterator[OidcProvider]:
 async def token_of(provider: OidcProvider, client: str, scope: str = "trueweave:read", audience: str = AUDIENCE) -> str:
     """A token as the provider gives it to a client."""
     asked = {"grant_type": "client_credentials", "scope": scope, "resource": audience}
-    async with httpx2.AsyncClient() as http:
+    async with httpx2.AsyncClient(timeout=60) as http:
         answer = await http.post(f"{provider.url}/token", data=asked, auth=(client, PASSWORD))
     assert answer.status_code == 200, answer.text
     return str(answer.json()["access_token"])
