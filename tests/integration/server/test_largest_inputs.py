@@ -33,7 +33,7 @@ MESSAGE = ("Ada Lovelace met Bob. He left. " * 10_000)[:LONGEST_MESSAGE]
 HISTORY = [{"role": role, "content": MESSAGE} for role in ("user", "assistant") * 9]
 URIS = [f"{n}{LINE}"[:LONGEST_LINE] for n in range(1000)]
 FILTER = {"uris": URIS, "metadata": {f"k{n}": [f"{n}{m}" for m in range(100)] for n in range(20)}}
-SHARE = 1 if FULL else 5  # one part of so many of the longest texts, which take a minute
+SHARE = 1 if FULL else 5  # one part of so many of the longest texts and of the names, which take a minute
 TEXT = {"documents": [{"uri": "big/0", "text": MESSAGE * (75 // SHARE)}]}
 WORD = {"documents": [{"uri": "big/0", "text": "a" * (15_000_000 // SHARE)}]}
 PLACED = {"documents": [{"uri": "big/0", "text": "x", "places": [{"start": 0, "kind": "page", "label": "1"}] * 20_000}]}
@@ -75,7 +75,7 @@ async def served(url: str) -> AsyncIterator[tuple[Served, httpx2.AsyncClient]]:
         serving(url, model="vllm/any", model_url=model.url, model_tries=1) as server,
     ):
         trueweave = await fill(server.database, "mine")
-        names = [Mention(f"Name{n} Other{n % 97}") for n in range(3000)]
+        names = [Mention(f"Name{n} Other{n % 97}") for n in range(3000 // SHARE)]
         chunks = [Chunk(f"Ada Lovelace met Bob {n}. " * 50, mentions=tuple(names[n::100])) for n in range(100)]
         await trueweave.add_documents([Document(f"more/{n}", (chunk,)) for n, chunk in enumerate(chunks)])
         async with server.client(await server.key("admin")) as client:
