@@ -197,6 +197,30 @@ async def test_suggestions_stop_when_their_caller_disconnects(url: str, monkeypa
             await asyncio.wait_for(ended.wait(), 20)
 
 
+async def test_callers_who_wait_for_suggestions_leave_connections_to_others(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go = asyncio.Event(), asyncio.Event()
+    here = asyncio.get_running_loop()
+
+    async def held(tx: Transaction, *_: object, **__: object) -> list[Any]:
+        await tx.execute("SELECT 1")
+        here.call_soon_threadsafe(begun.set)
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(go.wait(), here))
+        return []
+
+    monkeypatch.setattr(suggestions, "_found", held)
+    async with serving(url, connections=4) as server:
+        await fill(server.database, "mine")
+        async with server.client(await server.key("write", "mine")) as client:
+            asking = [asyncio.create_task(client.get(f"{HERE}/rules/suggestions")) for _ in range(8)]
+            await asyncio.wait_for(begun.wait(), 20)
+            other = await asyncio.wait_for(client.get(f"{HERE}/entities"), 20)
+            assert other.status_code == 200
+            go.set()
+            assert {one.status_code for one in await asyncio.gather(*asking)} == {200}
+
+
 async def test_a_tool_stops_when_its_caller_disconnects(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, ended = asyncio.Event(), asyncio.Event()
 

@@ -24,7 +24,7 @@ async def regroup(workspace: Workspace, how: LeidenSettings) -> CommunityChanges
     Each label and report passes to the community that has most in common with its earlier owner.
     """
     while True:
-        async with workspace.transaction(snapshot=True, unhurried=True) as moment:
+        async with workspace.database.long_work, workspace.transaction(snapshot=True, unhurried=True) as moment:
             known = await store.hierarchy(moment)
             if known and _is_up_to_date(known, how):
                 return CommunityChanges(0, 0, sum(level.communities for level in known.levels), 0)

@@ -166,6 +166,9 @@ class Database:
         self.servers: ServerPlacement | None = None
         self.standbys: StandbyReads | None = None  # this server's standbys for reading questions, set by the opener
         self.closes_first: set[Callable[[], Awaitable[None]]] = set()  # closers of connections outside the pool
+        # For work that keeps a connection for seconds while its caller waits: at most a quarter of the pool, so that
+        # short requests always find a connection.
+        self.long_work = asyncio.Semaphore(max(1, connections // 4))
         self._slow_after = slow_after
         self._revive = revive
         self.direct_url = direct_url or url

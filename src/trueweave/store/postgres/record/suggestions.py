@@ -58,7 +58,7 @@ async def suggest(
     Pairs that a person has decided about are left out: rejected ones (unless `rejected` asks for them) and ones that a
     rule splits. The result is stored as the list that `accept` and `reject` refer to.
     """
-    async with workspace.transaction() as tx:
+    async with workspace.database.long_work, workspace.transaction() as tx:
         found = await off_loop(tx, lambda aside: _found(aside, threshold, limit, rejected=rejected))
     async with workspace.transaction() as tx:
         await tx.run(
