@@ -224,3 +224,19 @@ async def test_a_lease_is_renewed_again_after_a_bug_in_renewing_it(
     async with Liveness(database, lease=0.5):
         await asyncio.wait_for(renewed.wait(), 20)
     assert failed
+
+
+async def test_a_database_that_is_closed_first_gives_up_its_lease(url: str) -> None:
+    database = await Database(url).open()
+    lease = await Liveness(database).__aenter__()
+    assert processes(url) == {lease.owner}
+    await database.close()
+    assert processes(url) == set()
+    await lease.aclose()  # as its own context does afterwards: nothing is left to do
+
+    async def no_connection_is_left() -> bool:
+        left = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        with psycopg.connect(url) as connection:
+            return connection.execute(left).fetchone() == (0,)
+
+    await eventually(no_connection_is_left)
