@@ -29,6 +29,7 @@ from trueweave.server.routes import (
     questions,
     rules,
     spend,
+    ui,
     web,
     workspaces,
 )
@@ -142,6 +143,7 @@ def create_app(
         openai.router,
         ollama.router,
         web.router,
+        ui.router,
     ):
         app.include_router(router)
     return app

@@ -27,7 +27,7 @@ from trueweave.server.logs import begin_request
 from trueweave.server.metrics import Metrics
 from trueweave.server.no_auth import NoAuth, check_local
 from trueweave.server.problems import Refusal, response_of
-from trueweave.server.routes import web
+from trueweave.server.routes import ui, web
 from trueweave.server.services import Services
 from trueweave.server.streaming import while_connected
 from trueweave.server.throttle import Throttle
@@ -37,7 +37,7 @@ from trueweave.store.postgres.access.audit import AuditEntry
 
 UPLOADS = re.compile(r"/(documents|estimate)/(files|annotated)/?$")
 TEXTS = re.compile(r"/(documents|estimate)/?$")
-OPEN = frozenset({"/healthz", "/readyz", "/v1/openapi.json", *web.OPEN})
+OPEN = frozenset({"/healthz", "/readyz", "/v1/openapi.json", "/ui", *web.OPEN})
 
 _log = logging.getLogger("trueweave.server.requests")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -140,7 +140,7 @@ class AccessMiddleware:
         return self._services().daily.request(caller.counted) if caller and caller.id else nullcontext()
 
     async def _caller(self, scope: Scope, headers: Headers) -> Caller | None:
-        if scope["path"] in OPEN:
+        if scope["path"] in OPEN or scope["path"].startswith(ui.PATH):
             return None
         services = self._services()
         if self._no_auth and await self._no_auth.is_in_force(services.database):

@@ -136,6 +136,8 @@ ELSEWHERE = {
     "GET /",
     "GET /docs",
     "GET /docs/{name}",
+    "GET /ui",
+    "GET /ui/{path:path}",
 }
 
 
