@@ -37,7 +37,12 @@ CALLS: dict[str, dict[str, tuple[str, dict[str, str]]]] = {
         "select": ("list_communities", {}),
         "retired": ("list_retired", {}),
     },
-    "documents": {"list_documents": ("list_documents", {})},
+    "documents": {
+        "list_documents": ("list_documents", {}),
+        "document_outline": ("get_document_outline", {}),
+        "document_mentions": ("list_document_mentions", {}),
+        "passages": ("get_passages", {"ids": "id"}),
+    },
     "graph": {
         "entities": ("list_entities", {}),
         "entity": ("get_entity", {"entity": "name"}),

@@ -177,6 +177,8 @@ READS: dict[str, Callable[[Index], Awaitable[Any]]] = {
         filter=Filter(metadata={"when": Range("1843"), "tags": ["letter", "note"]})
     ),
     "document": lambda it: it.document("ada", entities=2),
+    "document_outline": lambda it: it.document_outline("ada", first=1),
+    "document_mentions": lambda it: it.document_mentions("ada", start=1, end=12),
     "documents": lambda it: all_of(it.documents()),
     "estimate": lambda it: it.estimate(Source("new", ADA * 20), Source("other", ADA)),
     "graph.entities": lambda it: it.graph.entities(4, type="person"),
@@ -216,6 +218,10 @@ async def test_calls_that_change_nothing_come_to_the_same(both: Both) -> None:
     assert by_id(await both.client.graph.relations()) == by_id(await both.engine.graph.relations())
     of = ("London", "Charles Babbage")
     assert by_id(await both.client.graph.relations(*of)) == by_id(await both.engine.graph.relations(*of))
+    [passage, *_] = (await both.engine.document("ada")).passages
+    for index in (both.engine, both.client):
+        assert await index.passages(NOWHERE, passage.id, passage.id) == [passage]
+        assert await index.passages() == []
     id_ = await community(both.engine)
     assert await both.client.communities.get(str(id_)[:8]) == await both.engine.communities.get(id_)
     assert await both.client.communities.members(id_) == await both.engine.communities.members(id_)
@@ -234,6 +240,8 @@ ERRORS: dict[str, tuple[Callable[[Index], Awaitable[Any]], type[errors.Trueweave
     "no method to stream by": (lambda it: all_of(it.stream("Who?", "magic")), errors.UnknownMethod),
     "no reports": (lambda it: it.retrieve("Who?", "community"), errors.NoReports),
     "no document": (lambda it: it.document("adaa"), errors.UnknownDocument),
+    "no document to outline": (lambda it: it.document_outline("adaa"), errors.UnknownDocument),
+    "no document with mentions": (lambda it: it.document_mentions("adaa"), errors.UnknownDocument),
     "no state": (lambda it: it.jobs.state("nothing"), errors.UnknownDocument),
     "no entity": (lambda it: it.graph.entity("Ada Lovelac"), errors.UnknownEntity),
     "no entity of that id": (lambda it: it.graph.entity(NOWHERE), errors.UnknownEntity),

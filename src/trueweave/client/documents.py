@@ -9,14 +9,15 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from trueweave.client.following import finished, tell_of_documents
-from trueweave.client.forms import document_details, filter_text, part
+from trueweave.client.forms import document_details, filter_text, part, read
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.client.uploads import Submission, estimate, lines_of
 from trueweave.core.errors import ConfigError
 from trueweave.core.events import Added, CountingListener, Listener, Progress, Refused, ignore, unseen
-from trueweave.core.evidence import DocumentDetails, Filter
+from trueweave.core.evidence import DocumentDetails, DocumentOutline, EntitySpan, Filter, Passage
 from trueweave.core.jobs import DocumentInfo
 from trueweave.core.money import Estimate
 from trueweave.core.record import Document, NamedFile, Source
@@ -152,4 +153,26 @@ class ClientDocumentCalls:
             after=after or None,
             prefix=prefix or None,
             filter=filter_text(filter),
+        )
+
+    async def document_outline(self, uri: str, *, first: int = 0, limit: int = 5000) -> DocumentOutline:
+        """The structure of the document with this uri: its length, and up to `limit` of its pages and sections from
+        number `first` on. Raises UnknownDocument, with similar uris, if there is none."""
+        return read(DocumentOutline, await self._requests.get("/document/outline", uri=uri, first=first, limit=limit))
+
+    async def document_mentions(
+        self, uri: str, *, start: int = 0, end: int | None = None, limit: int = 1000
+    ) -> list[EntitySpan]:
+        """The spans of the document with this uri that mention entities, in order; optionally only those between the
+        characters `start` and `end`. A span that several chunks contain is listed once for each of them. Raises
+        UnknownDocument, with similar uris, if there is none."""
+        return await self._requests.listed("/document/mentions", EntitySpan, limit, uri=uri, start=start, end=end)
+
+    async def passages(self, *ids: UUID) -> list[Passage]:
+        """The passages with these ids, such as those that a report cites, in that order. Passages of documents that
+        were removed are left out."""
+        if not ids:
+            return []
+        return read(
+            list[Passage], part(await self._requests.get("/passages", id=[str(one) for one in ids]), "passages")
         )

@@ -171,6 +171,32 @@ class DocumentDetails:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentOutline:
+    """The structure of a document: its length in characters, the number of its chunks, and `total` pages and sections.
+    `places` are some of them, in order."""
+
+    uri: str
+    title: str
+    length: int
+    chunks: int
+    total: int
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EntitySpan:
+    """A span of a document that mentions an entity. `start` and `end` are positions in the document; `chunk` is the
+    chunk that the span is in, and `name` and `type` are those of the entity."""
+
+    start: int
+    end: int
+    chunk: UUID
+    entity: UUID
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
 class PathStep:
     """One relation on a path, and passages that state it. `forward`: it has the direction of the path."""
 

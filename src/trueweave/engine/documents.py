@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
 from pathlib import Path
+from uuid import UUID
 
 from trueweave.core.errors import ConfigError, ModelRefused, SpaceMismatch, UnreadableFile
 from trueweave.core.events import Added, CountingListener, Listener, Progress, Refused, Removed, ignore, in_run, unseen
-from trueweave.core.evidence import DocumentDetails, Filter
+from trueweave.core.evidence import DocumentDetails, DocumentOutline, EntitySpan, Filter, Passage
 from trueweave.core.jobs import DocumentInfo, SyncPlan
 from trueweave.core.model_calls import ExtractionTrial
 from trueweave.core.money import Estimate
@@ -17,7 +18,7 @@ from trueweave.core.streams import Stream
 from trueweave.core.supervising import running
 from trueweave.engine import storing
 from trueweave.engine.core import OpenWorkspace
-from trueweave.engine.lookup import document_details
+from trueweave.engine.lookup import document_details, found_document
 from trueweave.engine.maintenance import AsyncMaintenanceGroup
 from trueweave.ingest.folders import Folder, gone, matching
 from trueweave.ingest.intake import count, incoming, take_back, take_in
@@ -27,7 +28,7 @@ from trueweave.ingest.worker import Worker, run_until
 from trueweave.store.postgres.public_errors import own_errors, translated
 from trueweave.store.postgres.record import erasing, record
 from trueweave.store.postgres.search.document_filter import ALL, scope
-from trueweave.store.postgres.view import read
+from trueweave.store.postgres.view import lookup, read
 from trueweave.text.uris import Naming
 
 _LOOKS, _LOOK_AGAIN = 50, 0.2  # seconds between looks
@@ -262,3 +263,24 @@ class DocumentCalls:
         their positions, and the entities it mentions most. With `start`, chunks are counted from the one that contains
         this character of the document. Raises UnknownDocument, with similar uris, if there is none."""
         return await document_details(self._core, uri, first, chunks, entities, start)
+
+    async def document_outline(self, uri: str, *, first: int = 0, limit: int = 5000) -> DocumentOutline:
+        """The structure of the document with this uri: its length, and up to `limit` of its pages and sections from
+        number `first` on. Raises UnknownDocument, with similar uris, if there is none."""
+        async with self._core.workspace.transaction() as tx:
+            return await lookup.outline(tx, await found_document(tx, uri), first, limit)
+
+    async def document_mentions(
+        self, uri: str, *, start: int = 0, end: int | None = None, limit: int = 1000
+    ) -> list[EntitySpan]:
+        """The spans of the document with this uri that mention entities, in order; optionally only those between the
+        characters `start` and `end`. A span that several chunks contain is listed once for each of them. Raises
+        UnknownDocument, with similar uris, if there is none."""
+        async with self._core.workspace.transaction() as tx:
+            return await lookup.mentions(tx, await found_document(tx, uri), start, end, limit)
+
+    async def passages(self, *ids: UUID) -> list[Passage]:
+        """The passages with these ids, such as those that a report cites, in that order. Passages of documents that
+        were removed are left out."""
+        async with self._core.workspace.transaction() as tx:
+            return await lookup.passages(tx, ids)

@@ -15,7 +15,17 @@ from trueweave.answering.conversations import Conversation
 from trueweave.answering.options import AskOptions, RetrieveOptions
 from trueweave.core.answers import Answer, Comparison
 from trueweave.core.events import Added, Listener, Progress, Refused, Reported, ignore, unseen
-from trueweave.core.evidence import DocumentDetails, EntityDetails, EntityPath, Evidence, Filter, Hits, Passage
+from trueweave.core.evidence import (
+    DocumentDetails,
+    DocumentOutline,
+    EntityDetails,
+    EntityPath,
+    EntitySpan,
+    Evidence,
+    Filter,
+    Hits,
+    Passage,
+)
 from trueweave.core.graph import (
     Community,
     CommunityChanges,
@@ -682,6 +692,24 @@ class Trueweave(_Waiting):
         return self._wait_for(
             lambda trueweave: trueweave.document(uri, first=first, chunks=chunks, entities=entities, start=start)
         )
+
+    def document_outline(self, uri: str, *, first: int = 0, limit: int = 5000) -> DocumentOutline:
+        """The structure of the document with this uri: its length, and up to `limit` of its pages and sections from
+        number `first` on. Raises UnknownDocument, with similar uris, if there is none."""
+        return self._wait_for(lambda trueweave: trueweave.document_outline(uri, first=first, limit=limit))
+
+    def document_mentions(
+        self, uri: str, *, start: int = 0, end: int | None = None, limit: int = 1000
+    ) -> list[EntitySpan]:
+        """The spans of the document with this uri that mention entities, in order; optionally only those between the
+        characters `start` and `end`. A span that several chunks contain is listed once for each of them. Raises
+        UnknownDocument, with similar uris, if there is none."""
+        return self._wait_for(lambda trueweave: trueweave.document_mentions(uri, start=start, end=end, limit=limit))
+
+    def passages(self, *ids: UUID) -> list[Passage]:
+        """The passages with these ids, such as those that a report cites, in that order. Passages of documents that
+        were removed are left out."""
+        return self._wait_for(lambda trueweave: trueweave.passages(*ids))
 
     # --- questions ---------------------------------------------------------------------------------
 

@@ -58,6 +58,9 @@ IN_WORKSPACE: dict[str, Case] = {
     f"POST {ROOM}/documents/annotated": Case(content=LINES, headers={"Content-Type": "application/x-ndjson"}),
     f"POST {ROOM}/documents/delete": Case(json={"uris": ["{document}"]}),
     f"GET {ROOM}/document": Case({"uri": "{document}"}),
+    f"GET {ROOM}/document/outline": Case({"uri": "{document}"}),
+    f"GET {ROOM}/document/mentions": Case({"uri": "{document}"}),
+    f"GET {ROOM}/passages": Case({"id": "{passage}"}),
     f"GET {ROOM}/document/status": Case({"uri": "{document}"}),
     f"DELETE {ROOM}/document": Case({"uri": "{document}"}),
     f"POST {ROOM}/estimate": Case(json=TEXTS),
@@ -237,6 +240,7 @@ async def _two_tenants(url: str, served: str, token: str, more: dict[str, Any]) 
             "documents_cursor": documents.json()["next"],
             "entities_cursor": entities.json()["next"],
             "entity": str(entity.entity.id),
+            "passage": str(entity.passages[0].id),
             "community": str(community.id),
             "rule": str(rule.id),
             "suggestion": str(suggestion.id),
@@ -250,7 +254,7 @@ async def _two_tenants(url: str, served: str, token: str, more: dict[str, Any]) 
 
 def invented(ids: Mapping[str, str]) -> dict[str, str]:
     """Ids of nothing, of the same form."""
-    made = {name: str(uuid4()) for name in ("entity", "community", "rule", "suggestion", "job")}
+    made = {name: str(uuid4()) for name in ("entity", "passage", "community", "rule", "suggestion", "job")}
     return {
         **made,
         "document": "nowhere",

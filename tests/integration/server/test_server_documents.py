@@ -11,6 +11,7 @@ import httpx2
 import psycopg
 
 from tests.integration.serving import TEXT, fill, serving
+from trueweave import Chunk, Document, Mention, Place
 from trueweave.server.middleware import Limits
 from trueweave.store.postgres.queue.liveness import Liveness
 
@@ -221,3 +222,44 @@ async def test_a_failed_document_is_listed(url: str) -> None:
         twice = {"documents": [{"uri": "a", "text": TEXT}, {"uri": "a", "text": "other"}]}
         assert (await client.post(f"{ROOM}/documents", json=twice)).status_code == 422
         assert (await client.post(f"{ROOM}/estimate", json={"documents": twice["documents"][:1]})).status_code == 200
+
+
+async def test_a_document_has_an_outline_and_mentions_at_their_positions(url: str) -> None:
+    async with serving(url) as server, server.client(await server.key("read", "mine")) as client:
+        trueweave = await fill(server.database, "mine")
+        first, second = "\N{GRINNING FACE} Ada met Babbage. Ada left.", "Later Babbage wrote to Ada."
+        ada, babbage = Mention("Ada", "person", spans=((2, 5), (19, 22))), Mention("Babbage", spans=((10, 17),))
+        later = (Mention("Babbage", spans=((6, 13),)), Mention("Ada", "person", spans=((23, 26),)))
+        chunks = (Chunk(first, mentions=(ada, babbage)), Chunk(second, start=len(first) + 1, mentions=later))
+        places = (Place(0, "heading", "One", 1), Place(0, "page", "1"), Place(len(first) + 1, "page", "2"))
+        await trueweave.add_documents([Document("letter", chunks, "A letter", {}, places)])
+
+        outline = (await client.get(f"{ROOM}/document/outline", params={"uri": "letter"})).json()
+        assert (outline["title"], outline["length"], outline["chunks"]) == ("A letter", 56, 2)
+        assert [(one["start"], one["kind"], one["label"]) for one in outline["places"]] == [
+            (0, "heading", "One"),
+            (0, "page", "1"),
+            (29, "page", "2"),
+        ]
+        last = await client.get(f"{ROOM}/document/outline", params={"uri": "letter", "first": 2, "limit": 5})
+        assert (last.json()["total"], [one["label"] for one in last.json()["places"]]) == (3, ["2"])
+
+        text, seen = f"{first} {second}", list[tuple[str, str]]()
+        page: dict[str, Any] = {"next": ""}
+        while page["next"] is not None:
+            params = {"uri": "letter", "limit": 2, "cursor": page["next"]}
+            page = (await client.get(f"{ROOM}/document/mentions", params=params)).json()
+            assert len(page["items"]) <= 2
+            seen += [(text[one["start"] : one["end"]], one["name"]) for one in page["items"]]
+        assert seen == [("Ada", "Ada"), ("Babbage", "Babbage"), ("Ada", "Ada"), ("Babbage", "Babbage"), ("Ada", "Ada")]
+        part = await client.get(f"{ROOM}/document/mentions", params={"uri": "letter", "start": 22, "end": 42})
+        assert [(one["start"], one["end"], one["type"]) for one in part.json()["items"]] == [(35, 42, "")]
+        ids = [one["chunk"] for one in part.json()["items"]]
+        [passage] = (await client.get(f"{ROOM}/passages", params={"id": ids})).json()["passages"]
+        assert (passage["uri"], passage["text"], passage["start"], passage["page"]) == ("letter", second, 29, "2")
+
+        await trueweave.remove(["letter"])
+        assert (await client.get(f"{ROOM}/passages", params={"id": ids})).json() == {"passages": []}
+        for path in ("outline", "mentions"):
+            gone = await client.get(f"{ROOM}/document/{path}", params={"uri": "letter"})
+            assert (gone.status_code, gone.json()["code"]) == (404, "unknown_document")

@@ -12,10 +12,11 @@ from starlette.responses import StreamingResponse
 
 from trueweave.core.errors import InvalidDocument
 from trueweave.core.events import Added, CountingListener, Event, Refused, Skipped, Unreadable
-from trueweave.core.evidence import DocumentDetails
+from trueweave.core.evidence import DocumentDetails, DocumentOutline, EntitySpan
 from trueweave.core.jobs import DocumentInfo, DocumentState, FailedDocument
 from trueweave.core.money import Estimate
 from trueweave.core.record import NamedFile, Source
+from trueweave.engine.lookup import found_document
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.ingest.extract import preannotated
 from trueweave.server.access import AnyCaller, Reading, Shared, Writing
@@ -24,6 +25,7 @@ from trueweave.server.bodies import (
     DocumentBody,
     JobBody,
     MentionedBody,
+    PassagesBody,
     RemovedBody,
     SpanBody,
     SubmittedBody,
@@ -33,7 +35,7 @@ from trueweave.server.bodies import (
     ToldBody,
     UrisBody,
 )
-from trueweave.server.fields import Cursor, FilterJson, Limit, Line, Uri
+from trueweave.server.fields import MOST_PLACES, Cursor, FilterJson, Limit, Line, Uri
 from trueweave.server.filters import read_filter
 from trueweave.server.idempotency import Idempotent
 from trueweave.server.pages import ListPage, Pager
@@ -42,7 +44,7 @@ from trueweave.server.streaming import while_there
 from trueweave.server.tagging import TaggedRoute
 from trueweave.server.uploads import OPENAPI, streamed, uploaded
 from trueweave.store.postgres.public_errors import translated
-from trueweave.store.postgres.view import pages
+from trueweave.store.postgres.view import lookup, pages
 
 router = APIRouter(
     prefix="/v1/workspaces/{workspace}", tags=["documents"], responses=RESPONSES, route_class=TaggedRoute
@@ -215,6 +217,46 @@ async def get_document(
 ) -> DocumentBody:
     """A document: its title and metadata, its text in chunks, and the entities that it mentions most."""
     return _body(await trueweave.document(uri, first=first, chunks=chunks, entities=entities, start=start))
+
+
+@router.get("/document/outline")
+async def get_document_outline(
+    trueweave: Reading,
+    uri: WhichUri,
+    first: Annotated[int, Query(ge=0, le=2**31 - 1, description="The number of the first page or section.")] = 0,
+    limit: Annotated[int, Query(ge=0, le=MOST_PLACES, description="How many pages and sections.")] = 5000,
+) -> DocumentOutline:
+    """The structure of a document: its length, and where its pages and sections begin."""
+    return await trueweave.document_outline(uri, first=first, limit=limit)
+
+
+@router.get("/document/mentions", response_model=ListPage[EntitySpan])
+async def list_document_mentions(
+    trueweave: Reading,
+    uri: WhichUri,
+    start: Annotated[int, Query(ge=0, le=2**31 - 1, description="Only mentions after this character.")] = 0,
+    end: Annotated[int | None, Query(ge=0, le=2**31 - 1, description="Only mentions before this character.")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000, description="How many at most.")] = 200,
+    cursor: Cursor = "",
+) -> Any:
+    """The spans of a document that mention entities, in order."""
+    pager: Pager[tuple[int, int, UUID, UUID]] = Pager(
+        tuple[int, int, UUID, UUID], "mentions", trueweave.workspace.id, uri, start, end
+    )
+    after = pager.position(cursor)
+    with translated():
+        async with trueweave.workspace.transaction() as tx:
+            found = await lookup.mentions(tx, await found_document(tx, uri), start, end, limit + 1, after)
+    return pager.page(found, limit, lambda one: (one.start, one.end, one.chunk, one.entity))
+
+
+@router.get("/passages", response_model=PassagesBody)
+async def get_passages(
+    trueweave: Reading,
+    id: Annotated[Sequence[UUID], Query(min_length=1, max_length=200, description="The passages, by id.")],
+) -> Any:
+    """Passages by their ids, in that order. Passages of documents that were removed are left out."""
+    return {"passages": await trueweave.passages(*id)}
 
 
 @router.get("/document/status")

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from rapidfuzz import fuzz, process
 
-from trueweave.core.evidence import Passage, place_at
+from trueweave.core.evidence import DocumentOutline, EntitySpan, Passage, place_at
 from trueweave.core.record import NameKey, Place
 from trueweave.graph.paths import Edge, Reach
 from trueweave.store.limits import FAN_OUT, NAMES
@@ -27,6 +27,7 @@ _LEAST_ALIKE = 60  # per cent
 _COMPARED = 200  # characters of a name that are compared
 _NAMES_AT_ONCE = 2000
 _MOST_READ = 500_000  # names compared with one that was not found
+_MOST_CHARACTERS = 2**31 - 1  # of a document
 _MOST_WORDS = 20  # words of a query looked for in names
 _SMALL_WORDS = frozenset().union(*FUNCTION_WORDS.values())
 _ID = re.compile(r"[0-9a-f]{8}[0-9a-f-]{0,28}", re.IGNORECASE)
@@ -188,6 +189,47 @@ async def chunks(tx: Transaction, of: FoundDocument, first: int, limit: int, sta
         known = tuple(Place(*place) for place in places or ())
         page, headings = place_at(known, begins)
         found.append(Passage(id_, of.uri, of.title, text, begins, 0.0, page, headings, known))
+    return found
+
+
+async def outline(tx: Transaction, of: FoundDocument, first: int, limit: int) -> DocumentOutline:
+    """The structure of a document, with up to `limit` of its pages and sections from number `first`."""
+    [(length, total, places)] = await tx.rows("lookup.document_outline", id=of.id, first=first, limit=limit)
+    return DocumentOutline(of.uri, of.title, length, of.chunks, total, tuple(Place(*place) for place in places))
+
+
+async def mentions(
+    tx: Transaction,
+    of: FoundDocument,
+    start: int,
+    end: int | None,
+    limit: int,
+    after: tuple[int, int, UUID, UUID] | None = None,
+) -> list[EntitySpan]:
+    """The spans of a document that mention entities, between two characters, in order; with `after`, those after the
+    span with this start, end, chunk and entity."""
+    first, behind, chunk, entity = after or (start, None, None, None)
+    rows = await tx.rows(
+        "lookup.document_mentions",
+        id=of.id,
+        start=max(start, first),
+        end=_MOST_CHARACTERS if end is None else end,
+        limit=limit,
+        first=first,
+        behind=behind,
+        chunk=chunk,
+        entity=entity,
+    )
+    return [EntitySpan(*row) for row in rows]
+
+
+async def passages(tx: Transaction, ids: Sequence[UUID]) -> list[Passage]:
+    """The chunks with these ids, in that order, without those of removed documents."""
+    found = []
+    for id_, uri, title, text, start, places in await tx.rows("lookup.passages", ids=Ids(dict.fromkeys(ids))):
+        known = tuple(Place(*place) for place in places or ())
+        page, headings = place_at(known, start)
+        found.append(Passage(id_, uri, title, text, start, 0.0, page, headings, known))
     return found
 
 

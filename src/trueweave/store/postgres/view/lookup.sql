@@ -90,6 +90,38 @@ FROM (SELECT * FROM chunk
 CROSS JOIN LATERAL (SELECT places FROM document WHERE id = c.document OFFSET 0) AS d
 ORDER BY c.n
 
+-- name: document_outline
+-- The length of a document, the number of its pages and sections, and some of these. Chunks may overlap.
+SELECT (SELECT coalesce(max(c.start + length(c.text)), 0) FROM chunk c WHERE c.document = d.id), jsonb_array_length(d.places),
+       (SELECT coalesce(jsonb_agg(p ORDER BY n), '[]')
+        FROM (SELECT p, n FROM jsonb_array_elements(d.places) WITH ORDINALITY AS e (p, n)
+              WHERE n > %(first)s ORDER BY n LIMIT %(limit)s) AS listed)
+FROM document d WHERE d.id = %(id)s
+
+-- name: document_mentions
+-- The spans of a part of a document that mention entities, in order. They are stored as pairs of offsets in the chunk.
+SELECT s.first, s.behind, c.id, n.entity, e.name, e.type
+FROM (SELECT id, start FROM chunk
+      WHERE document = %(id)s AND start < %(end)s AND start + length(text) > %(start)s OFFSET 0) AS c
+CROSS JOIN LATERAL (SELECT name, spans FROM mention WHERE document = %(id)s AND chunk = c.id OFFSET 0) AS m
+CROSS JOIN LATERAL (
+    SELECT c.start + m.spans[i] AS first, c.start + m.spans[i + 1] AS behind
+    FROM generate_series(1, cardinality(m.spans) - 1, 2) AS i) AS s
+CROSS JOIN LATERAL (SELECT entity FROM name WHERE id = m.name AND entity IS NOT NULL OFFSET 0) AS n
+CROSS JOIN LATERAL (SELECT name, type FROM entity WHERE id = n.entity OFFSET 0) AS e
+WHERE s.first < %(end)s AND s.behind > %(start)s
+    AND (%(entity)s::uuid IS NULL OR (s.first, s.behind, c.id, n.entity) > (%(first)s::int, %(behind)s::int, %(chunk)s::uuid, %(entity)s::uuid))
+GROUP BY s.first, s.behind, c.id, n.entity, e.name, e.type
+ORDER BY s.first, s.behind, c.id, n.entity LIMIT %(limit)s
+
+-- name: passages
+-- Chunks by id, in the order of the ids.
+SELECT c.id, d.uri, d.title, c.text, c.start, CASE WHEN d.places <> '[]' THEN places_of(d.places, c.start, c.start + length(c.text)) END
+FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY AS g (id, n)
+CROSS JOIN LATERAL (SELECT id, document, text, start FROM chunk WHERE id = g.id OFFSET 0) AS c
+CROSS JOIN LATERAL (SELECT uri, title, places FROM document WHERE id = c.document AND visible OFFSET 0) AS d
+ORDER BY g.n
+
 -- name: document_entities
 SELECT n.entity, sum(m.mentions) AS mentions FROM (
     SELECT name, count(*) AS mentions FROM mention WHERE document = %(id)s GROUP BY name) AS m
