@@ -171,6 +171,7 @@ READS: dict[str, Callable[[Index], Awaitable[Any]]] = {
     "retrieve by the graph": lambda it: it.retrieve(QUESTION, "local"),
     "search": lambda it: it.search("Ada Babbage", 2, filter=Filter(uris=("ada", "more/0"))),
     "compare": lambda it: it.compare(QUESTION, ["keyword", Keyword(top_k=1), "community"]),
+    "methods": lambda it: it.methods(),
     "status": lambda it: it.status(),
     "list_documents": lambda it: it.list_documents(3, after="ada", prefix="more/"),
     "list_documents by filter": lambda it: it.list_documents(
@@ -189,6 +190,7 @@ READS: dict[str, Callable[[Index], Awaitable[Any]]] = {
     "graph.path": lambda it: it.graph.path("Charles Babbage", "London"),
     "graph.no path": lambda it: it.graph.path("Grace Hopper", "London"),
     "graph.neighbours": lambda it: it.graph.neighbours("London", "Charles Babbage", limit=2),
+    "graph.nothing to draw": lambda it: it.graph.subgraph([NOWHERE]),
     "graph.picture": lambda it: it.graph.picture("Ada Lovelace"),
     "communities.hierarchy": lambda it: it.communities.hierarchy(),
     "communities.select": lambda it: it.communities.select(0, since=LONG_AGO),
@@ -222,6 +224,11 @@ async def test_calls_that_change_nothing_come_to_the_same(both: Both) -> None:
     for index in (both.engine, both.client):
         assert await index.passages(NOWHERE, passage.id, passage.id) == [passage]
         assert await index.passages() == []
+    ada = await both.engine.graph.entity("Ada Lovelace")
+    drawn = [await it.graph.subgraph([ada.entity.id], chunks=[passage.id], limit=2) for it in both[:2]]
+    assert drawn[0] == drawn[1]
+    assert drawn[0].nodes[0].name == "Ada Lovelace"
+    assert (len(drawn[0].nodes), drawn[0].entities, drawn[0].relations) == (2, 3, 1)
     id_ = await community(both.engine)
     assert await both.client.communities.get(str(id_)[:8]) == await both.engine.communities.get(id_)
     assert await both.client.communities.members(id_) == await both.engine.communities.members(id_)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -9,7 +10,7 @@ from trueweave.client.forms import entity_name, filter_text, part, read, read_or
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.core.errors import InvalidArgument
 from trueweave.core.evidence import EntityDetails, EntityPath, Filter, Hits, Scored
-from trueweave.core.graph import Entity, Relation
+from trueweave.core.graph import Entity, GraphPart, Relation
 from trueweave.core.record import NameKey
 from trueweave.formats.pictures import GraphPicture
 from trueweave.text.names import storable
@@ -41,6 +42,15 @@ class AsyncClientGraph:
         params = {"text": storable(text), "limit": limit, "filter": filter_text(filter)}
         found = await self._requests.get("/relations/search", **params)
         return _hits(read(list[Relation], part(found, "relations")), found)
+
+    async def subgraph(
+        self, entities: Sequence[UUID] = (), *, chunks: Sequence[UUID] = (), limit: int = 100
+    ) -> GraphPart:
+        """A part of the graph to draw: these entities and those that these chunks mention, given by their ids, and the
+        heaviest relations between them. It has up to `limit` entities: the given ones first, then those with the most
+        relations. Ids that do not exist are left out."""
+        body = {"entities": [str(one) for one in entities], "chunks": [str(one) for one in chunks], "limit": limit}
+        return read(GraphPart, await self._requests.ask("/subgraph", body))
 
     async def picture(
         self,

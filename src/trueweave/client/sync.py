@@ -22,6 +22,7 @@ from trueweave.core.evidence import (
     Evidence,
     Filter,
     Hits,
+    MethodInfo,
     Passage,
 )
 from trueweave.core.graph import (
@@ -29,6 +30,7 @@ from trueweave.core.graph import (
     CommunityChanges,
     CommunityReport,
     Entity,
+    GraphPart,
     Hierarchy,
     Relation,
     RetiredCommunity,
@@ -71,6 +73,12 @@ class ClientGraph(_Group):
         """The relations that match a text best: by meaning and by the words of their names, keywords and descriptions,
         or by words alone if nothing is embedded; `by` says which."""
         return self._wait_for(lambda trueweave: trueweave.graph.search_relations(text, limit, filter=filter))
+
+    def subgraph(self, entities: Sequence[UUID] = (), *, chunks: Sequence[UUID] = (), limit: int = 100) -> GraphPart:
+        """A part of the graph to draw: these entities and those that these chunks mention, given by their ids, and the
+        heaviest relations between them. It has up to `limit` entities: the given ones first, then those with the most
+        relations. Ids that do not exist are left out."""
+        return self._wait_for(lambda trueweave: trueweave.graph.subgraph(entities, chunks=chunks, limit=limit))
 
     def picture(
         self,
@@ -498,6 +506,11 @@ class Client(_Waiting):
         return self._wait_for(
             lambda trueweave: trueweave.compare(question, methods, filter=filter, answers=answers, listener=listener)
         )
+
+    def methods(self) -> list[MethodInfo]:
+        """All methods, each with its parameters as a JSON schema. `problem` says why a method cannot be used in this
+        workspace, such as without vectors or reports; it is empty if the method can be used."""
+        return self._wait_for(lambda trueweave: trueweave.methods())
 
     @property
     def method(self) -> str:

@@ -60,6 +60,40 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphNode:
+    """An entity in a drawing of the graph, without its description. `count` is the number of its mentions, `degree`
+    that of its relations."""
+
+    id: UUID
+    name: str
+    type: str
+    count: int
+    degree: int
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEdge:
+    """A relation in a drawing of the graph, without its description."""
+
+    id: UUID
+    source: UUID
+    target: UUID
+    type: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class GraphPart:
+    """A part of the graph to draw: some entities, and the heaviest relations between them. `entities` is the number of
+    entities that there are, and `relations` that of the relations between those in `nodes`."""
+
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[GraphEdge, ...]
+    entities: int
+    relations: int
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """A person's decision about names and facts. Part of the settings: it survives any rebuild and can be undone.
 

@@ -408,6 +408,14 @@ class PictureBody(BaseModel):
     marked: list[UUID]
 
 
+class SubgraphRequest(_Request):
+    """The part of the graph to draw: entities, and chunks whose entities are drawn as well."""
+
+    entities: Annotated[list[UUID], Field(max_length=500)] = []
+    chunks: Annotated[list[UUID], Field(max_length=200)] = []
+    limit: Annotated[int, Field(ge=1, le=500)] = 100
+
+
 class NeighboursBody(BaseModel):
     """Neighbours of entities, the nearest first."""
 

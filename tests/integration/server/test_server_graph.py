@@ -168,3 +168,29 @@ async def test_a_cursor_is_taken_by_its_own_list_alone(url: str) -> None:
                 assert (answer.status_code, answer.json()["code"]) == (400, "invalid_cursor"), given
             for limit in (0, 201, "many"):
                 assert (await client.get(f"{ROOM}/entities", params={"limit": limit})).status_code == 422
+
+
+async def test_a_part_of_the_graph_to_draw(url: str) -> None:
+    async with serving(url) as server, server.client(await server.key("read", "mine")) as client:
+        trueweave = await fill(server.database, "mine")
+        links = (Link("Byron", "Ada Lovelace", target_type="person"), Link("Byron", "Shelley", strength=9))
+        await trueweave.add_documents([Document("more", (Chunk("Byron met Ada", links=links),))])
+        ada = await trueweave.graph.entity("Ada Lovelace")
+        [passage] = (await trueweave.document("more")).passages
+        body = {"entities": [str(ada.entity.id)], "chunks": [str(passage.id)]}
+        whole = (await client.post(f"{ROOM}/subgraph", json=body)).json()
+        assert [one["name"] for one in whole["nodes"]] == ["Ada Lovelace", "Byron", "Shelley"]
+        names = {one["id"]: one["name"] for one in whole["nodes"]}
+        assert [(names[one["source"]], names[one["target"]], one["weight"]) for one in whole["edges"]] == [
+            ("Byron", "Shelley", 9.0),
+            ("Byron", "Ada Lovelace", 5.0),
+        ]
+        assert (whole["entities"], whole["relations"]) == (3, 2)
+        some = (await client.post(f"{ROOM}/subgraph", json={**body, "limit": 2})).json()
+        assert ([one["name"] for one in some["nodes"]], some["entities"]) == (["Ada Lovelace", "Byron"], 3)
+        assert (len(some["edges"]), some["relations"]) == (1, 1)
+        await trueweave.remove(["more"])
+        left = (await client.post(f"{ROOM}/subgraph", json=body)).json()
+        assert [one["name"] for one in left["nodes"]] == ["Ada Lovelace"]
+        nothing = await client.post(f"{ROOM}/subgraph", json={})
+        assert nothing.json() == {"nodes": [], "edges": [], "entities": 0, "relations": 0}

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from trueweave.core.evidence import EntityDetails
-from trueweave.core.graph import Entity, Relation
+from trueweave.core.graph import Entity, GraphPart, Relation
 from trueweave.core.parameters import values
 from trueweave.server.access import Reading
 from trueweave.server.bodies import (
@@ -19,6 +19,7 @@ from trueweave.server.bodies import (
     NeighboursBody,
     PathBody,
     PictureBody,
+    SubgraphRequest,
 )
 from trueweave.server.fields import Cursor, EntityName, FilterJson, Limit, Line, Name, name_or_id
 from trueweave.server.filters import read_filter
@@ -109,6 +110,13 @@ async def list_neighbours(
     """The neighbours of entities: the nearest first, then by the weight of their relations."""
     found = await trueweave.graph.neighbours(*map(name_or_id, entity), hops=hops, limit=limit)
     return NeighboursBody(entities=found)
+
+
+@router.post("/subgraph")
+async def get_subgraph(body: SubgraphRequest, trueweave: Reading) -> GraphPart:
+    """A part of the graph to draw: the given entities and those that the given chunks mention, and the heaviest
+    relations between them."""
+    return await trueweave.graph.subgraph(body.entities, chunks=body.chunks, limit=body.limit)
 
 
 @router.get("/path")

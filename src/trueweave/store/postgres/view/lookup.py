@@ -11,7 +11,9 @@ from uuid import UUID
 from rapidfuzz import fuzz, process
 
 from trueweave.core.evidence import DocumentOutline, EntitySpan, Passage, place_at
+from trueweave.core.graph import GraphEdge, GraphNode, GraphPart
 from trueweave.core.record import NameKey, Place
+from trueweave.graph.aggregate import THOUSANDTHS
 from trueweave.graph.paths import Edge, Reach
 from trueweave.store.limits import FAN_OUT, NAMES
 from trueweave.store.postgres.binary_params import Ids
@@ -22,6 +24,7 @@ from trueweave.text.stopwords import FUNCTION_WORDS
 
 _WIDEST = 500  # entities expanded at each step of a path
 _LOOKED_THROUGH = 2000  # relations examined per entity when looking for those among a set of entities
+_EDGES_EACH = 6  # relations of a part of the graph for each entity, at most
 _NEAR = 5  # names suggested
 _LEAST_ALIKE = 60  # per cent
 _COMPARED = 200  # characters of a name that are compared
@@ -149,6 +152,24 @@ async def relations_among(tx: Transaction, ids: Sequence[UUID], limit: int) -> l
     """The heaviest relations between these entities."""
     rows = await tx.rows("lookup.relations_among", ids=Ids(ids), fan_out=_LOOKED_THROUGH, limit=limit)
     return [id_ for (id_,) in rows]
+
+
+async def part(tx: Transaction, ids: Sequence[UUID], chunks: Sequence[UUID], limit: int) -> GraphPart:
+    """Up to `limit` of these entities and of those that these chunks mention, with the heaviest relations between
+    them."""
+    found = await tx.rows("lookup.nodes", ids=Ids(ids), chunks=Ids(chunks), limit=limit)
+    nodes = tuple(GraphNode(*row[:-1]) for row in found)
+    edges, relations = await edges_among(tx, [node.id for node in nodes], _EDGES_EACH * len(nodes))
+    return GraphPart(nodes, edges, found[0][-1] if found else 0, relations)
+
+
+async def edges_among(tx: Transaction, ids: Sequence[UUID], limit: int) -> tuple[tuple[GraphEdge, ...], int]:
+    """The heaviest relations between these entities, and how many there are."""
+    rows = await tx.rows("lookup.edges_among", ids=Ids(ids), fan_out=_LOOKED_THROUGH, limit=limit)
+    edges = tuple(
+        GraphEdge(id_, source, target, type_, weight / THOUSANDTHS) for id_, source, target, type_, weight, _ in rows
+    )
+    return edges, rows[0][-1] if rows else 0
 
 
 async def chunks_of(tx: Transaction, kind: str, ids: Sequence[UUID], each: int) -> dict[UUID, list[UUID]]:

@@ -54,6 +54,28 @@ SELECT r.id FROM unnest(%(ids)s::uuid[]) AS g (id) CROSS JOIN LATERAL (
     SELECT id, target, weight FROM relation WHERE source = g.id ORDER BY weight DESC, target LIMIT %(fan_out)s) AS r
 WHERE r.target = ANY(%(ids)s) AND r.target <> g.id ORDER BY r.weight DESC, r.id LIMIT %(limit)s
 
+-- name: nodes
+-- These entities, then those that these chunks mention, the best connected first, with their total number.
+SELECT e.id, e.name, e.type, e.count, e.degree, count(*) OVER ()
+FROM (SELECT id, min(n) AS n FROM (
+          SELECT id, n FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY AS g (id, n)
+          UNION ALL
+          SELECT n.entity, 2147483647 FROM unnest(%(chunks)s::uuid[]) AS g (id)
+          CROSS JOIN LATERAL (SELECT document FROM chunk WHERE id = g.id OFFSET 0) AS c
+          CROSS JOIN LATERAL (SELECT FROM document WHERE id = c.document AND visible OFFSET 0) AS d
+          CROSS JOIN LATERAL (SELECT name FROM mention WHERE document = c.document AND chunk = g.id OFFSET 0) AS m
+          CROSS JOIN LATERAL (SELECT entity FROM name WHERE id = m.name AND entity IS NOT NULL OFFSET 0) AS n) AS g
+      GROUP BY id) AS g
+CROSS JOIN LATERAL (SELECT id, name, type, count, degree FROM entity WHERE id = g.id OFFSET 0) AS e
+ORDER BY g.n, e.degree DESC, e.id LIMIT %(limit)s
+
+-- name: edges_among
+-- The heaviest relations between these entities, with their total number. For each entity only the heaviest outgoing
+-- relations are examined.
+SELECT r.id, g.id, r.target, r.type, r.weight, count(*) OVER () FROM unnest(%(ids)s::uuid[]) AS g (id) CROSS JOIN LATERAL (
+    SELECT id, target, type, weight FROM relation WHERE source = g.id ORDER BY weight DESC, target LIMIT %(fan_out)s) AS r
+WHERE r.target = ANY(%(ids)s) AND r.target <> g.id ORDER BY r.weight DESC, r.id LIMIT %(limit)s
+
 -- name: chunks_of_entities
 -- For each entity, the chunks that emphasise it most.
 SELECT g.id, m.chunk FROM unnest(%(ids)s::uuid[]) AS g (id) CROSS JOIN LATERAL (
