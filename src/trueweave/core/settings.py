@@ -454,6 +454,12 @@ class Settings(BaseSettings):
         description="Maximum bytes of text in a workspace. Adding more is refused.",
         examples=[10 * 2**30],
     )
+    public_url: ProcessWide[str | None] = Field(
+        default=None,
+        description="The https address under which browsers reach the server through a proxy, without a path. Browsers "
+        "can log in only there, or with `trueweave ui`.",
+        examples=["https://trueweave.example.com"],
+    )
     oidc_issuer: ProcessWide[str | None] = Field(
         default=None,
         description="The issuer of the identity provider (OpenID Connect) whose tokens the server accepts as "

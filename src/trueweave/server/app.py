@@ -16,6 +16,7 @@ from trueweave.server import problems
 from trueweave.server.mcp import AgentEndpoint
 from trueweave.server.metrics import Metrics
 from trueweave.server.middleware import AccessMiddleware, Limits
+from trueweave.server.origins import SessionOrigins
 from trueweave.server.routes import (
     communities,
     documents,
@@ -28,6 +29,7 @@ from trueweave.server.routes import (
     openai,
     questions,
     rules,
+    session,
     spend,
     ui,
     web,
@@ -95,12 +97,13 @@ def create_app(
     """
     settings = settings or Settings.load()
     check_provider(settings)
+    origins = SessionOrigins.of(settings.public_url)
     agents = AgentEndpoint.find()
 
     @asynccontextmanager
     async def lifespan(app: ServerApp) -> AsyncIterator[None]:
         async with (
-            opened_services(settings, app.metrics, app.shutdown, works=works) as services,
+            opened_services(settings, app.metrics, app.shutdown, origins, works=works) as services,
             AsyncExitStack() as stack,
         ):
             app.state.services = services
@@ -140,6 +143,7 @@ def create_app(
         spend.router,
         workspace_settings.router,
         keys.router,
+        session.router,
         openai.router,
         ollama.router,
         web.router,

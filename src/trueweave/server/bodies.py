@@ -512,6 +512,33 @@ class DroppedBody(BaseModel):
     documents: int
 
 
+class LoginWaysBody(BaseModel):
+    """The ways in which a browser can log in at the address that it used."""
+
+    key: bool = Field(description="With a key. False where browsers get no cookie: over http.")
+
+
+class SessionRequest(_Request):
+    """What a browser logs in with."""
+
+    key: Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class SessionBody(BaseModel):
+    """A session of a browser: its caller, and its end. It ends earlier after 12 hours without use."""
+
+    caller: str = Field(description="The prefix of the key.")
+    name: str
+    scope: Literal["read", "write", "admin"]
+    ends: datetime
+
+
+class EndedSessionBody(BaseModel):
+    """The caller whose session has ended."""
+
+    ended: str
+
+
 class KeyRequest(_Request):
     """A key to create. Without `workspaces` it is for all that its creator may use."""
 

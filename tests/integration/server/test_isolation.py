@@ -24,7 +24,8 @@ from trueweave.server.app import create_app
 from trueweave.testing.tables import rows
 
 SECRET = "Zanzibar"
-COMMON = ("trueweave.audit_log", "trueweave.api_key", "trueweave.caller_usage")
+COMMON = ("trueweave.audit_log", "trueweave.api_key", "trueweave.caller_usage", "trueweave.web_session")
+PUBLIC = "https://trueweave.example"
 ROOM = "/v1/workspaces/{workspace}"
 
 
@@ -134,6 +135,10 @@ ELSEWHERE = {
     "GET /v1/keys",
     "POST /v1/keys",
     "DELETE /v1/keys/{prefix}",
+    "GET /v1/session",
+    "POST /v1/session",
+    "DELETE /v1/session",
+    "GET /v1/session/ways",
     "GET /v1/models",
     "POST /v1/chat/completions",
     "GET /api/tags",
@@ -194,7 +199,7 @@ class Tenants:
         )
 
 
-Way = Literal["direct", "PgBouncer", "token"]
+Way = Literal["direct", "PgBouncer", "token", "session"]
 ways = pytest.mark.parametrize("way", get_args(Way))
 
 
@@ -203,19 +208,23 @@ async def two_tenants(
     url: str, way: Way = "direct", request: pytest.FixtureRequest | None = None
 ) -> AsyncIterator[Tenants]:
     """Two tenants of a database, which the server reaches through a pooler if that is the way. The first has a key, or
-    a token of an identity provider."""
+    a token of an identity provider, or a session that was opened with the key."""
     pooled = request.getfixturevalue("pooled") if request and way == "PgBouncer" else ""
     more: dict[str, Any] = {"direct_database_url": url} if pooled else {}
     with issuing() as issuer:
+        if way == "session":
+            more = {"public_url": PUBLIC}
         if way == "token":
             more = {"oidc_issuer": issuer.url, "oidc_audience": AUDIENCE}
         token = issuer.token(scope="trueweave:admin", trueweave_workspaces=["mine"]) if way == "token" else ""
-        async with _two_tenants(url, pooled or url, token, more) as tenants:
+        async with _two_tenants(url, pooled or url, token, more, has_session=way == "session") as tenants:
             yield tenants
 
 
 @asynccontextmanager
-async def _two_tenants(url: str, served: str, token: str, more: dict[str, Any]) -> AsyncIterator[Tenants]:
+async def _two_tenants(
+    url: str, served: str, token: str, more: dict[str, Any], *, has_session: bool
+) -> AsyncIterator[Tenants]:
     async with serving(served, extractor="capitals", **more) as server:
         await fill(server.database, "mine")
         other = await fill(server.database, "other", f"{SECRET} is an island.", "Pemba is another.", "Mafia is, too.")
@@ -250,7 +259,11 @@ async def _two_tenants(url: str, served: str, token: str, more: dict[str, Any]) 
             "idempotency": "guessed",
         }
         mine_key = await server.key("admin", "mine")
-        async with server.client(token or mine_key) as mine:
+        page = {"Origin": PUBLIC, "Sec-Fetch-Site": "same-origin"}
+        async with server.client(**page) if has_session else server.client(token or mine_key) as mine:
+            if has_session:
+                opened = await mine.post("/v1/session", json={"key": mine_key})
+                mine.headers["Cookie"] = opened.headers["set-cookie"].partition(";")[0]
             yield Tenants(server, url, mine, mine_key, other_key, ids)
 
 
@@ -376,7 +389,7 @@ async def test_an_idempotency_key_of_another_is_a_new_one(url: str) -> None:
             assert answer.json()["id"] != tenants.ids["job"]
 
 
-@pytest.mark.parametrize("way", ["direct", "token"])
+@pytest.mark.parametrize("way", ["direct", "token", "session"])
 async def test_what_is_outside_of_workspaces_tells_of_ones_own(url: str, way: Way) -> None:
     async with two_tenants(url, way) as tenants:
         listed = await tenants.mine.get("/v1/workspaces")
