@@ -38,7 +38,6 @@ CALLS: dict[str, dict[str, tuple[str, dict[str, str]]]] = {
         "retired": ("list_retired", {}),
     },
     "documents": {
-        "list_documents": ("list_documents", {}),
         "document_outline": ("get_document_outline", {}),
         "document_mentions": ("list_document_mentions", {}),
         "passages": ("get_passages", {"ids": "id"}),
@@ -55,7 +54,11 @@ CALLS: dict[str, dict[str, tuple[str, dict[str, str]]]] = {
         "documents": ("list_job_documents", {}),
         "state": ("get_document_status", {}),
     },
-    "maintenance": {"drop": ("drop_workspace", {}), "failed_documents": ("list_failed", {})},
+    "maintenance": {
+        "drop": ("drop_workspace", {}),
+        "failed_documents": ("list_failed", {}),
+        "request_retry": ("retry_documents", {}),
+    },
     "rules": {
         "undo": ("undo_rule", {}),
         "all": ("list_rules", {}),
@@ -69,6 +72,7 @@ _SENT = {
     "int": "{0}",
     "int | None": "{0}",
     "str": "{0}",
+    "Sequence[str]": "list({0})",
     "bool": "'true' if {0} else None",
     "UUID": "str({0})",
     "UUID | None": "str({0}) if {0} else None",

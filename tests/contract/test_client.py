@@ -174,6 +174,8 @@ READS: dict[str, Callable[[Index], Awaitable[Any]]] = {
     "methods": lambda it: it.methods(),
     "status": lambda it: it.status(),
     "list_documents": lambda it: it.list_documents(3, after="ada", prefix="more/"),
+    "list_documents, the latest first": lambda it: it.list_documents(2, state="any", order="added", since=LONG_AGO),
+    "count_documents": lambda it: it.count_documents(prefix="more/", state="indexed", since=LONG_AGO),
     "list_documents by filter": lambda it: it.list_documents(
         filter=Filter(metadata={"when": Range("1843"), "tags": ["letter", "note"]})
     ),
@@ -224,6 +226,11 @@ async def test_calls_that_change_nothing_come_to_the_same(both: Both) -> None:
     for index in (both.engine, both.client):
         assert await index.passages(NOWHERE, passage.id, passage.id) == [passage]
         assert await index.passages() == []
+    [latest] = await both.engine.list_documents(1, order="added")
+    rest = [await it.list_documents(order="added", after=(latest.added, latest.uri)) for it in both[:2]]
+    assert rest[0] == rest[1]
+    assert latest.uri not in {one.uri for one in rest[0]}
+    assert len(rest[0]) == await both.client.count_documents() - 1
     ada = await both.engine.graph.entity("Ada Lovelace")
     drawn = [await it.graph.subgraph([ada.entity.id], chunks=[passage.id], limit=2) for it in both[:2]]
     assert drawn[0] == drawn[1]
@@ -246,6 +253,7 @@ ERRORS: dict[str, tuple[Callable[[Index], Awaitable[Any]], type[errors.Trueweave
     "no method": (lambda it: it.ask("Who?", "magic"), errors.UnknownMethod),
     "no method to stream by": (lambda it: all_of(it.stream("Who?", "magic")), errors.UnknownMethod),
     "no reports": (lambda it: it.retrieve("Who?", "community"), errors.NoReports),
+    "no such page": (lambda it: it.list_documents(after="ada", order="added"), errors.InvalidArgument),
     "no document": (lambda it: it.document("adaa"), errors.UnknownDocument),
     "no document to outline": (lambda it: it.document_outline("adaa"), errors.UnknownDocument),
     "no document with mentions": (lambda it: it.document_mentions("adaa"), errors.UnknownDocument),
@@ -393,6 +401,11 @@ async def test_suggestions_are_decided(index: Index) -> None:
     assert await index.rules.accept_above(99) == []
     await index.rules.change_resolution(ResolutionSettings("fuzzy", 85))
     assert (await index.rules.resolution()) == ResolutionSettings("fuzzy", 85)
+
+
+async def test_nothing_that_failed_is_queued_again(index: Index) -> None:
+    assert await index.maintenance.request_retry() == 0
+    assert await index.maintenance.request_retry(["ada"]) == 0
 
 
 async def test_communities_money_and_the_end(index: Index) -> None:

@@ -37,7 +37,15 @@ from trueweave.core.graph import (
     Rule,
     Suggestion,
 )
-from trueweave.core.jobs import DocumentInfo, DocumentState, FailedDocument, IngestJob, Status
+from trueweave.core.jobs import (
+    DocumentInfo,
+    DocumentOrder,
+    DocumentState,
+    FailedDocument,
+    IngestJob,
+    ListedState,
+    Status,
+)
 from trueweave.core.model_calls import Message
 from trueweave.core.money import Budget, Estimate, ReportEstimate, Spent, SpentOn
 from trueweave.core.parameters import takes, values
@@ -329,8 +337,13 @@ class ClientMaintenance(_Group):
         return self._wait_for(lambda trueweave: trueweave.maintenance.drop())
 
     def failed_documents(self, limit: int = 20) -> list[FailedDocument]:
-        """Documents that failed for good, with their errors. Add a document again to retry it."""
+        """Documents that failed for good, with their errors. `request_retry` and `retry` try them again."""
         return self._wait_for(lambda trueweave: trueweave.maintenance.failed_documents(limit))
+
+    def request_retry(self, uris: Sequence[str] = ()) -> int:
+        """Have workers try failed documents again: those with these uris, or all, and then also work that failed
+        because of a bug. Returns how many there were."""
+        return self._wait_for(lambda trueweave: trueweave.maintenance.request_retry(uris))
 
 
 class Client(_Waiting):
@@ -431,12 +444,41 @@ class Client(_Waiting):
         )
 
     def list_documents(
-        self, limit: int = 50, *, noted: bool = False, after: str = "", prefix: str = "", filter: Filter | None = None
+        self,
+        limit: int = 50,
+        *,
+        noted: bool = False,
+        after: str | tuple[datetime, str] = "",
+        prefix: str = "",
+        filter: Filter | None = None,
+        state: ListedState = "",
+        order: DocumentOrder = "uri",
+        since: datetime | None = None,
     ) -> list[DocumentInfo]:
-        """The documents that pass a filter, by uri; optionally only those with a note, or whose uri begins with
-        `prefix`. For the next page, pass the last uri of this one as `after`."""
+        """The documents that pass a filter, sorted by uri or, with the order "added", the latest first; optionally only
+        those with a note, whose uri begins with `prefix`, or that were added `since` a time. By default these are the
+        documents in the index; with a `state`, those in this state, and with "any", also those in the queue. For the
+        next page, pass as `after` the last uri of this one, or a pair of its time and uri if the latest come first."""
         return self._wait_for(
-            lambda trueweave: trueweave.list_documents(limit, noted=noted, after=after, prefix=prefix, filter=filter)
+            lambda trueweave: trueweave.list_documents(
+                limit, noted=noted, after=after, prefix=prefix, filter=filter, state=state, order=order, since=since
+            )
+        )
+
+    def count_documents(
+        self,
+        *,
+        noted: bool = False,
+        prefix: str = "",
+        filter: Filter | None = None,
+        state: ListedState = "",
+        since: datetime | None = None,
+    ) -> int:
+        """The number of documents that `list_documents` lists with these arguments."""
+        return self._wait_for(
+            lambda trueweave: trueweave.count_documents(
+                noted=noted, prefix=prefix, filter=filter, state=state, since=since
+            )
         )
 
     def document_outline(self, uri: str, *, first: int = 0, limit: int = 5000) -> DocumentOutline:

@@ -22,15 +22,24 @@ class BulkReport:
     skipped: tuple[tuple[str, str], ...] = ()
 
 
+JobState = Literal["under way", "done", "failed"]
+WorkState = Literal["waiting", "unsettled", "indexed", "failed"]
+ListedState = Literal["", "any", "waiting", "unsettled", "indexed", "failed"]
+DocumentOrder = Literal["uri", "added"]
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """A document in a list: its uri and title, number of chunks, the time it was added, and notes."""
+    """A document in a list: its uri and title, number of chunks, the time it was added, and notes. `state` is that of
+    its latest version, and `error` that of the last attempt to process it."""
 
     uri: str
     title: str
     chunks: int
     added: datetime
     notes: tuple[str, ...]
+    state: WorkState = "indexed"
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +66,6 @@ class FailedDocument:
     uri: str
     error: str
     failures: int
-
-
-JobState = Literal["under way", "done", "failed"]
-WorkState = Literal["waiting", "unsettled", "indexed", "failed"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,12 +45,14 @@ from trueweave.core.graph import (
 from trueweave.core.jobs import (
     BulkReport,
     DocumentInfo,
+    DocumentOrder,
     DocumentState,
     Duplicate,
     FailedDocument,
     FailedWork,
     IngestJob,
     IngestProgress,
+    ListedState,
     Note,
     OutOfDate,
     Status,
@@ -492,7 +494,7 @@ class MaintenanceGroup(_Group):
         return self._wait_for(lambda trueweave: trueweave.maintenance.out_of_date())
 
     def failed_documents(self, limit: int = 20) -> list[FailedDocument]:
-        """Documents that failed for good, with their errors. Add a document again to retry it."""
+        """Documents that failed for good, with their errors. `request_retry` and `retry` try them again."""
         return self._wait_for(lambda trueweave: trueweave.maintenance.failed_documents(limit))
 
     def failed_work(self, limit: int = 20) -> list[FailedWork]:
@@ -502,6 +504,11 @@ class MaintenanceGroup(_Group):
     def retry(self, listener: Listener = ignore) -> int:
         """Try failed documents again, and work that failed because of a bug. Returns how many there were."""
         return self._wait_for(lambda trueweave: trueweave.maintenance.retry(listener))
+
+    def request_retry(self, uris: Sequence[str] = ()) -> int:
+        """Have workers try failed documents again: those with these uris, or all, and then also work that failed
+        because of a bug. Returns how many there were."""
+        return self._wait_for(lambda trueweave: trueweave.maintenance.request_retry(uris))
 
     def bulk_load(
         self,
@@ -683,12 +690,41 @@ class Trueweave(_Waiting):
         return self._iterate(lambda trueweave: trueweave.documents())
 
     def list_documents(
-        self, limit: int = 50, *, noted: bool = False, after: str = "", prefix: str = "", filter: Filter | None = None
+        self,
+        limit: int = 50,
+        *,
+        noted: bool = False,
+        after: str | tuple[datetime, str] = "",
+        prefix: str = "",
+        filter: Filter | None = None,
+        state: ListedState = "",
+        order: DocumentOrder = "uri",
+        since: datetime | None = None,
     ) -> list[DocumentInfo]:
-        """The documents that pass a filter, by uri; optionally only those with a note, or whose uri begins with
-        `prefix`. For the next page, pass the last uri of this one as `after`."""
+        """The documents that pass a filter, sorted by uri or, with the order "added", the latest first; optionally only
+        those with a note, whose uri begins with `prefix`, or that were added `since` a time. By default these are the
+        documents in the index; with a `state`, those in this state, and with "any", also those in the queue. For the
+        next page, pass as `after` the last uri of this one, or a pair of its time and uri if the latest come first."""
         return self._wait_for(
-            lambda trueweave: trueweave.list_documents(limit, noted=noted, after=after, prefix=prefix, filter=filter)
+            lambda trueweave: trueweave.list_documents(
+                limit, noted=noted, after=after, prefix=prefix, filter=filter, state=state, order=order, since=since
+            )
+        )
+
+    def count_documents(
+        self,
+        *,
+        noted: bool = False,
+        prefix: str = "",
+        filter: Filter | None = None,
+        state: ListedState = "",
+        since: datetime | None = None,
+    ) -> int:
+        """The number of documents that `list_documents` lists with these arguments."""
+        return self._wait_for(
+            lambda trueweave: trueweave.count_documents(
+                noted=noted, prefix=prefix, filter=filter, state=state, since=since
+            )
         )
 
     def document(

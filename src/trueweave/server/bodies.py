@@ -294,6 +294,18 @@ class UrisBody(_Request):
     uris: Annotated[list[Uri], Field(min_length=1, max_length=1000)]
 
 
+class RetryBody(_Request):
+    """Documents that failed, by their uris; all that failed, if none are given."""
+
+    uris: Annotated[list[Uri], Field(max_length=1000)] = []
+
+
+class RetriedBody(BaseModel):
+    """How many failed documents, and other failed work, were queued again."""
+
+    retried: int
+
+
 class RemovedBody(BaseModel):
     """How many documents were removed."""
 

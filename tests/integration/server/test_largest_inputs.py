@@ -53,6 +53,7 @@ LARGEST: dict[tuple[str, str], list[Any]] = {
     ("post", "/v1/workspaces/{workspace}/subgraph"): [{"entities": IDS[:500], "chunks": IDS[500:700], "limit": 500}],
     ("post", "/v1/workspaces/{workspace}/documents"): [TEXT, PLACED],
     ("post", "/v1/workspaces/{workspace}/estimate"): [TEXT, WORD],
+    ("post", "/v1/workspaces/{workspace}/documents/retry"): [{"uris": URIS}],
     ("post", "/v1/workspaces/{workspace}/documents/delete"): [{"uris": URIS}],
     ("post", "/v1/workspaces/{workspace}/rules"): [
         {"kind": "describe", "names": [{"name": "Ada Lovelace"}], "label": MESSAGE[:LONGEST_LABEL]},

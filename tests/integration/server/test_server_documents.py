@@ -263,3 +263,56 @@ async def test_a_document_has_an_outline_and_mentions_at_their_positions(url: st
         for path in ("outline", "mentions"):
             gone = await client.get(f"{ROOM}/document/{path}", params={"uri": "letter"})
             assert (gone.status_code, gone.json()["code"]) == (404, "unknown_document")
+
+
+async def test_documents_are_listed_by_state_and_time_and_failed_ones_are_queued_again(url: str) -> None:
+    async with serving(url) as server, server.client(await server.key("write", "mine")) as client:
+        trueweave = await fill(server.database, "mine", "Byron wrote.", "Shelley wrote.")
+
+        async def listed(**params: Any) -> tuple[list[tuple[str, str]], int]:
+            """All pages of one document each, and the total that each page states."""
+            found = list[tuple[str, str]]()
+            page: dict[str, Any] = {"next": ""}
+            while page["next"] is not None:
+                sent = {"limit": 1, "total": True, "cursor": page["next"], **params}
+                answer = await client.get(f"{ROOM}/documents", params=sent)
+                assert answer.status_code == 200, answer.text
+                page = answer.json()
+                found += [(one["uri"], one["state"]) for one in page["items"]]
+            return found, page["total"]
+
+        indexed = [("mine/0", "indexed"), ("mine/1", "indexed"), ("mine/ada", "indexed")]
+        assert await listed() == (indexed, 3)
+        new = {"documents": [{"uri": "a", "text": TEXT}, {"uri": "mine/0", "text": TEXT}, {"uri": "z", "text": "Z"}]}
+        await client.post(f"{ROOM}/documents", json=new)
+        async with trueweave.workspace.transaction() as tx:
+            await tx.execute("UPDATE source SET failed = true, error = 'no good' WHERE uri <> 'a'")
+        failed = [("mine/0", "failed"), ("z", "failed")]
+        assert await listed() == ([failed[0], *indexed[1:]], 3), "what is in the index stays there"
+        assert await listed(state="indexed") == (indexed[1:], 2)
+        assert await listed(state="waiting") == ([("a", "waiting")], 1)
+        assert await listed(state="failed") == (failed, 2)
+        assert await listed(state="unsettled") == ([], 0)
+        everything = [("a", "waiting"), failed[0], *indexed[1:], failed[1]]
+        assert await listed(state="any") == (everything, 5)
+        assert await listed(state="any", prefix="mine/") == (everything[1:4], 3)
+        year = json.dumps({"metadata": {"year": 1843}})
+        assert await listed(state="any", filter=year) == ([("mine/ada", "indexed")], 1)
+        latest, total = await listed(state="any", order="added")
+        assert ({*latest}, total) == ({*everything}, 5)
+        assert {uri for uri, _ in latest[:2]} == {"a", "z"}, "documents in the queue came last"
+        [info] = (await client.get(f"{ROOM}/documents", params={"state": "failed", "prefix": "z"})).json()["items"]
+        assert (info["chunks"], info["error"]) == (0, "no good")
+        later = (await client.get(f"{ROOM}/documents", params={"since": info["added"], "state": "any"})).json()
+        assert {one["uri"] for one in later["items"]} == {"a", "z"}
+        assert later["total"] is None
+        by_uri = (await client.get(f"{ROOM}/documents", params={"limit": 1})).json()["next"]
+        other = await client.get(f"{ROOM}/documents", params={"limit": 1, "order": "added", "cursor": by_uri})
+        assert (other.status_code, other.json()["code"]) == (400, "invalid_cursor")
+
+        retried = await client.post(f"{ROOM}/documents/retry", json={"uris": ["z", "a", "nothing"]})
+        assert (retried.status_code, retried.json()) == (202, {"retried": 1})
+        assert await listed(state="failed") == (failed[:1], 1)
+        assert (await client.post(f"{ROOM}/documents/retry", json={})).json() == {"retried": 1}
+        assert await listed(state="failed") == ([], 0)
+        assert (await listed(state="waiting"))[1] == 3

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Request
+from pydantic import AwareDatetime
 from starlette.responses import StreamingResponse
 
 from trueweave.core.errors import InvalidDocument
 from trueweave.core.events import Added, CountingListener, Event, Refused, Skipped, Unreadable
 from trueweave.core.evidence import DocumentDetails, DocumentOutline, EntitySpan
-from trueweave.core.jobs import DocumentInfo, DocumentState, FailedDocument
+from trueweave.core.jobs import DocumentInfo, DocumentOrder, DocumentState, FailedDocument, ListedState
 from trueweave.core.money import Estimate
 from trueweave.core.record import NamedFile, Source
 from trueweave.engine.lookup import found_document
@@ -27,6 +29,8 @@ from trueweave.server.bodies import (
     MentionedBody,
     PassagesBody,
     RemovedBody,
+    RetriedBody,
+    RetryBody,
     SpanBody,
     SubmittedBody,
     TakenBody,
@@ -38,7 +42,7 @@ from trueweave.server.bodies import (
 from trueweave.server.fields import MOST_PLACES, Cursor, FilterJson, Limit, Line, Uri
 from trueweave.server.filters import read_filter
 from trueweave.server.idempotency import Idempotent
-from trueweave.server.pages import ListPage, Pager
+from trueweave.server.pages import ListPage, ListPageWithTotal, Pager
 from trueweave.server.problems import RESPONSES, Refusal
 from trueweave.server.streaming import while_there
 from trueweave.server.tagging import TaggedRoute
@@ -73,7 +77,7 @@ class LineStream(StreamingResponse):
     media_type = "application/x-ndjson"
 
 
-@router.get("/documents", response_model=ListPage[DocumentInfo])
+@router.get("/documents", response_model=ListPageWithTotal[DocumentInfo])
 async def list_documents(
     trueweave: Reading,
     limit: Limit = 50,
@@ -81,20 +85,36 @@ async def list_documents(
     noted: Annotated[bool, Query(description="Only those with a note.")] = False,
     filter: FilterJson = "",
     prefix: Annotated[Line, Query(description="Only those whose uri begins like this.")] = "",
+    state: Annotated[
+        ListedState, Query(description="Only those in this state; `any`: also those in the queue. The index, if none.")
+    ] = "",
+    order: Annotated[DocumentOrder, Query(description="By uri, or the latest first.")] = "uri",
+    since: Annotated[AwareDatetime | None, Query(description="Only those added since this time.")] = None,
     after: Annotated[Line, Query(description="Only documents after this URI.")] = "",
+    added_before: Annotated[
+        AwareDatetime | None, Query(description="When the document `after` was added, if the latest come first.")
+    ] = None,
+    total: Annotated[bool, Query(description="Count all documents of the list, too.")] = False,
 ) -> Any:
-    """The documents that pass a filter, sorted by uri."""
-    pager: Pager[str] = Pager(str, "documents", trueweave.workspace.id, noted, filter, prefix)
-    behind = pager.position(cursor) or after
+    """The documents that pass a filter, sorted by uri or by the time they were added."""
+    wanted, passing = (noted, filter, prefix, state, order, since), read_filter(filter)
+    kind = str if order == "uri" else tuple[datetime, str]
+    pager: Pager[str | tuple[datetime, str]] = Pager(kind, "documents", trueweave.workspace.id, *wanted)
+    behind = pager.position(cursor) or ((added_before, after) if added_before else after)
     found = await trueweave.list_documents(
-        limit + 1, noted=noted, after=behind, prefix=prefix, filter=read_filter(filter)
+        limit + 1, noted=noted, after=behind, prefix=prefix, filter=passing, state=state, order=order, since=since
     )
-    return pager.page(found, limit, lambda one: one.uri)
+    page = pager.page(found, limit, lambda one: one.uri if order == "uri" else (one.added, one.uri))
+    if total:
+        page["total"] = await trueweave.count_documents(
+            noted=noted, prefix=prefix, filter=passing, state=state, since=since
+        )
+    return page
 
 
 @router.get("/documents/failed", response_model=ListPage[FailedDocument])
 async def list_failed(trueweave: Reading, limit: Limit = 50, cursor: Cursor = "") -> Any:
-    """Documents that failed for good, with their errors. Add a document again to retry it."""
+    """Documents that failed for good, with their errors. `/documents/retry` has them processed again."""
     pager: Pager[str] = Pager(str, "failed", trueweave.workspace.id)
     with translated():
         async with trueweave.workspace.transaction() as tx:
@@ -192,6 +212,16 @@ async def add_annotated(
             return AnnotatedBody(documents=read, new=new, refused=[one.reason for one in told], told=told)
 
         return AnnotatedBody.model_validate(await once(trueweave, fingerprint, act))
+
+
+@router.post("/documents/retry", status_code=202)
+async def retry_documents(body: RetryBody, trueweave: Writing, once: Idempotent) -> RetriedBody:
+    """Have workers process documents again that failed for good: the given ones, or all."""
+
+    async def act() -> RetriedBody:
+        return RetriedBody(retried=await trueweave.maintenance.request_retry(body.uris))
+
+    return RetriedBody.model_validate(await once(trueweave, body, act))
 
 
 @router.post("/documents/delete")
