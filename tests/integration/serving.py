@@ -19,6 +19,7 @@ from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, Settings
 from trueweave.extend import Database
 from trueweave.server.app import create_app
 from trueweave.server.connections import protocol_for
+from trueweave.server.local_login import LocalLogin
 from trueweave.server.middleware import Limits
 from trueweave.store.postgres.access import api_keys
 from trueweave.store.postgres.access.api_keys import KeyScope
@@ -61,11 +62,12 @@ async def serving(
     works: bool = False,
     limits: Limits | None = None,
     certificate: Certificate | None = None,
+    local: LocalLogin | None = None,
     **settings: Any,
 ) -> AsyncIterator[Served]:
     """The server for a database, on a port of its own; with a certificate, over TLS."""
     found, port = Settings(database_url=url, **settings), free_port()
-    app = create_app(found, authenticated=authenticated, works=works, limits=limits)
+    app = create_app(found, authenticated=authenticated, works=works, limits=limits, local=local)
     config = uvicorn.Config(
         app,
         "127.0.0.1",

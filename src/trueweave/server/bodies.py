@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, JsonValue, StrictBool, StrictInt
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, JsonValue, StrictBool, StrictInt, model_validator
 
 from trueweave.answering.options import AskOptions, RetrieveOptions
 from trueweave.core.answers import Answer, AnswerOptions, Citation, Sentence
@@ -528,18 +528,26 @@ class LoginWaysBody(BaseModel):
     """The ways in which a browser can log in at the address that it used."""
 
     key: bool = Field(description="With a key. False where browsers get no cookie: over http.")
+    code: bool = Field(description="With the one-time code of `trueweave ui`.")
 
 
 class SessionRequest(_Request):
-    """What a browser logs in with."""
+    """What a browser logs in with: a key, or the one-time code of `trueweave ui`."""
 
-    key: Annotated[str, Field(min_length=1, max_length=200)]
+    key: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    code: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if (self.key is None) == (self.code is None):
+            raise ValueError("send either a key or a code")
+        return self
 
 
 class SessionBody(BaseModel):
     """A session of a browser: its caller, and its end. It ends earlier after 12 hours without use."""
 
-    caller: str = Field(description="The prefix of the key.")
+    caller: str = Field(description="The prefix of the key; `local` after a login with a code.")
     name: str
     scope: Literal["read", "write", "admin"]
     ends: datetime

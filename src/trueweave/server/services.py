@@ -22,6 +22,7 @@ from trueweave.engine.database import opened_database
 from trueweave.engine.factory import ModelFactory
 from trueweave.engine.worker import work_for_all
 from trueweave.server.daily_limits import DailyLimits
+from trueweave.server.local_login import LocalLogin
 from trueweave.server.login_attempts import LoginAttempts
 from trueweave.server.metrics import Metrics
 from trueweave.server.origins import SessionOrigins
@@ -235,6 +236,7 @@ class Services:
     sessions: KnownSessions
     origins: SessionOrigins
     attempts: LoginAttempts
+    local: LocalLogin | None
     tokens: Tokens | None
     audit: AuditLog
     asking: Questions
@@ -247,7 +249,13 @@ class Services:
 
 @asynccontextmanager
 async def opened_services(
-    settings: Settings, metrics: Metrics, shutdown: Shutdown, origins: SessionOrigins, *, works: bool
+    settings: Settings,
+    metrics: Metrics,
+    shutdown: Shutdown,
+    origins: SessionOrigins,
+    local: LocalLogin | None = None,
+    *,
+    works: bool,
 ) -> AsyncIterator[Services]:
     """Open the services of a server for as long as it runs. With `works`, it also runs a worker."""
     async with opened_database(settings) as database, ModelFactory(database, settings.lease) as models:
@@ -259,6 +267,7 @@ async def opened_services(
             KnownSessions(database),
             origins,
             LoginAttempts(),
+            local,
             Tokens(database, settings) if settings.oidc_issuer else None,
             AuditLog(database, timedelta(days=settings.log_days)),
             Questions(settings.key_questions_at_once),

@@ -67,7 +67,7 @@ LARGEST: dict[tuple[str, str], list[Any]] = {
     ("put", "/v1/workspaces/{workspace}/budget"): [{"tokens": 10**15}],
     ("post", "/v1/workspaces"): [{"name": "x" * 100}],
     ("post", "/v1/keys"): [{"name": "x" * 200, "workspaces": [f"{n}" for n in range(1000)]}],
-    ("post", "/v1/session"): [{"key": "x" * 200}],
+    ("post", "/v1/session"): [{"key": "x" * 200}, {"code": "x" * 200}],
     ("post", "/v1/chat/completions"): [CHAT],
     ("post", "/api/chat"): [{**CHAT, "stream": False}],
 }

@@ -8,10 +8,11 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from trueweave.server.access import Caller, Shared
 from trueweave.server.bodies import EndedSessionBody, LoginWaysBody, SessionBody, SessionRequest
-from trueweave.server.origins import COOKIE
+from trueweave.server.origins import COOKIE, LOCAL_COOKIE
 from trueweave.server.problems import RESPONSES, Refusal
 from trueweave.server.services import Services
 from trueweave.store.postgres.access import sessions
+from trueweave.store.postgres.access.api_keys import ValidKey
 from trueweave.store.postgres.access.sessions import OpenedSession, ValidSession
 from trueweave.store.postgres.public_errors import translated
 
@@ -24,16 +25,26 @@ _NOT_STORED = {"Cache-Control": "no-store"}
 async def list_login_ways(request: Request, response: Response, shared: Shared) -> LoginWaysBody:
     """How a browser can log in at the address that it used. This needs no key."""
     response.headers.update(_NOT_STORED)
-    return LoginWaysBody(key=shared.origins.cookie(request.scope, request.headers) is not None)
+    cookie = shared.origins.cookie(request.scope, request.headers)
+    return LoginWaysBody(key=cookie is not None, code=cookie == LOCAL_COOKIE)
 
 
 @router.post("", status_code=201)
 async def open_session(body: SessionRequest, request: Request, response: Response, shared: Shared) -> SessionBody:
-    """Log in with a key. The response sets a cookie that scripts cannot read."""
+    """Log in with a key or a one-time code. The response sets a cookie that scripts cannot read."""
     cookie = _cookie(request, shared)
-    address = _address(request, shared)
+    if body.code is not None:
+        found, opened = await _open_with_code(body.code, shared)
+    else:
+        found, opened = await _open_with_key(body.key or "", _address(request, shared), shared)
+    request.state.caller, request.state.writes = Caller(*found), True
+    send_session(response, cookie, opened)
+    return SessionBody(caller=found.prefix, name=found.name, scope=found.scope, ends=opened.ends)
+
+
+async def _open_with_key(key: str, address: str, shared: Services) -> tuple[ValidKey, OpenedSession]:
     shared.attempts.check(address)
-    found = await shared.keys.find(body.key)
+    found = await shared.keys.find(key)
     with translated():
         opened = await sessions.open_for_key(shared.database, found.prefix) if found else None
     if found is None or opened is None:
@@ -44,9 +55,24 @@ async def open_session(body: SessionRequest, request: Request, response: Respons
             "There is no such key: it is unknown, revoked or expired.",
             "Check it, or create one with `trueweave keys create`.",
         )
-    request.state.caller, request.state.writes = Caller(*found), True
-    send_session(response, cookie, opened)
-    return SessionBody(caller=found.prefix, name=found.name, scope=found.scope, ends=opened.ends)
+    return found, opened
+
+
+async def _open_with_code(code: str, shared: Services) -> tuple[ValidKey, OpenedSession]:
+    """Failed attempts are not counted: all users of this machine have the same address."""
+    if shared.local is None or not shared.local.take(code):
+        raise Refusal(
+            401,
+            "unauthorized",
+            "The code is not valid: it works once, within ten minutes.",
+            "Start `trueweave ui` again to get a new one.",
+        )
+    caller = shared.local.caller
+    with translated():
+        opened = await sessions.open_for_caller(
+            shared.database, caller.prefix, caller.name, caller.scope, caller.workspaces
+        )
+    return caller, opened
 
 
 def _current(request: Request) -> tuple[str, ValidSession]:
