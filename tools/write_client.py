@@ -56,6 +56,7 @@ CALLS: dict[str, dict[str, tuple[str, dict[str, str]]]] = {
     },
     "maintenance": {
         "drop": ("drop_workspace", {}),
+        "activity": ("get_activity", {}),
         "failed_documents": ("list_failed", {}),
         "request_retry": ("retry_documents", {}),
     },

@@ -45,6 +45,7 @@ from trueweave.core.graph import (
     Verdict,
 )
 from trueweave.core.jobs import (
+    Activity,
     BulkReport,
     DocumentInfo,
     DocumentState,
@@ -79,6 +80,7 @@ from trueweave.core.streams import Stream
 from trueweave.formats.pictures import GraphPicture
 
 __all__ = [
+    "Activity",
     "Answer",
     "AnswerOptions",
     "AskOptions",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from trueweave.client.forms import part, read
 from trueweave.client.requests import WorkspaceRequests
-from trueweave.core.jobs import FailedDocument
+from trueweave.core.jobs import Activity, FailedDocument
 
 
 class AsyncClientMaintenance:
@@ -23,6 +23,11 @@ class AsyncClientMaintenance:
         Waits for transactions that are under way. A process that is adding documents gets UnknownWorkspace afterwards.
         """
         return read(int, part(await self._requests.delete(""), "documents"))
+
+    async def activity(self) -> Activity:
+        """The activity of this workspace: documents that wait, how fast they are processed and what they wait for, the
+        spending, and the position of the latest change."""
+        return read(Activity, await self._requests.get("/activity"))
 
     async def failed_documents(self, limit: int = 20) -> list[FailedDocument]:
         """Documents that failed for good, with their errors. `request_retry` and `retry` try them again."""

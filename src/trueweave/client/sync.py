@@ -38,6 +38,7 @@ from trueweave.core.graph import (
     Suggestion,
 )
 from trueweave.core.jobs import (
+    Activity,
     DocumentInfo,
     DocumentOrder,
     DocumentState,
@@ -335,6 +336,11 @@ class ClientMaintenance(_Group):
         Waits for transactions that are under way. A process that is adding documents gets UnknownWorkspace afterwards.
         """
         return self._wait_for(lambda trueweave: trueweave.maintenance.drop())
+
+    def activity(self) -> Activity:
+        """The activity of this workspace: documents that wait, how fast they are processed and what they wait for, the
+        spending, and the position of the latest change."""
+        return self._wait_for(lambda trueweave: trueweave.maintenance.activity())
 
     def failed_documents(self, limit: int = 20) -> list[FailedDocument]:
         """Documents that failed for good, with their errors. `request_retry` and `retry` try them again."""

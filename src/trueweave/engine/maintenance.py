@@ -13,6 +13,7 @@ from trueweave.core.errors import ConfigError
 from trueweave.core.events import Listener, Progress, ignore, in_run, unseen
 from trueweave.core.graph import Verdict
 from trueweave.core.jobs import (
+    Activity,
     BulkReport,
     Duplicate,
     FailedDocument,
@@ -159,6 +160,12 @@ class AsyncMaintenanceGroup:
                 return await ingest_progress.ingest_progress(tx, since)
 
         return await self._core.workspace.retry_while_down(look)
+
+    async def activity(self) -> Activity:
+        """The activity of this workspace: documents that wait, how fast they are processed and what they wait for, the
+        spending, and the position of the latest change."""
+        async with self._core.workspace.transaction() as tx:
+            return await ingest_progress.activity(tx)
 
     async def duplicates(self, since: datetime) -> list[Duplicate]:
         """The documents added since a time whose text is identical to that of an earlier document."""

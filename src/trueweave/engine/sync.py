@@ -43,6 +43,7 @@ from trueweave.core.graph import (
     Verdict,
 )
 from trueweave.core.jobs import (
+    Activity,
     BulkReport,
     DocumentInfo,
     DocumentOrder,
@@ -479,6 +480,11 @@ class MaintenanceGroup(_Group):
         """How many documents have been added since a time, by any process, and how many are waiting. Waits if the
         database is unavailable."""
         return self._wait_for(lambda trueweave: trueweave.maintenance.ingest_progress(since))
+
+    def activity(self) -> Activity:
+        """The activity of this workspace: documents that wait, how fast they are processed and what they wait for, the
+        spending, and the position of the latest change."""
+        return self._wait_for(lambda trueweave: trueweave.maintenance.activity())
 
     def duplicates(self, since: datetime) -> list[Duplicate]:
         """The documents added since a time whose text is identical to that of an earlier document."""

@@ -21,6 +21,7 @@ from trueweave.core.telemetry.measurements import measured_by
 from trueweave.engine.database import opened_database
 from trueweave.engine.factory import ModelFactory
 from trueweave.engine.worker import work_for_all
+from trueweave.server.activity import ActivityFeed
 from trueweave.server.daily_limits import DailyLimits
 from trueweave.server.local_login import LocalLogin
 from trueweave.server.login_attempts import LoginAttempts
@@ -245,6 +246,7 @@ class Services:
     readers: UploadReaders
     stopping: asyncio.Event
     metrics: Metrics
+    activity: ActivityFeed
 
 
 @asynccontextmanager
@@ -276,6 +278,7 @@ async def opened_services(
             UploadReaders(settings),
             shutdown.stopping,
             metrics,
+            ActivityFeed(shutdown.stopping),
         )
         if database.standbys:
             database.standbys.start()

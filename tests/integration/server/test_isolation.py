@@ -20,6 +20,7 @@ from tests.identity import AUDIENCE, issuing
 from tests.integration.serving import Served, fill, serving
 from trueweave import Chunk, Document, Link, Mention, NameKey
 from trueweave.mcp.tools import TOOLS
+from trueweave.server import activity
 from trueweave.server.app import create_app
 from trueweave.testing.tables import rows
 
@@ -50,6 +51,8 @@ LINES = json.dumps({"uri": "x:y", "text": "t"})
 IN_WORKSPACE: dict[str, Case] = {
     f"GET {ROOM}": Case(),
     f"GET {ROOM}/status": Case(),
+    f"GET {ROOM}/activity": Case(),
+    f"GET {ROOM}/events": Case(),
     f"DELETE {ROOM}": Case(),
     f"GET {ROOM}/documents": Case({"cursor": "{documents_cursor}"}),
     f"GET {ROOM}/documents/failed": Case({"cursor": "{documents_cursor}"}),
@@ -150,6 +153,12 @@ ELSEWHERE = {
     "GET /ui",
     "GET /ui/{path:path}",
 }
+
+
+@pytest.fixture(autouse=True)
+def _short_streams(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streams of activity end after their first event."""
+    monkeypatch.setattr(activity, "LONGEST", 0)
 
 
 def routes(of: Iterable[BaseRoute]) -> Iterator[str]:
