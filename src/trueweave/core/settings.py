@@ -492,6 +492,24 @@ class Settings(BaseSettings):
         "list, or words separated by spaces. Dots separate nested claims.",
         examples=["realm_access.roles"],
     )
+    oidc_client_id: ProcessWide[str | None] = Field(
+        default=None,
+        min_length=1,
+        description="The name of this server as a client of the identity provider. If it is set, browsers can log in "
+        "there. The provider must know the address PUBLIC_URL/v1/session/callback.",
+        examples=["trueweave"],
+    )
+    oidc_client_secret_variable: ProcessWide[str | None] = Field(
+        default=None,
+        pattern=r"^[A-Z][A-Z0-9_]*$",
+        description="The environment variable with the secret of this client, if the provider gave it one.",
+        examples=["OIDC_CLIENT_SECRET"],
+    )
+    oidc_login_scopes: ProcessWide[tuple[str, ...]] = Field(
+        default=("trueweave:read", "trueweave:write", "trueweave:admin"),
+        description="The scopes that the server requests for a browser that logs in, besides openid. The provider "
+        "grants those that the user has.",
+    )
     metrics_host: ProcessWide[str] = Field(
         default="127.0.0.1",
         description="The address that metrics_port listens on. It requires no key: make it reachable for "

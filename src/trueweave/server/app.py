@@ -18,6 +18,7 @@ from trueweave.server.mcp import AgentEndpoint
 from trueweave.server.metrics import Metrics
 from trueweave.server.middleware import AccessMiddleware, Limits
 from trueweave.server.origins import SessionOrigins
+from trueweave.server.provider_login import check_login
 from trueweave.server.routes import (
     communities,
     documents,
@@ -103,6 +104,7 @@ def create_app(
     """
     settings = settings or Settings.load()
     check_provider(settings)
+    check_login(settings)
     origins = SessionOrigins.of(settings.public_url, local.host if local else None)
     agents = AgentEndpoint.find()
 

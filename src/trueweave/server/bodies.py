@@ -529,6 +529,7 @@ class LoginWaysBody(BaseModel):
 
     key: bool = Field(description="With a key. False where browsers get no cookie: over http.")
     code: bool = Field(description="With the one-time code of `trueweave ui`.")
+    provider: bool = Field(description="At the identity provider: /v1/session/login?next=/ui/… leads there.")
 
 
 class SessionRequest(_Request):
@@ -547,7 +548,7 @@ class SessionRequest(_Request):
 class SessionBody(BaseModel):
     """A session of a browser: its caller, and its end. It ends earlier after 12 hours without use."""
 
-    caller: str = Field(description="The prefix of the key; `local` after a login with a code.")
+    caller: str = Field(description="The prefix of the key; `local`; or issuer and subject.")
     name: str
     scope: Literal["read", "write", "admin"]
     ends: datetime

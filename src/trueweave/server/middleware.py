@@ -28,7 +28,7 @@ from trueweave.server.logs import begin_request
 from trueweave.server.metrics import Metrics
 from trueweave.server.no_auth import NoAuth, check_local
 from trueweave.server.problems import Refusal, response_of
-from trueweave.server.routes import ui, web
+from trueweave.server.routes import session, ui, web
 from trueweave.server.services import Services
 from trueweave.server.streaming import while_connected
 from trueweave.server.throttle import Throttle
@@ -39,7 +39,7 @@ from trueweave.store.postgres.access.audit import AuditEntry
 UPLOADS = re.compile(r"/(documents|estimate)/(files|annotated)/?$")
 TEXTS = re.compile(r"/(documents|estimate)/?$")
 LOGIN = "/v1/session"
-OPEN = frozenset({"/healthz", "/readyz", "/v1/openapi.json", "/v1/session/ways", "/ui", *web.OPEN})
+OPEN = frozenset({"/healthz", "/readyz", "/v1/openapi.json", "/ui", *session.OPEN, *web.OPEN})
 
 _log = logging.getLogger("trueweave.server.requests")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")

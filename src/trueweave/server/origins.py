@@ -29,6 +29,10 @@ class Origin(NamedTuple):
     host: str
     port: int
 
+    def __str__(self) -> str:
+        port = "" if self.port == _PORTS[self.scheme] else f":{self.port}"
+        return f"{self.scheme}://{self.host}{port}"
+
 
 def origin_of(given: list[str]) -> Origin | None:
     """The origin in the values of a header `Origin`; None unless there is exactly one, and it is valid."""

@@ -27,6 +27,7 @@ from trueweave.server.local_login import LocalLogin
 from trueweave.server.login_attempts import LoginAttempts
 from trueweave.server.metrics import Metrics
 from trueweave.server.origins import SessionOrigins
+from trueweave.server.provider_login import ProviderLogin
 from trueweave.server.readers import UploadReaders
 from trueweave.server.shutdown import Shutdown
 from trueweave.server.throttle import Questions
@@ -228,7 +229,8 @@ class AuditLog:
 
 @dataclass(frozen=True)
 class Services:
-    """The services of one server. `tokens` is None if no identity provider is configured."""
+    """The services of one server. `tokens` is None if no identity provider is configured, and `login` if browsers
+    cannot log in there."""
 
     settings: Settings
     database: Database
@@ -238,6 +240,7 @@ class Services:
     origins: SessionOrigins
     attempts: LoginAttempts
     local: LocalLogin | None
+    login: ProviderLogin | None
     tokens: Tokens | None
     audit: AuditLog
     asking: Questions
@@ -261,6 +264,7 @@ async def opened_services(
 ) -> AsyncIterator[Services]:
     """Open the services of a server for as long as it runs. With `works`, it also runs a worker."""
     async with opened_database(settings) as database, ModelFactory(database, settings.lease) as models:
+        tokens = Tokens(database, settings) if settings.oidc_issuer else None
         services = Services(
             settings,
             database,
@@ -270,7 +274,8 @@ async def opened_services(
             origins,
             LoginAttempts(),
             local,
-            Tokens(database, settings) if settings.oidc_issuer else None,
+            ProviderLogin(settings, tokens) if tokens and settings.oidc_client_id else None,
+            tokens,
             AuditLog(database, timedelta(days=settings.log_days)),
             Questions(settings.key_questions_at_once),
             DailyLimits(database, settings),

@@ -143,6 +143,8 @@ ELSEWHERE = {
     "POST /v1/session",
     "DELETE /v1/session",
     "GET /v1/session/ways",
+    "GET /v1/session/login",
+    "GET /v1/session/callback",
     "GET /v1/models",
     "POST /v1/chat/completions",
     "GET /api/tags",

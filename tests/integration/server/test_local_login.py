@@ -26,7 +26,7 @@ async def test_the_code_opens_one_session_at_its_own_host(url: str) -> None:
         assert origin == f"http://{local.host}:{port}"
         for other in (server.url, f"http://localhost:{port}", f"http://other.localhost:{port}"):
             ways = await client.get(f"{SESSION}/ways", headers=page(other))
-            assert ways.json() == {"key": False, "code": False}
+            assert ways.json() == {"key": False, "code": False, "provider": False}
             refused = await client.post(SESSION, json={"code": code}, headers=page(other))
             assert (refused.status_code, refused.json()["code"]) == (409, "https_needed")
         for forged in (
@@ -41,7 +41,8 @@ async def test_the_code_opens_one_session_at_its_own_host(url: str) -> None:
             assert (await client.post(SESSION, json={"code": "x" * 43}, headers=page(origin))).status_code == 401
         assert (await client.get("/v1/workspaces", headers=page(origin))).status_code == 401
 
-        assert (await client.get(f"{SESSION}/ways", headers=page(origin))).json() == {"key": True, "code": True}
+        ways = await client.get(f"{SESSION}/ways", headers=page(origin))
+        assert ways.json() == {"key": True, "code": True, "provider": False}
         tries = [client.post(SESSION, json={"code": code}, headers=page(origin)) for _ in range(5)]
         answers = await asyncio.gather(*tries)
         assert sorted(one.status_code for one in answers) == [201, 401, 401, 401, 401]
@@ -64,7 +65,7 @@ async def test_the_code_opens_one_session_at_its_own_host(url: str) -> None:
 async def test_a_server_without_a_code_takes_none(url: str) -> None:
     async with serving(url, public_url="https://trueweave.example") as server, server.client() as client:
         headers = {"Origin": "https://trueweave.example", "Sec-Fetch-Site": "same-origin"}
-        assert (await client.get(f"{SESSION}/ways")).json() == {"key": True, "code": False}
+        assert (await client.get(f"{SESSION}/ways")).json() == {"key": True, "code": False, "provider": False}
         assert (await client.post(SESSION, json={"code": "x" * 43}, headers=headers)).status_code == 401
         for body in ({}, {"key": "a", "code": "b"}):
             assert (await client.post(SESSION, json=body, headers=headers)).status_code == 422

@@ -44,7 +44,7 @@ async def test_a_browser_logs_in_with_a_key_and_out_again(url: str, certificate:
         await fill(server.database, "other")
         key = await server.key("write", "mine")
         async with server.browser() as browser:
-            assert (await browser.get(f"{SESSION}/ways")).json() == {"key": True, "code": False}
+            assert (await browser.get(f"{SESSION}/ways")).json() == {"key": True, "code": False, "provider": False}
             assert (await browser.get(WORKSPACES)).status_code == 401
             answer = await log_in(browser, key)
             assert (answer.status_code, answer.headers["cache-control"]) == (201, "no-store")
@@ -239,7 +239,7 @@ def test_attempts_are_counted_by_address_and_for_a_minute() -> None:
 async def test_over_http_a_browser_gets_no_session(url: str) -> None:
     async with serving(url) as server, server.browser() as browser:
         key = await server.key("read")
-        assert (await browser.get(f"{SESSION}/ways")).json() == {"key": False, "code": False}
+        assert (await browser.get(f"{SESSION}/ways")).json() == {"key": False, "code": False, "provider": False}
         answer = await log_in(browser, key)
         assert (answer.status_code, answer.json()["code"]) == (409, "https_needed")
         assert "set-cookie" not in answer.headers
