@@ -48,6 +48,8 @@ CALLS: dict[str, dict[str, tuple[str, dict[str, str]]]] = {
         "relations": ("list_relations", {"entities": "entity"}),
         "neighbours": ("list_neighbours", {"entities": "entity"}),
         "path": ("find_path", {}),
+        "around": ("get_around", {"types": "type"}),
+        "types": ("get_types", {}),
     },
     "jobs": {
         "get": ("get_job", {"id": "job"}),
@@ -73,7 +75,9 @@ _SENT = {
     "int": "{0}",
     "int | None": "{0}",
     "str": "{0}",
+    "float": "{0}",
     "Sequence[str]": "list({0})",
+    "Sequence[UUID]": "[str(one) for one in {0}]",
     "bool": "'true' if {0} else None",
     "UUID": "str({0})",
     "UUID | None": "str({0}) if {0} else None",

@@ -33,6 +33,7 @@ from trueweave.core.graph import (
     GraphEdge,
     GraphNode,
     GraphPart,
+    GraphTypes,
     Hierarchy,
     Level,
     NamePassage,
@@ -42,6 +43,7 @@ from trueweave.core.graph import (
     RuleKind,
     SuggestedName,
     Suggestion,
+    TypeCount,
     Verdict,
 )
 from trueweave.core.jobs import (
@@ -119,6 +121,7 @@ __all__ = [
     "GraphNode",
     "GraphPart",
     "GraphPicture",
+    "GraphTypes",
     "Hierarchy",
     "IngestJob",
     "IngestProgress",
@@ -164,6 +167,7 @@ __all__ = [
     "Swept",
     "SyncPlan",
     "Trace",
+    "TypeCount",
     "Usage",
     "Verdict",
 ]

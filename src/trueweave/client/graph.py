@@ -10,7 +10,7 @@ from trueweave.client.forms import entity_name, filter_text, part, read, read_or
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.core.errors import InvalidArgument
 from trueweave.core.evidence import EntityDetails, EntityPath, Filter, Hits, Scored
-from trueweave.core.graph import Entity, GraphPart, Relation
+from trueweave.core.graph import Entity, GraphPart, GraphTypes, Relation
 from trueweave.core.record import NameKey
 from trueweave.formats.pictures import GraphPicture
 from trueweave.text.names import storable
@@ -137,3 +137,31 @@ class AsyncClientGraph:
                 "path",
             ),
         )
+
+    async def around(
+        self,
+        entity: UUID | str | NameKey,
+        *,
+        exclude: Sequence[UUID] = (),
+        types: Sequence[str] = (),
+        min_weight: float = 0.0,
+        limit: int = 20,
+    ) -> GraphPart:
+        """A part of the graph to draw: an entity, given by id or name, its neighbours with the heaviest relations, and
+        the relations between them; optionally only neighbours of some `types`, with a relation of at least
+        `min_weight`. Neighbours to `exclude`, such as those already drawn, are given by their ids."""
+        return read(
+            GraphPart,
+            await self._requests.get(
+                "/around",
+                entity=entity_name(entity),
+                exclude=[str(one) for one in exclude],
+                type=list(types),
+                min_weight=min_weight,
+                limit=limit,
+            ),
+        )
+
+    async def types(self, limit: int = 100) -> GraphTypes:
+        """The types of the entities and of the relations, each with their number, the most frequent first."""
+        return read(GraphTypes, await self._requests.get("/types", limit=limit))

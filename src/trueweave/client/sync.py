@@ -31,6 +31,7 @@ from trueweave.core.graph import (
     CommunityReport,
     Entity,
     GraphPart,
+    GraphTypes,
     Hierarchy,
     Relation,
     RetiredCommunity,
@@ -142,6 +143,28 @@ class ClientGraph(_Group):
         of at most `longest` relations.
         """
         return self._wait_for(lambda trueweave: trueweave.graph.path(start, end, longest=longest, passages=passages))
+
+    def around(
+        self,
+        entity: UUID | str | NameKey,
+        *,
+        exclude: Sequence[UUID] = (),
+        types: Sequence[str] = (),
+        min_weight: float = 0.0,
+        limit: int = 20,
+    ) -> GraphPart:
+        """A part of the graph to draw: an entity, given by id or name, its neighbours with the heaviest relations, and
+        the relations between them; optionally only neighbours of some `types`, with a relation of at least
+        `min_weight`. Neighbours to `exclude`, such as those already drawn, are given by their ids."""
+        return self._wait_for(
+            lambda trueweave: trueweave.graph.around(
+                entity, exclude=exclude, types=types, min_weight=min_weight, limit=limit
+            )
+        )
+
+    def types(self, limit: int = 100) -> GraphTypes:
+        """The types of the entities and of the relations, each with their number, the most frequent first."""
+        return self._wait_for(lambda trueweave: trueweave.graph.types(limit))
 
 
 class ClientCommunities(_Group):

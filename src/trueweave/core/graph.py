@@ -94,6 +94,22 @@ class GraphPart:
 
 
 @dataclass(frozen=True, slots=True)
+class TypeCount:
+    """A type, and the number of entities or relations that have it. The type is empty for those without one."""
+
+    type: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class GraphTypes:
+    """The types of the entities and of the relations of a graph, the most frequent first."""
+
+    entities: tuple[TypeCount, ...]
+    relations: tuple[TypeCount, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """A person's decision about names and facts. Part of the settings: it survives any rebuild and can be undone.
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from trueweave.core.errors import InvalidArgument
+from trueweave.core.errors import InvalidArgument, UnknownEntity
 from trueweave.core.evidence import EntityDetails, EntityPath, Filter, Hits
-from trueweave.core.graph import Entity, GraphPart, Hit, Relation, VectorKind
+from trueweave.core.graph import Entity, GraphPart, GraphTypes, Hit, Relation, VectorKind
 from trueweave.core.projections import Change
 from trueweave.core.protocols import Vectors
 from trueweave.core.record import NameKey
@@ -94,6 +94,30 @@ class AsyncGraphGroup:
         relations. Ids that do not exist are left out."""
         async with self._core.workspace.transaction() as tx:
             return await stored.part(tx, entities, chunks, limit)
+
+    async def around(
+        self,
+        entity: UUID | str | NameKey,
+        *,
+        exclude: Sequence[UUID] = (),
+        types: Sequence[str] = (),
+        min_weight: float = 0.0,
+        limit: int = 20,
+    ) -> GraphPart:
+        """A part of the graph to draw: an entity, given by id or name, its neighbours with the heaviest relations, and
+        the relations between them; optionally only neighbours of some `types`, with a relation of at least
+        `min_weight`. Neighbours to `exclude`, such as those already drawn, are given by their ids."""
+        [id_] = await lookup.entity_ids(self._core, entity)
+        async with self._core.workspace.transaction() as tx:
+            found = await stored.around(tx, id_, exclude, types, min_weight, limit)
+        if not found.nodes:
+            raise UnknownEntity(f"there is no entity with the id {id_}. `trueweave entities` shows which there are.")
+        return found
+
+    async def types(self, limit: int = 100) -> GraphTypes:
+        """The types of the entities and of the relations, each with their number, the most frequent first."""
+        async with self._core.workspace.transaction() as tx:
+            return await stored.types(tx, limit)
 
     async def picture(
         self,

@@ -560,6 +560,21 @@ class EndedSessionBody(BaseModel):
     ended: str
 
 
+class MeBody(BaseModel):
+    """The caller of a request, and how it was identified. `all_workspaces` says whether it may use all workspaces, and
+    not only some. Limits are those of a day (UTC), null if there is none; usage is counted only if there is a limit."""
+
+    caller: str
+    name: str
+    scope: Literal["read", "write", "admin"]
+    identified_by: Literal["key", "token", "session", "nothing"]
+    all_workspaces: bool
+    max_tokens_per_day: int | None
+    max_spend_per_day: Decimal | None
+    tokens_today: int
+    spend_today: Decimal
+
+
 class KeyRequest(_Request):
     """A key to create. Without `workspaces` it is for all that its creator may use."""
 

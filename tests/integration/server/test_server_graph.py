@@ -194,3 +194,37 @@ async def test_a_part_of_the_graph_to_draw(url: str) -> None:
         assert [one["name"] for one in left["nodes"]] == ["Ada Lovelace"]
         nothing = await client.post(f"{ROOM}/subgraph", json={})
         assert nothing.json() == {"nodes": [], "edges": [], "entities": 0, "relations": 0}
+
+
+async def test_neighbours_to_draw_and_types(url: str) -> None:
+    async with serving(url) as server, server.client(await server.key("read", "mine")) as client:
+        trueweave = await fill(server.database, "mine")
+        links = (Link("Ada Lovelace", "Byron", "", ("kin",), 9, source_type="person", target_type="person"),)
+        more = (*links, Link("London", "Byron", source_type="place", target_type="person"))
+        await trueweave.add_documents([Document("more", (Chunk("Byron met Ada", links=more),))])
+
+        async def around(**params: Any) -> tuple[list[str], int, int]:
+            answer = await client.get(f"{ROOM}/around", params={"entity": "Ada Lovelace", **params})
+            assert answer.status_code == 200, answer.text
+            found = answer.json()
+            return [one["name"] for one in found["nodes"]], found["entities"], len(found["edges"])
+
+        names, entities, edges = await around()
+        assert (names[:2], {*names[2:]}, entities, edges) == (
+            ["Ada Lovelace", "Byron"],
+            {"London", "Charles Babbage"},
+            4,
+            4,
+        )
+        assert await around(limit=1) == (["Ada Lovelace", "Byron"], 4, 1)
+        assert await around(type="PLACE") == (["Ada Lovelace", "London"], 2, 1)
+        assert await around(min_weight=8.5) == (["Ada Lovelace", "Byron"], 2, 1)
+        byron = (await trueweave.graph.entity("Byron")).entity.id
+        assert "Byron" not in (await around(exclude=str(byron)))[0]
+        types = (await client.get(f"{ROOM}/types")).json()
+        assert types["entities"] == [
+            {"type": "person", "count": 2},
+            {"type": "", "count": 1},
+            {"type": "place", "count": 1},
+        ]
+        assert {one["type"]: one["count"] for one in types["relations"]} == {"": 2, "kin": 1, "work": 1}

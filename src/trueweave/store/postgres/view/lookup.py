@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from math import ceil
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from rapidfuzz import fuzz, process
 
 from trueweave.core.evidence import DocumentOutline, EntitySpan, Passage, place_at
-from trueweave.core.graph import GraphEdge, GraphNode, GraphPart
+from trueweave.core.graph import GraphEdge, GraphNode, GraphPart, GraphTypes, TypeCount
 from trueweave.core.record import NameKey, Place
 from trueweave.graph.aggregate import THOUSANDTHS
 from trueweave.graph.paths import Edge, Reach
@@ -161,6 +163,30 @@ async def part(tx: Transaction, ids: Sequence[UUID], chunks: Sequence[UUID], lim
     nodes = tuple(GraphNode(*row[:-1]) for row in found)
     edges, relations = await edges_among(tx, [node.id for node in nodes], _EDGES_EACH * len(nodes))
     return GraphPart(nodes, edges, found[0][-1] if found else 0, relations)
+
+
+async def around(
+    tx: Transaction, id_: UUID, exclude: Sequence[UUID], types: Sequence[str], min_weight: float, limit: int
+) -> GraphPart:
+    """An entity and up to `limit` of its neighbours, those with the heaviest relations, without the excluded ones."""
+    rows = await tx.rows(
+        "lookup.heaviest_neighbours",
+        id=id_,
+        exclude=Ids(exclude),
+        types=[type_.lower() for type_ in types],
+        least=ceil(min_weight * THOUSANDTHS),
+        fan_out=_LOOKED_THROUGH,
+        limit=limit,
+    )
+    found = await part(tx, [id_, *(other for other, _ in rows)], [], 1 + len(rows))
+    return replace(found, entities=1 + (rows[0][1] if rows else 0))
+
+
+async def types(tx: Transaction, limit: int) -> GraphTypes:
+    """The most frequent types of entities and of relations. Reads all of them."""
+    entities = [TypeCount(*row) for row in await tx.rows("lookup.entity_types", limit=limit)]
+    relations = [TypeCount(*row) for row in await tx.rows("lookup.relation_types", limit=limit)]
+    return GraphTypes(tuple(entities), tuple(relations))
 
 
 async def edges_among(tx: Transaction, ids: Sequence[UUID], limit: int) -> tuple[tuple[GraphEdge, ...], int]:

@@ -69,6 +69,24 @@ FROM (SELECT id, min(n) AS n FROM (
 CROSS JOIN LATERAL (SELECT id, name, type, count, degree FROM entity WHERE id = g.id OFFSET 0) AS e
 ORDER BY g.n, e.degree DESC, e.id LIMIT %(limit)s
 
+-- name: heaviest_neighbours
+-- The neighbours of an entity, those with the heaviest relations first, with their total number. In each direction only
+-- the heaviest relations are examined.
+SELECT r.other, count(*) OVER () FROM (
+    (SELECT target AS other, weight FROM relation WHERE source = %(id)s ORDER BY weight DESC, target LIMIT %(fan_out)s)
+    UNION ALL
+    (SELECT source, weight FROM relation WHERE target = %(id)s ORDER BY weight DESC, source LIMIT %(fan_out)s)) AS r
+CROSS JOIN LATERAL (SELECT type FROM entity WHERE id = r.other OFFSET 0) AS e
+WHERE r.other <> %(id)s AND r.weight >= %(least)s AND r.other <> ALL(%(exclude)s::uuid[])
+    AND (cardinality(%(types)s::text[]) = 0 OR lower(e.type) = ANY(%(types)s::text[]))
+GROUP BY r.other ORDER BY max(r.weight) DESC, r.other LIMIT %(limit)s
+
+-- name: entity_types
+SELECT type, count(*) FROM entity GROUP BY type ORDER BY count(*) DESC, type COLLATE "C" LIMIT %(limit)s
+
+-- name: relation_types
+SELECT type, count(*) FROM relation GROUP BY type ORDER BY count(*) DESC, type COLLATE "C" LIMIT %(limit)s
+
 -- name: edges_among
 -- The heaviest relations between these entities, with their total number. For each entity only the heaviest outgoing
 -- relations are examined.
