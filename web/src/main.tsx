@@ -3,18 +3,26 @@ import "@fontsource-variable/atkinson-hyperlegible-mono/wght.css";
 import "@fontsource-variable/source-serif-4/wght.css";
 import "./tokens.css";
 import "./base.css";
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { createBrowserRouter } from "react-router";
 import { RouterProvider } from "react-router/dom";
 import { Problem } from "./api/client";
+import { loginPath } from "./api/session";
 import { routes } from "./routes";
 import { applyTheme } from "./shell/preferences";
 
 applyTheme();
 
+const router = createBrowserRouter(routes, { basename: "/ui" });
+
 const queries = new QueryClient({
+  queryCache: new QueryCache({
+    onError: (error) => {
+      if (error instanceof Problem && error.status === 401) goToLogin();
+    },
+  }),
   defaultOptions: {
     queries: {
       staleTime: 5_000,
@@ -24,12 +32,18 @@ const queries = new QueryClient({
   },
 });
 
+function goToLogin(): void {
+  const { pathname, search } = router.state.location;
+  const path = pathname.replace(/^\/ui(?=\/|$)/, "") || "/";
+  if (!path.startsWith("/login")) router.navigate(loginPath(path + search));
+}
+
 const root = document.getElementById("root");
 if (!root) throw new Error("index.html has no element with the id root");
 createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
-      <RouterProvider router={createBrowserRouter(routes, { basename: "/ui" })} />
+      <RouterProvider router={router} />
     </QueryClientProvider>
   </StrictMode>,
 );

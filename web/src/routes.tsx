@@ -2,6 +2,7 @@
 import { Navigate, type RouteObject } from "react-router";
 import { AskPage } from "./ask/AskPage";
 import { ErrorPage, NotFound } from "./pages/ErrorPage";
+import { LoginPage } from "./pages/LoginPage";
 import { StartPage } from "./pages/WorkspacesPage";
 import { Shell } from "./shell/Shell";
 import { Loading } from "./ui/States";
@@ -13,6 +14,7 @@ export const routes: RouteObject[] = [
     hydrateFallbackElement: <Loading what="the page" />,
     children: [
       { index: true, element: <StartPage /> },
+      { path: "login", element: <LoginPage /> },
       { path: ":ws", element: <Navigate to="ask" replace /> },
       { path: ":ws/ask", element: <AskPage /> },
       {

@@ -25,12 +25,16 @@ export const workspace = (name: string) =>
       dataOf(api.GET("/v1/workspaces/{workspace}", { params: { path: { workspace: name } }, signal })),
   });
 
-/** All methods with the schemas of their parameters. */
-export const methods = queryOptions({
-  queryKey: ["methods"],
-  queryFn: async ({ signal }) => (await dataOf(api.GET("/v1/methods", { signal }))).methods,
-  staleTime: Number.POSITIVE_INFINITY,
-});
+/** All methods with the schemas of their parameters, and why those that cannot be used in this workspace cannot. */
+export const methods = (name: string) =>
+  queryOptions({
+    queryKey: ["methods", name],
+    queryFn: async ({ signal }) => {
+      const params = { path: { workspace: name } };
+      return (await dataOf(api.GET("/v1/workspaces/{workspace}/methods", { params, signal }))).methods;
+    },
+    staleTime: 60_000,
+  });
 
 /** The most mentioned entities. */
 export const entities = (name: string, limit: number) =>

@@ -13,6 +13,7 @@ import { ParameterFields, type ParameterSchema } from "./ParameterFields";
 export type Asking = Pick<AskState, "question" | "method" | "parameters" | "filter">;
 
 interface Props {
+  workspace: string;
   asked: Asking;
   /** The method of the workspace. */
   usual: string;
@@ -21,7 +22,7 @@ interface Props {
   onStop: () => void;
 }
 
-export function AskForm({ asked, usual, busy, onAsk, onStop }: Props) {
+export function AskForm({ workspace, asked, usual, busy, onAsk, onStop }: Props) {
   const [now, setNow] = useState(asked);
   const [open, setOpen] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -71,7 +72,7 @@ export function AskForm({ asked, usual, busy, onAsk, onStop }: Props) {
         onOpen={() => setOpen(!open)}
         onChange={setNow}
       />
-      {open && <Options id={panel} now={now} usual={usual} onChange={setNow} />}
+      {open && <Options workspace={workspace} id={panel} now={now} usual={usual} onChange={setNow} />}
     </form>
   );
 }
@@ -129,18 +130,16 @@ function Chip({ text, onRemove }: { text: string; onRemove: () => void }) {
   );
 }
 
-function Options({
-  id,
-  now,
-  usual,
-  onChange,
-}: {
+interface OptionsProps {
+  workspace: string;
   id: string;
   now: Asking;
   usual: string;
   onChange: (now: Asking) => void;
-}) {
-  const { data: methods = [] } = useQuery(methodsQuery);
+}
+
+function Options({ workspace, id, now, usual, onChange }: OptionsProps) {
+  const { data: methods = [] } = useQuery(methodsQuery(workspace));
   const name = useId();
   const method = methods.find((one) => one.name === (now.method || usual));
   return (
@@ -157,11 +156,11 @@ function Options({
             .filter((one) => one.name !== usual)
             .map((one) => (
               <option key={one.name} value={one.name}>
-                {one.name}
+                {one.usable ? one.name : `${one.name} (not usable here)`}
               </option>
             ))}
         </select>
-        {method && <p className="muted">{method.summary}</p>}
+        {method && <p className="muted">{method.usable ? method.summary : method.problem}</p>}
       </div>
       {method && (
         <ParameterFields

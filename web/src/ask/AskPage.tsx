@@ -105,7 +105,14 @@ function AskView({ workspace, state, usual, hasModel, documents }: Props) {
         Ask {workspace}
       </h1>
       <div className={styles.form}>
-        <AskForm asked={state} usual={usual} busy={busy} onAsk={send} onStop={asked.stop} />
+        <AskForm
+          workspace={workspace}
+          asked={state}
+          usual={usual}
+          busy={busy}
+          onAsk={send}
+          onStop={asked.stop}
+        />
       </div>
       <div className={styles.answer}>
         <Conversation turns={turns} />

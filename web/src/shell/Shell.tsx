@@ -1,10 +1,11 @@
 // The frame around every view: navigation, command palette, keyboard help, colours.
-import { useQuery } from "@tanstack/react-query";
-import { CircleHelp, Command, Moon, Sun } from "lucide-react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { CircleHelp, Command, LogOut, Moon, Sun } from "lucide-react";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { Button } from "react-aria-components";
 import { Link, NavLink, Outlet, useLocation, useNavigate, useParams } from "react-router";
 import { workspace as workspaceQuery } from "../api/queries";
+import { logOut, session as sessionQuery } from "../api/session";
 import { setTheme, useTheme } from "./preferences";
 import styles from "./Shell.module.css";
 import { StatusLine } from "./StatusLine";
@@ -57,6 +58,7 @@ export function Shell() {
         <Button className="quiet" aria-label="Keyboard shortcuts (?)" onPress={() => setOpen("help")}>
           <CircleHelp size={18} aria-hidden="true" />
         </Button>
+        <LogOutButton />
       </header>
       <main id="main" className={styles.main} tabIndex={-1}>
         <Outlet />
@@ -80,6 +82,34 @@ function ThemeButton() {
       onPress={() => setTheme(dark ? "light" : "dark")}
     >
       {dark ? <Sun size={18} aria-hidden="true" /> : <Moon size={18} aria-hidden="true" />}
+    </Button>
+  );
+}
+
+/** Ends the session; not shown where there is none. */
+function LogOutButton() {
+  const isLogin = useLocation().pathname === "/login";
+  const { data } = useQuery({ ...sessionQuery, enabled: !isLogin });
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [failed, setFailed] = useState(false);
+  if (!data || isLogin) return null;
+  const leave = () =>
+    logOut().then(
+      () => {
+        queries.clear();
+        navigate("/login");
+      },
+      () => setFailed(true),
+    );
+  return (
+    <Button
+      className="quiet"
+      aria-label={failed ? "Logging out failed: try again" : `Log out ${data.name}`}
+      onPress={leave}
+    >
+      <LogOut size={18} aria-hidden="true" />
+      {failed && " Logging out failed"}
     </Button>
   );
 }

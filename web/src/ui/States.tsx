@@ -2,6 +2,7 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { Button } from "react-aria-components";
 import { asProblem } from "../api/client";
+import { loginPath } from "../api/session";
 import styles from "./States.module.css";
 
 /** Says what is missing, and how to get it. */
@@ -27,8 +28,15 @@ export function Loading({ what, lines = 3 }: { what: string; lines?: number }) {
   );
 }
 
+interface FailedProps {
+  error: unknown;
+  again?: () => void;
+  /** Whether this is the login page, which needs no link to itself. */
+  isLogin?: boolean;
+}
+
 /** Says what went wrong and what to do next, and tries again. If the server asks to wait, it counts down first. */
-export function Failed({ error, again }: { error: unknown; again?: () => void }) {
+export function Failed({ error, again, isLogin = false }: FailedProps) {
   const problem = asProblem(error);
   const wait = useCountdown(problem.retryAfter ?? 0);
   return (
@@ -36,6 +44,11 @@ export function Failed({ error, again }: { error: unknown; again?: () => void })
       <p className={styles.title}>{sentence(problem.message)}</p>
       {problem.nextStep && <p>{problem.nextStep}</p>}
       {problem.near.length > 0 && <p>Similar: {problem.near.join(", ")}</p>}
+      {problem.status === 401 && !isLogin && (
+        <p>
+          <a href={`/ui${loginPath(location.pathname.replace(/^\/ui/, "") + location.search)}`}>Log in</a>
+        </p>
+      )}
       {again && (
         <Button onPress={again} isDisabled={wait > 0}>
           {wait > 0 ? `Try again in ${wait} s` : "Try again"}
