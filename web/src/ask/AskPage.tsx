@@ -198,9 +198,17 @@ interface Keys {
 /** j and k go through sentences, [ and ] through those with a citation, Enter to the words, whose link
  * leads to the document, and Backspace back. */
 function useSentenceKeys({ count, cited, focus, quotes, go }: Keys): void {
+  // The sentence that the last key went to, which the address may not have yet when keys come quickly.
+  const latest = useRef(focus);
+  useEffect(() => {
+    latest.current = focus;
+  }, [focus]);
   const move = (by: 1 | -1, only: (at: number) => boolean) => {
-    for (let at = focus === null ? (by > 0 ? 0 : count - 1) : focus + by; at >= 0 && at < count; at += by) {
-      if (only(at)) return go({ sentence: at });
+    const from = latest.current;
+    for (let at = from === null ? (by > 0 ? 0 : count - 1) : from + by; at >= 0 && at < count; at += by) {
+      if (!only(at)) continue;
+      latest.current = at;
+      return go({ sentence: at });
     }
   };
   const isQuoted = () => quotes.current?.contains(globalThis.document.activeElement) ?? false;

@@ -16,7 +16,9 @@ export function CostLine({ found, answer }: { found: Found; answer: Answer | nul
   const shown = counts
     .filter(([count], at) => count > 0 || at === 0)
     .map(([count, one, many]) => counted(count, one, many));
-  const parts = [trace.method, shown.join(", "), `search ${duration(trace.seconds)}`];
+  const chosen = trace.steps.filter((step) => step.what === "chose").map((step) => step.best[0]?.item);
+  const method = [trace.method, ...chosen].filter(Boolean).join(" → ");
+  const parts = [method, shown.join(", "), `search ${duration(trace.seconds)}`];
   if (usage.calls > 0) {
     parts.push(
       counted(usage.calls, "model call"),

@@ -74,6 +74,8 @@ function KeyForm({ onKey }: { onKey: (key: string) => void }) {
   };
   return (
     <form className={`card ${styles.form}`} onSubmit={send}>
+      {/* Password managers store a key under a name. */}
+      <input type="text" name="username" autoComplete="username" value="trueweave" readOnly hidden />
       <label htmlFor="key">Key</label>
       <input
         id="key"

@@ -16,7 +16,7 @@ export function CopyButton({ text, label }: { text: string | (() => string); lab
       () => setDone("failed"),
     );
   return (
-    <Button className="quiet with-icon" onPress={copy}>
+    <Button className="quiet" onPress={copy}>
       {done === "copied" ? <Check size={16} aria-hidden="true" /> : <Copy size={16} aria-hidden="true" />}
       <span aria-live="polite">
         {done === "copied" ? "Copied" : done === "failed" ? "The browser did not allow copying" : label}
