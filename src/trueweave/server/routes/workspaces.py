@@ -7,6 +7,7 @@ from contextlib import aclosing
 from typing import Any
 
 from fastapi import APIRouter, Request
+from pydantic import TypeAdapter
 
 from trueweave.core.errors import TrueweaveError
 from trueweave.core.jobs import Activity, Status
@@ -22,11 +23,13 @@ from trueweave.server.tagging import TaggedRoute
 from trueweave.store.postgres.access import api_keys
 from trueweave.store.postgres.public_errors import translated
 
+_ACTIVITY = TypeAdapter(Activity)
+_EVENT = {"type": "object", "properties": {"event": {"type": "string"}, "data": {"type": "string"}}}
 _EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Events: `activity` (as of `/activity`) at the beginning and whenever something changed, for a "
         "minute; `problem` if it cannot be read.",
-        "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
+        "content": {MEDIA_TYPE: {"schema": _EVENT}},
     }
 }
 
@@ -95,7 +98,7 @@ async def _events(feed: ActivityFeed, trueweave: AsyncTrueweave, request_id: str
     try:
         async with aclosing(feed.changes(trueweave)) as changes:
             async for activity in changes:
-                yield event("activity", activity)
+                yield event("activity", _ACTIVITY.dump_python(activity, mode="json"))
     except TrueweaveError as error:
         yield event("problem", problem_of(error, request_id))
 
