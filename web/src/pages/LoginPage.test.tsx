@@ -72,6 +72,18 @@ test("where browsers get no cookie, the page says what to do instead of asking f
   expect(screen.queryByLabelText("Key")).toBeNull();
 });
 
+test("a provider is offered, and leads back to the page that was asked for", async () => {
+  show({ key: false, code: false, provider: true }, Response.json(OPENED));
+  const link = await screen.findByRole("link", { name: "Log in at your identity provider" });
+  expect(link).toHaveAttribute("href", "/v1/session/login?next=%2Fui%2Farchive%2Fask%3Fq%3D1");
+  expect(screen.queryByLabelText("Key")).toBeNull();
+});
+
+test("a login that failed at the provider is told", async () => {
+  show({ key: true, code: false, provider: true }, Response.json(OPENED), "/login?error=login_expired");
+  expect(await screen.findByRole("alert")).toHaveTextContent("The login took too long");
+});
+
 test.each([
   "//evil.example",
   "/\\evil.example",

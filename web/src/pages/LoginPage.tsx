@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useCallback, useEffect, useRef, useState } from "react";
 import { Button } from "react-aria-components";
 import { useNavigate, useSearchParams } from "react-router";
+import { Problem } from "../api/client";
 import { logIn, loginWays, nextOf } from "../api/session";
 import { useTitle } from "../shell/useTitle";
 import { Empty, Failed, Loading } from "../ui/States";
@@ -41,8 +42,18 @@ export function LoginPage() {
       {busy && <Loading what="your session" lines={1} />}
       {error !== null && <Failed error={error} isLogin />}
       {ways.isError && <Failed error={ways.error} again={() => ways.refetch()} isLogin />}
+      {error === null && params.get("error") && (
+        <Failed error={refusedOf(params.get("error") ?? "")} isLogin />
+      )}
+      {!busy && ways.data?.provider && (
+        <p>
+          <a className={styles.provider} href={providerAddress(next)}>
+            Log in at your identity provider
+          </a>
+        </p>
+      )}
       {!busy && ways.data?.key && <KeyForm onKey={(key) => enter({ key })} />}
-      {!busy && ways.data && !ways.data.key && (
+      {!busy && ways.data && !ways.data.key && !ways.data.provider && (
         <Empty title="This address cannot be used to log in">
           <p>
             Browsers log in over https. Use the https address of the server, or run <code>trueweave ui</code>{" "}
@@ -52,6 +63,24 @@ export function LoginPage() {
       )}
     </div>
   );
+}
+
+/** The server leads from here to the identity provider, and from there back to the page that was asked for. */
+export const providerAddress = (next: string): string =>
+  `/v1/session/login?${new URLSearchParams({ next: `/ui${next}` })}`;
+
+/** Why the identity provider's login failed, by the code that the server adds to the address. */
+function refusedOf(code: string): Problem {
+  const reasons: Record<string, string> = {
+    provider_unavailable: "The identity provider cannot be reached.",
+    login_expired: "The login took too long, or was started in another browser.",
+  };
+  const detail = reasons[code] ?? "The identity provider did not log you in.";
+  return new Problem({
+    detail,
+    code,
+    next_step: "Log in again. If that fails, ask whoever runs the server.",
+  });
 }
 
 /** Logs in with the code in the fragment of the address, which is removed from the address first. */
