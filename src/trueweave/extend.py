@@ -40,7 +40,7 @@ from trueweave.core.protocols import (
 )
 from trueweave.core.record import ChunkSizes, DroppedFinding, Extraction
 from trueweave.ingest.own import IngestContext, MakeChunker, MakeExtractor
-from trueweave.retrieval.context import Method, QueryContext
+from trueweave.retrieval.context import Method, Need, QueryContext
 
 if typing.TYPE_CHECKING:
     from trueweave.engine.factory import ModelFactory
@@ -70,6 +70,7 @@ __all__ = [
     "MakeExtractor",
     "Method",
     "ModelFactory",
+    "Need",
     "Neighbourhood",
     "ProjectedBatch",
     "ProjectedChunk",

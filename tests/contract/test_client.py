@@ -171,12 +171,17 @@ READS: dict[str, Callable[[Index], Awaitable[Any]]] = {
     "retrieve by the graph": lambda it: it.retrieve(QUESTION, "local"),
     "search": lambda it: it.search("Ada Babbage", 2, filter=Filter(uris=("ada", "more/0"))),
     "compare": lambda it: it.compare(QUESTION, ["keyword", Keyword(top_k=1), "community"]),
+    "methods": lambda it: it.methods(),
     "status": lambda it: it.status(),
     "list_documents": lambda it: it.list_documents(3, after="ada", prefix="more/"),
+    "list_documents, the latest first": lambda it: it.list_documents(2, state="any", order="added", since=LONG_AGO),
+    "count_documents": lambda it: it.count_documents(prefix="more/", state="indexed", since=LONG_AGO),
     "list_documents by filter": lambda it: it.list_documents(
         filter=Filter(metadata={"when": Range("1843"), "tags": ["letter", "note"]})
     ),
     "document": lambda it: it.document("ada", entities=2),
+    "document_outline": lambda it: it.document_outline("ada", first=1),
+    "document_mentions": lambda it: it.document_mentions("ada", start=1, end=12),
     "documents": lambda it: all_of(it.documents()),
     "estimate": lambda it: it.estimate(Source("new", ADA * 20), Source("other", ADA)),
     "graph.entities": lambda it: it.graph.entities(4, type="person"),
@@ -187,6 +192,9 @@ READS: dict[str, Callable[[Index], Awaitable[Any]]] = {
     "graph.path": lambda it: it.graph.path("Charles Babbage", "London"),
     "graph.no path": lambda it: it.graph.path("Grace Hopper", "London"),
     "graph.neighbours": lambda it: it.graph.neighbours("London", "Charles Babbage", limit=2),
+    "graph.around": lambda it: it.graph.around("Ada Lovelace", types=["Place"], min_weight=0.5, limit=2),
+    "graph.types": lambda it: it.graph.types(),
+    "graph.nothing to draw": lambda it: it.graph.subgraph([NOWHERE]),
     "graph.picture": lambda it: it.graph.picture("Ada Lovelace"),
     "communities.hierarchy": lambda it: it.communities.hierarchy(),
     "communities.select": lambda it: it.communities.select(0, since=LONG_AGO),
@@ -202,6 +210,7 @@ READS: dict[str, Callable[[Index], Awaitable[Any]]] = {
     "jobs.state": lambda it: it.jobs.state("ada"),
     "budget.get": lambda it: it.budget.get(),
     "budget.receipt_by_document": lambda it: it.budget.receipt_by_document(LONG_AGO, 5),
+    "maintenance.activity": lambda it: it.maintenance.activity(),
     "maintenance.failed_documents": lambda it: it.maintenance.failed_documents(),
 }
 
@@ -216,6 +225,20 @@ async def test_calls_that_change_nothing_come_to_the_same(both: Both) -> None:
     assert by_id(await both.client.graph.relations()) == by_id(await both.engine.graph.relations())
     of = ("London", "Charles Babbage")
     assert by_id(await both.client.graph.relations(*of)) == by_id(await both.engine.graph.relations(*of))
+    [passage, *_] = (await both.engine.document("ada")).passages
+    for index in (both.engine, both.client):
+        assert await index.passages(NOWHERE, passage.id, passage.id) == [passage]
+        assert await index.passages() == []
+    [latest] = await both.engine.list_documents(1, order="added")
+    rest = [await it.list_documents(order="added", after=(latest.added, latest.uri)) for it in both[:2]]
+    assert rest[0] == rest[1]
+    assert latest.uri not in {one.uri for one in rest[0]}
+    assert len(rest[0]) == await both.client.count_documents() - 1
+    ada = await both.engine.graph.entity("Ada Lovelace")
+    drawn = [await it.graph.subgraph([ada.entity.id], chunks=[passage.id], limit=2) for it in both[:2]]
+    assert drawn[0] == drawn[1]
+    assert drawn[0].nodes[0].name == "Ada Lovelace"
+    assert (len(drawn[0].nodes), drawn[0].entities, drawn[0].relations) == (2, 3, 1)
     id_ = await community(both.engine)
     assert await both.client.communities.get(str(id_)[:8]) == await both.engine.communities.get(id_)
     assert await both.client.communities.members(id_) == await both.engine.communities.members(id_)
@@ -233,10 +256,14 @@ ERRORS: dict[str, tuple[Callable[[Index], Awaitable[Any]], type[errors.Trueweave
     "no method": (lambda it: it.ask("Who?", "magic"), errors.UnknownMethod),
     "no method to stream by": (lambda it: all_of(it.stream("Who?", "magic")), errors.UnknownMethod),
     "no reports": (lambda it: it.retrieve("Who?", "community"), errors.NoReports),
+    "no such page": (lambda it: it.list_documents(after="ada", order="added"), errors.InvalidArgument),
     "no document": (lambda it: it.document("adaa"), errors.UnknownDocument),
+    "no document to outline": (lambda it: it.document_outline("adaa"), errors.UnknownDocument),
+    "no document with mentions": (lambda it: it.document_mentions("adaa"), errors.UnknownDocument),
     "no state": (lambda it: it.jobs.state("nothing"), errors.UnknownDocument),
     "no entity": (lambda it: it.graph.entity("Ada Lovelac"), errors.UnknownEntity),
     "no entity of that id": (lambda it: it.graph.entity(NOWHERE), errors.UnknownEntity),
+    "nothing around": (lambda it: it.graph.around(NOWHERE), errors.UnknownEntity),
     "several entities": (lambda it: it.graph.entity("ada love"), errors.UnknownEntity),
     "no community": (lambda it: it.communities.get(NOWHERE), errors.UnknownCommunity),
     "no job": (lambda it: it.jobs.get(NOWHERE), errors.UnknownJob),
@@ -378,6 +405,11 @@ async def test_suggestions_are_decided(index: Index) -> None:
     assert await index.rules.accept_above(99) == []
     await index.rules.change_resolution(ResolutionSettings("fuzzy", 85))
     assert (await index.rules.resolution()) == ResolutionSettings("fuzzy", 85)
+
+
+async def test_nothing_that_failed_is_queued_again(index: Index) -> None:
+    assert await index.maintenance.request_retry() == 0
+    assert await index.maintenance.request_retry(["ada"]) == 0
 
 
 async def test_communities_money_and_the_end(index: Index) -> None:

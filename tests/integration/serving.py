@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -12,11 +13,13 @@ import httpx2
 import uvicorn
 from fastapi import FastAPI
 
+from tests.certificates import Certificate
 from tests.servers import free_port
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, Settings
 from trueweave.extend import Database
 from trueweave.server.app import create_app
 from trueweave.server.connections import protocol_for
+from trueweave.server.local_login import LocalLogin
 from trueweave.server.middleware import Limits
 from trueweave.store.postgres.access import api_keys
 from trueweave.store.postgres.access.api_keys import KeyScope
@@ -32,6 +35,7 @@ class Served:
     url: str
     app: FastAPI
     database: Database
+    certificate: Certificate | None = None
 
     async def key(self, scope: KeyScope, *workspaces: str) -> str:
         """A new key."""
@@ -42,16 +46,28 @@ class Served:
     def client(self, key: str = "", **headers: str) -> httpx2.AsyncClient:
         """A client that shows this key."""
         shown = {"Authorization": f"Bearer {key}"} if key else {}
-        return httpx2.AsyncClient(base_url=self.url, headers={**shown, **headers}, timeout=30)
+        trusted = ssl.create_default_context(cafile=self.certificate.chain) if self.certificate else True
+        return httpx2.AsyncClient(base_url=self.url, headers={**shown, **headers}, timeout=30, verify=trusted)
+
+    def browser(self, **headers: str) -> httpx2.AsyncClient:
+        """A client with a jar of cookies, which sends what a page of this server has a browser send."""
+        return self.client(**{"Origin": self.url, "Sec-Fetch-Site": "same-origin", **headers})
 
 
 @asynccontextmanager
 async def serving(
-    url: str, *, authenticated: bool = True, works: bool = False, limits: Limits | None = None, **settings: Any
+    url: str,
+    *,
+    authenticated: bool = True,
+    works: bool = False,
+    limits: Limits | None = None,
+    certificate: Certificate | None = None,
+    local: LocalLogin | None = None,
+    **settings: Any,
 ) -> AsyncIterator[Served]:
-    """The server for a database, on a port of its own."""
+    """The server for a database, on a port of its own; with a certificate, over TLS."""
     found, port = Settings(database_url=url, **settings), free_port()
-    app = create_app(found, authenticated=authenticated, works=works, limits=limits)
+    app = create_app(found, authenticated=authenticated, works=works, limits=limits, local=local)
     config = uvicorn.Config(
         app,
         "127.0.0.1",
@@ -60,6 +76,8 @@ async def serving(
         log_level="warning",
         lifespan="on",
         timeout_graceful_shutdown=5,
+        ssl_certfile=certificate.chain if certificate else None,
+        ssl_keyfile=certificate.key if certificate else None,
     )
     server = uvicorn.Server(config)
     running = asyncio.create_task(server.serve())
@@ -70,7 +88,7 @@ async def serving(
             raise RuntimeError("the server did not start")
     try:
         async with Database(url, direct_url=settings.get("direct_database_url")) as database:
-            yield Served(f"http://127.0.0.1:{port}", app, database)
+            yield Served(f"{'https' if certificate else 'http'}://127.0.0.1:{port}", app, database, certificate)
     finally:
         server.should_exit = True
         with suppress(asyncio.CancelledError):

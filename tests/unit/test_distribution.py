@@ -1,5 +1,6 @@
 """Wheel and source distribution contain what they should and nothing else."""
 
+import shutil
 import tarfile
 import zipfile
 from email.parser import Parser
@@ -24,6 +25,9 @@ DATA = {
     ("server/web", ".js"),
     ("store/neo4j", ".cypher"),
 }
+# The web UI, where `make web` has built it. Git ignores it; distributions include it.
+UI = "server/web/ui"
+UI_DATA = {".br", ".css", ".gz", ".html", ".js", ".png", ".svg", ".txt", ".woff2"}
 METADATA = {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE"}
 SOURCES = {
     *("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml", ".gitignore"),
@@ -48,11 +52,31 @@ def test_the_wheel_has_the_package_and_its_metadata(wheel: zipfile.ZipFile) -> N
 
 def test_the_wheel_has_no_data_files_but_those_that_the_package_reads(wheel: zipfile.ZipFile) -> None:
     files = [Path(name.removeprefix("trueweave/")) for name in wheel.namelist() if name.startswith("trueweave/")]
-    data = {(file.parent.as_posix().lstrip("."), file.suffix or f".{file.name.lstrip('.')}") for file in files}
+    built = [file for file in files if file.as_posix().startswith(f"{UI}/")]
+    assert {file.suffix for file in built} <= UI_DATA
+    rest = set(files) - set(built)
+    data = {(file.parent.as_posix().lstrip("."), file.suffix or f".{file.name.lstrip('.')}") for file in rest}
     sql = {folder for folder, suffix in data if suffix == ".sql"}
     assert {one for one in data if one[1] not in (".py", ".sql")} == DATA
     assert all(folder.startswith("store/postgres") for folder in sql)
     assert not any(file.name == "schema.sql" for file in files)  # it is documentation
+
+
+def test_wheel_and_source_distribution_have_the_built_web_ui(tmp_path: Path) -> None:
+    tree, out = tmp_path / "tree", tmp_path / "dist"
+    built = {f"src/trueweave/{UI}/index.html", f"src/trueweave/{UI}/assets/index-Ab12Cd34.js"}
+    for name in ("pyproject.toml", "README.md", "LICENSE", ".gitignore", "src/trueweave/__init__.py"):
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tree / name)
+    for name in built:
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text("built")
+    [wheel] = WheelBuilder(str(tree)).build(directory=str(out), versions=["standard"])
+    with zipfile.ZipFile(wheel) as opened:
+        assert {name.removeprefix("src/") for name in built} <= set(opened.namelist())
+    [sdist] = SdistBuilder(str(tree)).build(directory=str(out), versions=["standard"])
+    with tarfile.open(sdist) as archive:
+        assert built <= {name.partition("/")[2] for name in archive.getnames()}
 
 
 def test_the_metadata_name_nothing_that_does_not_exist(wheel: zipfile.ZipFile) -> None:

@@ -78,6 +78,7 @@ ALIASES = {
     "Listener",
     "MakeChunker",
     "MakeExtractor",
+    "Need",
     "Resolution",
     "RuleKind",
     "VectorKind",

@@ -49,6 +49,7 @@ from trueweave.cli import (
     sweep,
     sync,
     try_extract,
+    ui,
     verify,
     worker,
     workspace,
@@ -108,6 +109,7 @@ app.command()(receipt.receipt)
 app.command()(budget.budget)
 app.command()(worker.worker)
 app.command()(serve.serve)
+app.command()(ui.ui)
 app.command()(doctor.doctor)
 app.command()(reembed.reembed)
 app.command()(retry.retry)

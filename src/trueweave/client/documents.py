@@ -7,17 +7,19 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from trueweave.client.following import finished, tell_of_documents
-from trueweave.client.forms import document_details, filter_text, part
+from trueweave.client.forms import document_details, filter_text, moment, part, read
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.client.uploads import Submission, estimate, lines_of
 from trueweave.core.errors import ConfigError
 from trueweave.core.events import Added, CountingListener, Listener, Progress, Refused, ignore, unseen
-from trueweave.core.evidence import DocumentDetails, Filter
-from trueweave.core.jobs import DocumentInfo
+from trueweave.core.evidence import DocumentDetails, DocumentOutline, EntitySpan, Filter, Passage
+from trueweave.core.jobs import DocumentInfo, DocumentOrder, ListedState
 from trueweave.core.money import Estimate
 from trueweave.core.record import Document, NamedFile, Source
 from trueweave.core.streams import Stream
@@ -25,6 +27,19 @@ from trueweave.ingest.extract import preannotated
 
 _URIS_AT_ONCE = 1000
 _CHUNKS_AT_ONCE = 200
+
+
+def _listed(
+    noted: bool, prefix: str, filter: Filter | None, state: ListedState, since: datetime | None
+) -> dict[str, str | None]:
+    """Which documents to list, as the server takes it."""
+    return {
+        "noted": "true" if noted else None,
+        "prefix": prefix or None,
+        "filter": filter_text(filter),
+        "state": state or None,
+        "since": moment(since),
+    }
 
 
 class ClientDocumentCalls:
@@ -137,19 +152,61 @@ class ClientDocumentCalls:
                 break
         return found
 
+    async def list_documents(
+        self,
+        limit: int = 50,
+        *,
+        noted: bool = False,
+        after: str | tuple[datetime, str] = "",
+        prefix: str = "",
+        filter: Filter | None = None,
+        state: ListedState = "",
+        order: DocumentOrder = "uri",
+        since: datetime | None = None,
+    ) -> list[DocumentInfo]:
+        """The documents that pass a filter, sorted by uri or, with the order "added", the latest first; optionally only
+        those with a note, whose uri begins with `prefix`, or that were added `since` a time. By default these are the
+        documents in the index; with a `state`, those in this state, and with "any", also those in the queue. For the
+        next page, pass as `after` the last uri of this one, or a pair of its time and uri if the latest come first."""
+        params = _listed(noted, prefix, filter, state, since)
+        at, uri = (None, after) if isinstance(after, str) else after
+        return await self._requests.listed(
+            "/documents", DocumentInfo, limit, **params, order=order, added_before=moment(at), after=uri or None
+        )
+
+    async def count_documents(
+        self,
+        *,
+        noted: bool = False,
+        prefix: str = "",
+        filter: Filter | None = None,
+        state: ListedState = "",
+        since: datetime | None = None,
+    ) -> int:
+        """The number of documents that `list_documents` lists with these arguments."""
+        params = _listed(noted, prefix, filter, state, since)
+        return read(int, part(await self._requests.get("/documents", **params, limit=1, total="true"), "total"))
+
     # --- written by `make sync` from engine/documents.py and the server's routes ---
 
-    async def list_documents(
-        self, limit: int = 50, *, noted: bool = False, after: str = "", prefix: str = "", filter: Filter | None = None
-    ) -> list[DocumentInfo]:
-        """The documents that pass a filter, by uri; optionally only those with a note, or whose uri begins with
-        `prefix`. For the next page, pass the last uri of this one as `after`."""
-        return await self._requests.listed(
-            "/documents",
-            DocumentInfo,
-            limit,
-            noted="true" if noted else None,
-            after=after or None,
-            prefix=prefix or None,
-            filter=filter_text(filter),
+    async def document_outline(self, uri: str, *, first: int = 0, limit: int = 5000) -> DocumentOutline:
+        """The structure of the document with this uri: its length, and up to `limit` of its pages and sections from
+        number `first` on. Raises UnknownDocument, with similar uris, if there is none."""
+        return read(DocumentOutline, await self._requests.get("/document/outline", uri=uri, first=first, limit=limit))
+
+    async def document_mentions(
+        self, uri: str, *, start: int = 0, end: int | None = None, limit: int = 1000
+    ) -> list[EntitySpan]:
+        """The spans of the document with this uri that mention entities, in order; optionally only those between the
+        characters `start` and `end`. A span that several chunks contain is listed once for each of them. Raises
+        UnknownDocument, with similar uris, if there is none."""
+        return await self._requests.listed("/document/mentions", EntitySpan, limit, uri=uri, start=start, end=end)
+
+    async def passages(self, *ids: UUID) -> list[Passage]:
+        """The passages with these ids, such as those that a report cites, in that order. Passages of documents that
+        were removed are left out."""
+        if not ids:
+            return []
+        return read(
+            list[Passage], part(await self._requests.get("/passages", id=[str(one) for one in ids]), "passages")
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -9,7 +10,7 @@ from trueweave.client.forms import entity_name, filter_text, part, read, read_or
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.core.errors import InvalidArgument
 from trueweave.core.evidence import EntityDetails, EntityPath, Filter, Hits, Scored
-from trueweave.core.graph import Entity, Relation
+from trueweave.core.graph import Entity, GraphPart, GraphTypes, Relation
 from trueweave.core.record import NameKey
 from trueweave.formats.pictures import GraphPicture
 from trueweave.text.names import storable
@@ -41,6 +42,15 @@ class AsyncClientGraph:
         params = {"text": storable(text), "limit": limit, "filter": filter_text(filter)}
         found = await self._requests.get("/relations/search", **params)
         return _hits(read(list[Relation], part(found, "relations")), found)
+
+    async def subgraph(
+        self, entities: Sequence[UUID] = (), *, chunks: Sequence[UUID] = (), limit: int = 100
+    ) -> GraphPart:
+        """A part of the graph to draw: these entities and those that these chunks mention, given by their ids, and the
+        heaviest relations between them. It has up to `limit` entities: the given ones first, then those with the most
+        relations. Ids that do not exist are left out."""
+        body = {"entities": [str(one) for one in entities], "chunks": [str(one) for one in chunks], "limit": limit}
+        return read(GraphPart, await self._requests.ask("/subgraph", body))
 
     async def picture(
         self,
@@ -127,3 +137,31 @@ class AsyncClientGraph:
                 "path",
             ),
         )
+
+    async def around(
+        self,
+        entity: UUID | str | NameKey,
+        *,
+        exclude: Sequence[UUID] = (),
+        types: Sequence[str] = (),
+        min_weight: float = 0.0,
+        limit: int = 20,
+    ) -> GraphPart:
+        """A part of the graph to draw: an entity, given by id or name, its neighbours with the heaviest relations, and
+        the relations between them; optionally only neighbours of some `types`, with a relation of at least
+        `min_weight`. Neighbours to `exclude`, such as those already drawn, are given by their ids."""
+        return read(
+            GraphPart,
+            await self._requests.get(
+                "/around",
+                entity=entity_name(entity),
+                exclude=[str(one) for one in exclude],
+                type=list(types),
+                min_weight=min_weight,
+                limit=limit,
+            ),
+        )
+
+    async def types(self, limit: int = 100) -> GraphTypes:
+        """The types of the entities and of the relations, each with their number, the most frequent first."""
+        return read(GraphTypes, await self._requests.get("/types", limit=limit))

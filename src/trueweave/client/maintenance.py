@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from trueweave.client.forms import part, read
 from trueweave.client.requests import WorkspaceRequests
-from trueweave.core.jobs import FailedDocument
+from trueweave.core.jobs import Activity, FailedDocument
 
 
 class AsyncClientMaintenance:
@@ -22,6 +24,16 @@ class AsyncClientMaintenance:
         """
         return read(int, part(await self._requests.delete(""), "documents"))
 
+    async def activity(self) -> Activity:
+        """The activity of this workspace: documents that wait, how fast they are processed and what they wait for, the
+        spending, and the position of the latest change."""
+        return read(Activity, await self._requests.get("/activity"))
+
     async def failed_documents(self, limit: int = 20) -> list[FailedDocument]:
-        """Documents that failed for good, with their errors. Add a document again to retry it."""
+        """Documents that failed for good, with their errors. `request_retry` and `retry` try them again."""
         return await self._requests.listed("/documents/failed", FailedDocument, limit)
+
+    async def request_retry(self, uris: Sequence[str] = ()) -> int:
+        """Have workers try failed documents again: those with these uris, or all, and then also work that failed
+        because of a bug. Returns how many there were."""
+        return read(int, part(await self._requests.write("/documents/retry", {"uris": list(uris)}), "retried"))

@@ -23,7 +23,7 @@ from trueweave.client.requests import WorkspaceRequests
 from trueweave.core.answers import Answer, AnswerOptions, Comparison
 from trueweave.core.errors import ServerUnavailable
 from trueweave.core.events import Listener, Retrieved, Rewritten, ignore
-from trueweave.core.evidence import Evidence, Filter, Passage
+from trueweave.core.evidence import Evidence, Filter, MethodInfo, Passage
 from trueweave.core.model_calls import Message
 from trueweave.core.parameters import plain_values, takes, values
 from trueweave.core.streams import Stream
@@ -120,6 +120,12 @@ class ClientQuestionCalls:
             "answers": answers,
         }
         return comparison(await self._requests.ask("/compare", body, Repeats.REFUSED))
+
+    async def methods(self) -> list[MethodInfo]:
+        """All methods, each with its parameters as a JSON schema. `problem` says why a method cannot be used in this
+        workspace, such as without vectors or reports; it is empty if the method can be used."""
+        found = part(await self._requests.get("/methods"), "methods")
+        return read(list[MethodInfo], found)
 
     @property
     def method(self) -> str:

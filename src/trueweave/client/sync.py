@@ -13,19 +13,41 @@ from trueweave.answering.options import AskOptions, RetrieveOptions
 from trueweave.client.client import AsyncClient
 from trueweave.core.answers import Answer, Comparison
 from trueweave.core.events import Added, Listener, Progress, Refused, ignore, unseen
-from trueweave.core.evidence import DocumentDetails, EntityDetails, EntityPath, Evidence, Filter, Hits, Passage
+from trueweave.core.evidence import (
+    DocumentDetails,
+    DocumentOutline,
+    EntityDetails,
+    EntityPath,
+    EntitySpan,
+    Evidence,
+    Filter,
+    Hits,
+    MethodInfo,
+    Passage,
+)
 from trueweave.core.graph import (
     Community,
     CommunityChanges,
     CommunityReport,
     Entity,
+    GraphPart,
+    GraphTypes,
     Hierarchy,
     Relation,
     RetiredCommunity,
     Rule,
     Suggestion,
 )
-from trueweave.core.jobs import DocumentInfo, DocumentState, FailedDocument, IngestJob, Status
+from trueweave.core.jobs import (
+    Activity,
+    DocumentInfo,
+    DocumentOrder,
+    DocumentState,
+    FailedDocument,
+    IngestJob,
+    ListedState,
+    Status,
+)
 from trueweave.core.model_calls import Message
 from trueweave.core.money import Budget, Estimate, ReportEstimate, Spent, SpentOn
 from trueweave.core.parameters import takes, values
@@ -61,6 +83,12 @@ class ClientGraph(_Group):
         """The relations that match a text best: by meaning and by the words of their names, keywords and descriptions,
         or by words alone if nothing is embedded; `by` says which."""
         return self._wait_for(lambda trueweave: trueweave.graph.search_relations(text, limit, filter=filter))
+
+    def subgraph(self, entities: Sequence[UUID] = (), *, chunks: Sequence[UUID] = (), limit: int = 100) -> GraphPart:
+        """A part of the graph to draw: these entities and those that these chunks mention, given by their ids, and the
+        heaviest relations between them. It has up to `limit` entities: the given ones first, then those with the most
+        relations. Ids that do not exist are left out."""
+        return self._wait_for(lambda trueweave: trueweave.graph.subgraph(entities, chunks=chunks, limit=limit))
 
     def picture(
         self,
@@ -115,6 +143,28 @@ class ClientGraph(_Group):
         of at most `longest` relations.
         """
         return self._wait_for(lambda trueweave: trueweave.graph.path(start, end, longest=longest, passages=passages))
+
+    def around(
+        self,
+        entity: UUID | str | NameKey,
+        *,
+        exclude: Sequence[UUID] = (),
+        types: Sequence[str] = (),
+        min_weight: float = 0.0,
+        limit: int = 20,
+    ) -> GraphPart:
+        """A part of the graph to draw: an entity, given by id or name, its neighbours with the heaviest relations, and
+        the relations between them; optionally only neighbours of some `types`, with a relation of at least
+        `min_weight`. Neighbours to `exclude`, such as those already drawn, are given by their ids."""
+        return self._wait_for(
+            lambda trueweave: trueweave.graph.around(
+                entity, exclude=exclude, types=types, min_weight=min_weight, limit=limit
+            )
+        )
+
+    def types(self, limit: int = 100) -> GraphTypes:
+        """The types of the entities and of the relations, each with their number, the most frequent first."""
+        return self._wait_for(lambda trueweave: trueweave.graph.types(limit))
 
 
 class ClientCommunities(_Group):
@@ -310,9 +360,19 @@ class ClientMaintenance(_Group):
         """
         return self._wait_for(lambda trueweave: trueweave.maintenance.drop())
 
+    def activity(self) -> Activity:
+        """The activity of this workspace: documents that wait, how fast they are processed and what they wait for, the
+        spending, and the position of the latest change."""
+        return self._wait_for(lambda trueweave: trueweave.maintenance.activity())
+
     def failed_documents(self, limit: int = 20) -> list[FailedDocument]:
-        """Documents that failed for good, with their errors. Add a document again to retry it."""
+        """Documents that failed for good, with their errors. `request_retry` and `retry` try them again."""
         return self._wait_for(lambda trueweave: trueweave.maintenance.failed_documents(limit))
+
+    def request_retry(self, uris: Sequence[str] = ()) -> int:
+        """Have workers try failed documents again: those with these uris, or all, and then also work that failed
+        because of a bug. Returns how many there were."""
+        return self._wait_for(lambda trueweave: trueweave.maintenance.request_retry(uris))
 
 
 class Client(_Waiting):
@@ -413,13 +473,60 @@ class Client(_Waiting):
         )
 
     def list_documents(
-        self, limit: int = 50, *, noted: bool = False, after: str = "", prefix: str = "", filter: Filter | None = None
+        self,
+        limit: int = 50,
+        *,
+        noted: bool = False,
+        after: str | tuple[datetime, str] = "",
+        prefix: str = "",
+        filter: Filter | None = None,
+        state: ListedState = "",
+        order: DocumentOrder = "uri",
+        since: datetime | None = None,
     ) -> list[DocumentInfo]:
-        """The documents that pass a filter, by uri; optionally only those with a note, or whose uri begins with
-        `prefix`. For the next page, pass the last uri of this one as `after`."""
+        """The documents that pass a filter, sorted by uri or, with the order "added", the latest first; optionally only
+        those with a note, whose uri begins with `prefix`, or that were added `since` a time. By default these are the
+        documents in the index; with a `state`, those in this state, and with "any", also those in the queue. For the
+        next page, pass as `after` the last uri of this one, or a pair of its time and uri if the latest come first."""
         return self._wait_for(
-            lambda trueweave: trueweave.list_documents(limit, noted=noted, after=after, prefix=prefix, filter=filter)
+            lambda trueweave: trueweave.list_documents(
+                limit, noted=noted, after=after, prefix=prefix, filter=filter, state=state, order=order, since=since
+            )
         )
+
+    def count_documents(
+        self,
+        *,
+        noted: bool = False,
+        prefix: str = "",
+        filter: Filter | None = None,
+        state: ListedState = "",
+        since: datetime | None = None,
+    ) -> int:
+        """The number of documents that `list_documents` lists with these arguments."""
+        return self._wait_for(
+            lambda trueweave: trueweave.count_documents(
+                noted=noted, prefix=prefix, filter=filter, state=state, since=since
+            )
+        )
+
+    def document_outline(self, uri: str, *, first: int = 0, limit: int = 5000) -> DocumentOutline:
+        """The structure of the document with this uri: its length, and up to `limit` of its pages and sections from
+        number `first` on. Raises UnknownDocument, with similar uris, if there is none."""
+        return self._wait_for(lambda trueweave: trueweave.document_outline(uri, first=first, limit=limit))
+
+    def document_mentions(
+        self, uri: str, *, start: int = 0, end: int | None = None, limit: int = 1000
+    ) -> list[EntitySpan]:
+        """The spans of the document with this uri that mention entities, in order; optionally only those between the
+        characters `start` and `end`. A span that several chunks contain is listed once for each of them. Raises
+        UnknownDocument, with similar uris, if there is none."""
+        return self._wait_for(lambda trueweave: trueweave.document_mentions(uri, start=start, end=end, limit=limit))
+
+    def passages(self, *ids: UUID) -> list[Passage]:
+        """The passages with these ids, such as those that a report cites, in that order. Passages of documents that
+        were removed are left out."""
+        return self._wait_for(lambda trueweave: trueweave.passages(*ids))
 
     # --- questions ---------------------------------------------------------------------------------
 
@@ -470,6 +577,11 @@ class Client(_Waiting):
         return self._wait_for(
             lambda trueweave: trueweave.compare(question, methods, filter=filter, answers=answers, listener=listener)
         )
+
+    def methods(self) -> list[MethodInfo]:
+        """All methods, each with its parameters as a JSON schema. `problem` says why a method cannot be used in this
+        workspace, such as without vectors or reports; it is empty if the method can be used."""
+        return self._wait_for(lambda trueweave: trueweave.methods())
 
     @property
     def method(self) -> str:

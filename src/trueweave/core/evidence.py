@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from itertools import takewhile
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 from uuid import UUID
 
 from trueweave.core.graph import Entity, Relation
@@ -171,6 +171,32 @@ class DocumentDetails:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentOutline:
+    """The structure of a document: its length in characters, the number of its chunks, and `total` pages and sections.
+    `places` are some of them, in order."""
+
+    uri: str
+    title: str
+    length: int
+    chunks: int
+    total: int
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EntitySpan:
+    """A span of a document that mentions an entity. `start` and `end` are positions in the document; `chunk` is the
+    chunk that the span is in, and `name` and `type` are those of the entity."""
+
+    start: int
+    end: int
+    chunk: UUID
+    entity: UUID
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
 class PathStep:
     """One relation on a path, and passages that state it. `forward`: it has the direction of the path."""
 
@@ -208,12 +234,30 @@ class Keywords:
 
 
 @dataclass(frozen=True, slots=True)
+class MethodInfo:
+    """A method in a workspace: what it does, its parameters as a JSON schema, and whether it is the default. If it
+    cannot be used here, such as without vectors, `problem` says why."""
+
+    name: str
+    summary: str
+    parameters: Mapping[str, Any]
+    default: bool
+    problem: str
+
+    @property
+    def usable(self) -> bool:
+        """Whether the method can be used."""
+        return not self.problem
+
+
+@dataclass(frozen=True, slots=True)
 class Connection:
     """An entity that led to a passage, and those of its neighbours in the graph that the passage mentions as well."""
 
     passage: UUID
     entity: str
     neighbours: tuple[str, ...]
+    entity_id: UUID
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,56 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphNode:
+    """An entity in a drawing of the graph, without its description. `count` is the number of its mentions, `degree`
+    that of its relations."""
+
+    id: UUID
+    name: str
+    type: str
+    count: int
+    degree: int
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEdge:
+    """A relation in a drawing of the graph, without its description."""
+
+    id: UUID
+    source: UUID
+    target: UUID
+    type: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class GraphPart:
+    """A part of the graph to draw: some entities, and the heaviest relations between them. `entities` is the number of
+    entities that there are, and `relations` that of the relations between those in `nodes`."""
+
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[GraphEdge, ...]
+    entities: int
+    relations: int
+
+
+@dataclass(frozen=True, slots=True)
+class TypeCount:
+    """A type, and the number of entities or relations that have it. The type is empty for those without one."""
+
+    type: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class GraphTypes:
+    """The types of the entities and of the relations of a graph, the most frequent first."""
+
+    entities: tuple[TypeCount, ...]
+    relations: tuple[TypeCount, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """A person's decision about names and facts. Part of the settings: it survives any rebuild and can be undone.
 

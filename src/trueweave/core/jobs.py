@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Literal
 from uuid import UUID
 
@@ -22,15 +23,24 @@ class BulkReport:
     skipped: tuple[tuple[str, str], ...] = ()
 
 
+JobState = Literal["under way", "done", "failed"]
+WorkState = Literal["waiting", "unsettled", "indexed", "failed"]
+ListedState = Literal["", "any", "waiting", "unsettled", "indexed", "failed"]
+DocumentOrder = Literal["uri", "added"]
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """A document in a list: its uri and title, number of chunks, the time it was added, and notes."""
+    """A document in a list: its uri and title, number of chunks, the time it was added, and notes. `state` is that of
+    its latest version, and `error` that of the last attempt to process it."""
 
     uri: str
     title: str
     chunks: int
     added: datetime
     notes: tuple[str, ...]
+    state: WorkState = "indexed"
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +67,6 @@ class FailedDocument:
     uri: str
     error: str
     failures: int
-
-
-JobState = Literal["under way", "done", "failed"]
-WorkState = Literal["waiting", "unsettled", "indexed", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,3 +181,31 @@ class IngestProgress:
     unsettled: int
     descriptions: int
     failed: int
+
+
+WaitsFor = Literal["", "worker", "budget", "retry"]
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """The activity of a workspace: the number of documents that are queued, that are processed but not indexed yet, and
+    that failed for good; of descriptions to be summarised; and of documents processed in the last minute.
+
+    `seconds_left` is an estimate for the queue, None while nothing is processed. If nothing is processed, `waits_for`
+    says why: no worker is running, the budget is used up, or failed calls are retried later. `price` and `tokens` are
+    what was spent of the budget, whose caps are None if there is no limit. `position` is that of the latest change of
+    the index.
+    """
+
+    waiting: int
+    unsettled: int
+    failed: int
+    descriptions: int
+    per_minute: int
+    seconds_left: float | None
+    waits_for: WaitsFor
+    price: Decimal
+    tokens: int
+    price_cap: Decimal | None
+    token_cap: int | None
+    position: int

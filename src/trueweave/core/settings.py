@@ -454,6 +454,12 @@ class Settings(BaseSettings):
         description="Maximum bytes of text in a workspace. Adding more is refused.",
         examples=[10 * 2**30],
     )
+    public_url: ProcessWide[str | None] = Field(
+        default=None,
+        description="The https address under which browsers reach the server through a proxy, without a path. Browsers "
+        "can log in only there, or with `trueweave ui`.",
+        examples=["https://trueweave.example.com"],
+    )
     oidc_issuer: ProcessWide[str | None] = Field(
         default=None,
         description="The issuer of the identity provider (OpenID Connect) whose tokens the server accepts as "
@@ -485,6 +491,24 @@ class Settings(BaseSettings):
         description="The claim with the scope of a token, trueweave:read, trueweave:write or trueweave:admin: a "
         "list, or words separated by spaces. Dots separate nested claims.",
         examples=["realm_access.roles"],
+    )
+    oidc_client_id: ProcessWide[str | None] = Field(
+        default=None,
+        min_length=1,
+        description="The name of this server as a client of the identity provider. If it is set, browsers can log in "
+        "there. The provider must know the address PUBLIC_URL/v1/session/callback.",
+        examples=["trueweave"],
+    )
+    oidc_client_secret_variable: ProcessWide[str | None] = Field(
+        default=None,
+        pattern=r"^[A-Z][A-Z0-9_]*$",
+        description="The environment variable with the secret of this client, if the provider gave it one.",
+        examples=["OIDC_CLIENT_SECRET"],
+    )
+    oidc_login_scopes: ProcessWide[tuple[str, ...]] = Field(
+        default=("trueweave:read", "trueweave:write", "trueweave:admin"),
+        description="The scopes that the server requests for a browser that logs in, besides openid. The provider "
+        "grants those that the user has.",
     )
     metrics_host: ProcessWide[str] = Field(
         default="127.0.0.1",

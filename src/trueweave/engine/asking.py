@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
@@ -13,16 +13,17 @@ from trueweave.answering.conversation import standalone
 from trueweave.core.answers import Answer, Compared, Comparison
 from trueweave.core.errors import ConfigError, TrueweaveError
 from trueweave.core.events import Retrieved, Rewritten, tell
-from trueweave.core.evidence import Evidence, Filter, Query, Trace
+from trueweave.core.evidence import Evidence, Filter, MethodInfo, Query, Trace
 from trueweave.core.model_calls import Message
 from trueweave.core.protocols import Embedder, Readers, Reranker, StreamingLLM
 from trueweave.core.telemetry.measurements import QuestionAnswered, Searched, measure
 from trueweave.core.telemetry.spans import carried, open_span, span
 from trueweave.models.prompts import BUILT_IN, PromptSet
 from trueweave.models.question import QuestionLLM, UsageMeter
-from trueweave.retrieval.context import Method, QueryContext
+from trueweave.retrieval.context import Method, Need, QueryContext
 from trueweave.retrieval.methods import registry
 from trueweave.retrieval.methods.combine import reranked
+from trueweave.retrieval.methods.needs import lacks, needs_of
 
 _NO_DOCUMENT = "no document matches the filter. `trueweave documents` lists the documents."
 
@@ -45,6 +46,19 @@ class Asking:
     models: Models
     prompts: PromptSet = BUILT_IN
     most_tokens: int = 14_000  # limit for one prompt
+
+    async def methods(self, default: str) -> list[MethodInfo]:
+        """All methods, and whether each can be used in this workspace."""
+        context = QueryContext(self.open_readers(Filter()), self.models.embedder, self.models.searching)
+        lacking = await lacks(context)
+        found = [self._method(name, lacking, default) for name in registry.names()]
+        broken = [MethodInfo(one.name, "", {}, one.name == default, one.problem) for one in registry.broken()]
+        return found + broken
+
+    def _method(self, name: str, lacking: Mapping[Need, str], default: str) -> MethodInfo:
+        needed = needs_of(registry.make(name))
+        problem = " ".join(sentence for need, sentence in lacking.items() if need in needed)
+        return MethodInfo(name, registry.describe(name).summary, registry.schema(name), name == default, problem)
 
     async def retrieve(self, query: Query, method: Method) -> Evidence:
         """What a method finds, with a trace of how."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
+from datetime import datetime
 from pathlib import Path
+from uuid import UUID
 
-from trueweave.core.errors import ConfigError, ModelRefused, SpaceMismatch, UnreadableFile
+from trueweave.core.errors import ConfigError, InvalidArgument, ModelRefused, SpaceMismatch, UnreadableFile
 from trueweave.core.events import Added, CountingListener, Listener, Progress, Refused, Removed, ignore, in_run, unseen
-from trueweave.core.evidence import DocumentDetails, Filter
-from trueweave.core.jobs import DocumentInfo, SyncPlan
+from trueweave.core.evidence import DocumentDetails, DocumentOutline, EntitySpan, Filter, Passage
+from trueweave.core.jobs import DocumentInfo, DocumentOrder, ListedState, SyncPlan
 from trueweave.core.model_calls import ExtractionTrial
 from trueweave.core.money import Estimate
 from trueweave.core.record import Document, NamedFile, Source
@@ -17,7 +19,7 @@ from trueweave.core.streams import Stream
 from trueweave.core.supervising import running
 from trueweave.engine import storing
 from trueweave.engine.core import OpenWorkspace
-from trueweave.engine.lookup import document_details
+from trueweave.engine.lookup import document_details, found_document
 from trueweave.engine.maintenance import AsyncMaintenanceGroup
 from trueweave.ingest.folders import Folder, gone, matching
 from trueweave.ingest.intake import count, incoming, take_back, take_in
@@ -27,7 +29,7 @@ from trueweave.ingest.worker import Worker, run_until
 from trueweave.store.postgres.public_errors import own_errors, translated
 from trueweave.store.postgres.record import erasing, record
 from trueweave.store.postgres.search.document_filter import ALL, scope
-from trueweave.store.postgres.view import read
+from trueweave.store.postgres.view import lookup, read
 from trueweave.text.uris import Naming
 
 _LOOKS, _LOOK_AGAIN = 50, 0.2  # seconds between looks
@@ -240,20 +242,48 @@ class DocumentCalls:
                     yield document
 
     async def list_documents(
-        self, limit: int = 50, *, noted: bool = False, after: str = "", prefix: str = "", filter: Filter | None = None
+        self,
+        limit: int = 50,
+        *,
+        noted: bool = False,
+        after: str | tuple[datetime, str] = "",
+        prefix: str = "",
+        filter: Filter | None = None,
+        state: ListedState = "",
+        order: DocumentOrder = "uri",
+        since: datetime | None = None,
     ) -> list[DocumentInfo]:
-        """The documents that pass a filter, by uri; optionally only those with a note, or whose uri begins with
-        `prefix`. For the next page, pass the last uri of this one as `after`."""
+        """The documents that pass a filter, sorted by uri or, with the order "added", the latest first; optionally only
+        those with a note, whose uri begins with `prefix`, or that were added `since` a time. By default these are the
+        documents in the index; with a `state`, those in this state, and with "any", also those in the queue. For the
+        next page, pass as `after` the last uri of this one, or a pair of its time and uri if the latest come first."""
+        if after and isinstance(after, str) != (order == "uri"):
+            raise InvalidArgument(
+                "the next page by uri begins after a uri, and that of the latest documents after a time and a uri. "
+                "Pass `after` in the form that the order takes."
+            )
+        position = (None, after) if isinstance(after, str) else after
+        selection = await self._selection(filter, state, prefix, since, noted=noted)
+        return await read.documents(self._core.workspace, limit, selection, order, position)
+
+    async def count_documents(
+        self,
+        *,
+        noted: bool = False,
+        prefix: str = "",
+        filter: Filter | None = None,
+        state: ListedState = "",
+        since: datetime | None = None,
+    ) -> int:
+        """The number of documents that `list_documents` lists with these arguments."""
+        selection = await self._selection(filter, state, prefix, since, noted=noted)
+        return await read.count_documents(self._core.workspace, selection)
+
+    async def _selection(
+        self, filter: Filter | None, state: ListedState, prefix: str, since: datetime | None, *, noted: bool
+    ) -> read.DocumentSelection:
         passing = await scope(self._core.workspace.read, filter) if filter else ALL
-        return await read.documents(
-            self._core.workspace,
-            limit,
-            noted=noted,
-            after=after,
-            prefix=prefix,
-            shape=passing.shape,
-            params=passing.params,
-        )
+        return read.DocumentSelection(passing.shape, passing.params, state, prefix, since, noted)
 
     async def document(
         self, uri: str, *, first: int = 0, chunks: int = 50, entities: int = 20, start: int = 0
@@ -262,3 +292,24 @@ class DocumentCalls:
         their positions, and the entities it mentions most. With `start`, chunks are counted from the one that contains
         this character of the document. Raises UnknownDocument, with similar uris, if there is none."""
         return await document_details(self._core, uri, first, chunks, entities, start)
+
+    async def document_outline(self, uri: str, *, first: int = 0, limit: int = 5000) -> DocumentOutline:
+        """The structure of the document with this uri: its length, and up to `limit` of its pages and sections from
+        number `first` on. Raises UnknownDocument, with similar uris, if there is none."""
+        async with self._core.workspace.transaction() as tx:
+            return await lookup.outline(tx, await found_document(tx, uri), first, limit)
+
+    async def document_mentions(
+        self, uri: str, *, start: int = 0, end: int | None = None, limit: int = 1000
+    ) -> list[EntitySpan]:
+        """The spans of the document with this uri that mention entities, in order; optionally only those between the
+        characters `start` and `end`. A span that several chunks contain is listed once for each of them. Raises
+        UnknownDocument, with similar uris, if there is none."""
+        async with self._core.workspace.transaction() as tx:
+            return await lookup.mentions(tx, await found_document(tx, uri), start, end, limit)
+
+    async def passages(self, *ids: UUID) -> list[Passage]:
+        """The passages with these ids, such as those that a report cites, in that order. Passages of documents that
+        were removed are left out."""
+        async with self._core.workspace.transaction() as tx:
+            return await lookup.passages(tx, ids)

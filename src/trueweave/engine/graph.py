@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from trueweave.core.errors import InvalidArgument
+from trueweave.core.errors import InvalidArgument, UnknownEntity
 from trueweave.core.evidence import EntityDetails, EntityPath, Filter, Hits
-from trueweave.core.graph import Entity, Hit, Relation, VectorKind
+from trueweave.core.graph import Entity, GraphPart, GraphTypes, Hit, Relation, VectorKind
 from trueweave.core.projections import Change
 from trueweave.core.protocols import Vectors
 from trueweave.core.record import NameKey
@@ -20,6 +21,7 @@ from trueweave.store.postgres.projection.projecting import ProjectionSource
 from trueweave.store.postgres.public_errors import own_errors
 from trueweave.store.postgres.queue import outbox
 from trueweave.store.postgres.vectors import vectors
+from trueweave.store.postgres.view import lookup as stored
 from trueweave.store.postgres.view import read
 
 
@@ -83,6 +85,39 @@ class AsyncGraphGroup:
         of at most `longest` relations.
         """
         return await lookup.entity_path(self._core, await lookup.entity_ids(self._core, start, end), longest, passages)
+
+    async def subgraph(
+        self, entities: Sequence[UUID] = (), *, chunks: Sequence[UUID] = (), limit: int = 100
+    ) -> GraphPart:
+        """A part of the graph to draw: these entities and those that these chunks mention, given by their ids, and the
+        heaviest relations between them. It has up to `limit` entities: the given ones first, then those with the most
+        relations. Ids that do not exist are left out."""
+        async with self._core.workspace.transaction() as tx:
+            return await stored.part(tx, entities, chunks, limit)
+
+    async def around(
+        self,
+        entity: UUID | str | NameKey,
+        *,
+        exclude: Sequence[UUID] = (),
+        types: Sequence[str] = (),
+        min_weight: float = 0.0,
+        limit: int = 20,
+    ) -> GraphPart:
+        """A part of the graph to draw: an entity, given by id or name, its neighbours with the heaviest relations, and
+        the relations between them; optionally only neighbours of some `types`, with a relation of at least
+        `min_weight`. Neighbours to `exclude`, such as those already drawn, are given by their ids."""
+        [id_] = await lookup.entity_ids(self._core, entity)
+        async with self._core.workspace.transaction() as tx:
+            found = await stored.around(tx, id_, exclude, types, min_weight, limit)
+        if not found.nodes:
+            raise UnknownEntity(f"there is no entity with the id {id_}. `trueweave entities` shows which there are.")
+        return found
+
+    async def types(self, limit: int = 100) -> GraphTypes:
+        """The types of the entities and of the relations, each with their number, the most frequent first."""
+        async with self._core.workspace.transaction() as tx:
+            return await stored.types(tx, limit)
 
     async def picture(
         self,

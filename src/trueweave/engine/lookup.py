@@ -22,8 +22,9 @@ from trueweave.core.graph import Entity, Relation, VectorKind
 from trueweave.core.protocols import Readers
 from trueweave.core.record import NameKey
 from trueweave.engine.core import OpenWorkspace
+from trueweave.store.postgres.db import Transaction
 from trueweave.store.postgres.view import lookup, read
-from trueweave.store.postgres.view.lookup import WordHit
+from trueweave.store.postgres.view.lookup import FoundDocument, WordHit
 from trueweave.text.names import storable, tidy
 
 _DEEPER = 10  # factor for searching deeper by meaning when only one type counts
@@ -192,18 +193,24 @@ async def entity_path(core: OpenWorkspace, ends: Sequence[UUID], longest: int, p
 # --- documents ----------------------------------------------------------------------------------------
 
 
+async def found_document(tx: Transaction, uri: str) -> FoundDocument:
+    """The document with this uri. Raises UnknownDocument, with similar uris, if there is none."""
+    found = await lookup.document(tx, uri)
+    if found is None:
+        near = tuple(await lookup.near_uris(tx, uri))
+        told = f"Near it: {', '.join(near)}." if near else ""
+        raise UnknownDocument(
+            " ".join(f"there is no document {uri!r}. {told} `trueweave documents` lists them.".split()), near
+        )
+    return found
+
+
 async def document_details(
     core: OpenWorkspace, uri: str, first: int, chunks: int, entities: int, start: int
 ) -> DocumentDetails:
     """A document with some of its chunks, and the entities it mentions."""
     async with core.workspace.transaction() as tx:
-        found = await lookup.document(tx, uri)
-        if found is None:
-            near = tuple(await lookup.near_uris(tx, uri))
-            told = f"Near it: {', '.join(near)}." if near else ""
-            raise UnknownDocument(
-                " ".join(f"there is no document {uri!r}. {told} `trueweave documents` lists them.".split()), near
-            )
+        found = await found_document(tx, uri)
         passages = await lookup.chunks(tx, found, first, chunks, start)
         mentioned = await lookup.mentioned(tx, found, entities)
     known = await core.open_readers(Filter()).record.entities(list(mentioned))

@@ -13,6 +13,7 @@ from trueweave.core.errors import ConfigError
 from trueweave.core.events import Listener, Progress, ignore, in_run, unseen
 from trueweave.core.graph import Verdict
 from trueweave.core.jobs import (
+    Activity,
     BulkReport,
     Duplicate,
     FailedDocument,
@@ -160,6 +161,12 @@ class AsyncMaintenanceGroup:
 
         return await self._core.workspace.retry_while_down(look)
 
+    async def activity(self) -> Activity:
+        """The activity of this workspace: documents that wait, how fast they are processed and what they wait for, the
+        spending, and the position of the latest change."""
+        async with self._core.workspace.transaction() as tx:
+            return await ingest_progress.activity(tx)
+
     async def duplicates(self, since: datetime) -> list[Duplicate]:
         """The documents added since a time whose text is identical to that of an earlier document."""
         async with self._core.workspace.transaction() as tx:
@@ -187,7 +194,7 @@ class AsyncMaintenanceGroup:
         return outdated(made, now)
 
     async def failed_documents(self, limit: int = 20) -> list[FailedDocument]:
-        """Documents that failed for good, with their errors. Add a document again to retry it."""
+        """Documents that failed for good, with their errors. `request_retry` and `retry` try them again."""
         async with self._core.workspace.transaction() as tx:
             return await sources.failed_documents(tx, limit)
 
@@ -198,10 +205,18 @@ class AsyncMaintenanceGroup:
 
     async def retry(self, listener: Listener = ignore) -> int:
         """Try failed documents again, and work that failed because of a bug. Returns how many there were."""
-        async with self._core.workspace.transaction() as tx:
-            failed = await failed_work.forget(tx) + await sources.retry(tx)
-            await ask_for(tx, "settle")
+        failed = await self.request_retry()
         await self._core.work_off(listener)
+        return failed
+
+    async def request_retry(self, uris: Sequence[str] = ()) -> int:
+        """Have workers try failed documents again: those with these uris, or all, and then also work that failed
+        because of a bug. Returns how many there were."""
+        async with self._core.workspace.transaction() as tx:
+            failed = await sources.retry(tx, uris)
+            if not uris:
+                failed += await failed_work.forget(tx)
+                await ask_for(tx, "settle")
         return failed
 
     async def bulk_load(

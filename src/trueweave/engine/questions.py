@@ -12,7 +12,7 @@ from trueweave.answering.options import AskOptions, RetrieveOptions
 from trueweave.core.answers import Answer, AnswerOptions, Compared, Comparison
 from trueweave.core.errors import ConfigError, ModelFilesMissing, WorkspaceReplaced
 from trueweave.core.events import Listener, ignore, in_run
-from trueweave.core.evidence import Evidence, Filter, Passage, Query
+from trueweave.core.evidence import Evidence, Filter, MethodInfo, Passage, Query
 from trueweave.core.model_calls import Message
 from trueweave.core.parameters import takes
 from trueweave.core.protocols import Embedder, Verifier
@@ -121,6 +121,11 @@ class QuestionCalls:
             () if methods else tuple(Compared(one.name, Evidence(), problem=one.problem) for one in registry.broken())
         )
         return Comparison(compared.question, compared.rows + broken)
+
+    async def methods(self) -> list[MethodInfo]:
+        """All methods, each with its parameters as a JSON schema. `problem` says why a method cannot be used in this
+        workspace, such as without vectors or reports; it is empty if the method can be used."""
+        return await (await self._asking()).methods(self.method)
 
     @property
     def method(self) -> str:

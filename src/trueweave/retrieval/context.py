@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 from uuid import UUID
 
 from trueweave.core.depths import depths
@@ -31,6 +31,7 @@ from trueweave.core.telemetry.trace import StepLog
 from trueweave.models.prompts import BUILT_IN, PromptSet
 
 T = TypeVar("T")
+Need = Literal["vectors", "reports", "model"]
 
 
 class RelationFound(NamedTuple):
@@ -267,7 +268,8 @@ class Method(Protocol):
 
     A method is a class that can be made without arguments. It is found by entry point, in the group
     `trueweave.methods`, under the name by which users choose it. The first line of its docstring is its summary in
-    `trueweave methods`.
+    `trueweave methods`. A class attribute `needs`, a set of `Need`, lists what it cannot do without, so that a
+    workspace can report in advance that the method cannot be used.
     """
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:

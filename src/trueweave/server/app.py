@@ -13,9 +13,12 @@ from starlette.types import ASGIApp
 
 from trueweave.core.settings import Settings
 from trueweave.server import problems
+from trueweave.server.local_login import LocalLogin
 from trueweave.server.mcp import AgentEndpoint
 from trueweave.server.metrics import Metrics
 from trueweave.server.middleware import AccessMiddleware, Limits
+from trueweave.server.origins import SessionOrigins
+from trueweave.server.provider_login import check_login
 from trueweave.server.routes import (
     communities,
     documents,
@@ -23,12 +26,15 @@ from trueweave.server.routes import (
     health,
     jobs,
     keys,
+    me,
     metrics,
     ollama,
     openai,
     questions,
     rules,
+    session,
     spend,
+    ui,
     web,
     workspaces,
 )
@@ -85,21 +91,28 @@ class ServerApp(FastAPI):
 
 
 def create_app(
-    settings: Settings | None = None, *, authenticated: bool = True, works: bool = False, limits: Limits | None = None
+    settings: Settings | None = None,
+    *,
+    authenticated: bool = True,
+    works: bool = False,
+    limits: Limits | None = None,
+    local: LocalLogin | None = None,
 ) -> ServerApp:
     """The server for the database of these settings.
 
     Without `authenticated`, requests from this machine need no key and may do everything, until a key is created. With
-    `works` it also runs a worker.
+    `works` it also runs a worker. With `local`, browsers on this machine can log in with a one-time code.
     """
     settings = settings or Settings.load()
     check_provider(settings)
+    check_login(settings)
+    origins = SessionOrigins.of(settings.public_url, local.host if local else None)
     agents = AgentEndpoint.find()
 
     @asynccontextmanager
     async def lifespan(app: ServerApp) -> AsyncIterator[None]:
         async with (
-            opened_services(settings, app.metrics, app.shutdown, works=works) as services,
+            opened_services(settings, app.metrics, app.shutdown, origins, local, works=works) as services,
             AsyncExitStack() as stack,
         ):
             app.state.services = services
@@ -139,9 +152,12 @@ def create_app(
         spend.router,
         workspace_settings.router,
         keys.router,
+        me.router,
+        session.router,
         openai.router,
         ollama.router,
         web.router,
+        ui.router,
     ):
         app.include_router(router)
     return app

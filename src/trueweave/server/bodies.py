@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, JsonValue, StrictBool, StrictInt
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, JsonValue, StrictBool, StrictInt, model_validator
 
 from trueweave.answering.options import AskOptions, RetrieveOptions
 from trueweave.core.answers import Answer, AnswerOptions, Citation, Sentence
@@ -294,6 +294,18 @@ class UrisBody(_Request):
     uris: Annotated[list[Uri], Field(min_length=1, max_length=1000)]
 
 
+class RetryBody(_Request):
+    """Documents that failed, by their uris; all that failed, if none are given."""
+
+    uris: Annotated[list[Uri], Field(max_length=1000)] = []
+
+
+class RetriedBody(BaseModel):
+    """How many failed documents, and other failed work, were queued again."""
+
+    retried: int
+
+
 class RemovedBody(BaseModel):
     """How many documents were removed."""
 
@@ -408,6 +420,14 @@ class PictureBody(BaseModel):
     marked: list[UUID]
 
 
+class SubgraphRequest(_Request):
+    """The part of the graph to draw: entities, and chunks whose entities are drawn as well."""
+
+    entities: Annotated[list[UUID], Field(max_length=500)] = []
+    chunks: Annotated[list[UUID], Field(max_length=200)] = []
+    limit: Annotated[int, Field(ge=1, le=500)] = 100
+
+
 class NeighboursBody(BaseModel):
     """Neighbours of entities, the nearest first."""
 
@@ -502,6 +522,57 @@ class DroppedBody(BaseModel):
 
     dropped: str
     documents: int
+
+
+class LoginWaysBody(BaseModel):
+    """The ways in which a browser can log in at the address that it used."""
+
+    key: bool = Field(description="With a key. False where browsers get no cookie: over http.")
+    code: bool = Field(description="With the one-time code of `trueweave ui`.")
+    provider: bool = Field(description="At the identity provider: /v1/session/login?next=/ui/… leads there.")
+
+
+class SessionRequest(_Request):
+    """What a browser logs in with: a key, or the one-time code of `trueweave ui`."""
+
+    key: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    code: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if (self.key is None) == (self.code is None):
+            raise ValueError("send either a key or a code")
+        return self
+
+
+class SessionBody(BaseModel):
+    """A session of a browser: its caller, and its end. It ends earlier after 12 hours without use."""
+
+    caller: str = Field(description="The prefix of the key; `local`; or issuer and subject.")
+    name: str
+    scope: Literal["read", "write", "admin"]
+    ends: datetime
+
+
+class EndedSessionBody(BaseModel):
+    """The caller whose session has ended."""
+
+    ended: str
+
+
+class MeBody(BaseModel):
+    """The caller of a request, and how it was identified. `all_workspaces` says whether it may use all workspaces, and
+    not only some. Limits are those of a day (UTC), null if there is none; usage is counted only if there is a limit."""
+
+    caller: str
+    name: str
+    scope: Literal["read", "write", "admin"]
+    identified_by: Literal["key", "token", "session", "nothing"]
+    all_workspaces: bool
+    max_tokens_per_day: int | None
+    max_spend_per_day: Decimal | None
+    tokens_today: int
+    spend_today: Decimal
 
 
 class KeyRequest(_Request):

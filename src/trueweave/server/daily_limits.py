@@ -32,10 +32,14 @@ class DailyLimits:
         self._for_all = KeyLimits(settings.key_tokens_per_day, settings.key_spend_per_day)
         self._currency = settings.currency
 
+    def of(self, own: KeyLimits) -> KeyLimits:
+        """The limits that apply to a caller with these limits of its own."""
+        return own.lowered_to(self._for_all)
+
     def request(self, counted: Mapping[str, KeyLimits]) -> AbstractAsyncContextManager[None]:
         """Count the model usage of one request for its caller and for the creators of its key, each with its own
         limits. Nothing is counted if there is no limit."""
-        limits = {caller: own.lowered_to(self._for_all) for caller, own in counted.items()}
+        limits = {caller: self.of(own) for caller, own in counted.items()}
         if all(one == NO_LIMITS for one in limits.values()):
             return nullcontext()
         return _counted(_RequestMeter(self._database, limits, self._currency))

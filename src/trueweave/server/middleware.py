@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trueweave.core.errors import TrueweaveError
@@ -27,7 +28,7 @@ from trueweave.server.logs import begin_request
 from trueweave.server.metrics import Metrics
 from trueweave.server.no_auth import NoAuth, check_local
 from trueweave.server.problems import Refusal, response_of
-from trueweave.server.routes import web
+from trueweave.server.routes import session, ui, web
 from trueweave.server.services import Services
 from trueweave.server.streaming import while_connected
 from trueweave.server.throttle import Throttle
@@ -37,7 +38,8 @@ from trueweave.store.postgres.access.audit import AuditEntry
 
 UPLOADS = re.compile(r"/(documents|estimate)/(files|annotated)/?$")
 TEXTS = re.compile(r"/(documents|estimate)/?$")
-OPEN = frozenset({"/healthz", "/readyz", "/v1/openapi.json", *web.OPEN})
+LOGIN = "/v1/session"
+OPEN = frozenset({"/healthz", "/readyz", "/v1/openapi.json", "/ui", *session.OPEN, *web.OPEN})
 
 _log = logging.getLogger("trueweave.server.requests")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -49,9 +51,11 @@ _HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "private, no-c
 
 @dataclass(frozen=True)
 class Limits:
-    """Maximum bytes in a body (`body` for JSON, `texts` for JSON with texts of documents, `upload` for files), maximum
-    values in JSON (members of objects and lists), and maximum requests of a key at once and per minute."""
+    """Maximum bytes in a body (`login` for logging in, `body` for JSON, `texts` for JSON with texts of documents,
+    `upload` for files), maximum values in JSON (members of objects and lists), and maximum requests of a key at once
+    and per minute."""
 
+    login: int = 4 * 2**10
     body: int = 4 * 2**20
     texts: int = 16 * 2**20
     values: int = 200_000
@@ -140,12 +144,14 @@ class AccessMiddleware:
         return self._services().daily.request(caller.counted) if caller and caller.id else nullcontext()
 
     async def _caller(self, scope: Scope, headers: Headers) -> Caller | None:
-        if scope["path"] in OPEN:
+        if _is_open(scope):
             return None
         services = self._services()
         if self._no_auth and await self._no_auth.is_in_force(services.database):
             check_local(scope, headers)
             return EVERYBODY
+        if "authorization" not in headers and (known := await self._session(services, scope, headers)):
+            return known
         kind, _, shown = headers.get("authorization", "").partition(" ")
         shown = shown.strip() if kind.lower() == "bearer" else ""
         if services.tokens and shown and not shown.startswith(KEY_START):
@@ -168,7 +174,25 @@ class AccessMiddleware:
             {"WWW-Authenticate": "Bearer"},
         )
 
+    async def _session(self, services: Services, scope: Scope, headers: Headers) -> Caller | None:
+        """The caller of the session in the cookie; None if there is none. Raises Refusal if it has ended, or if a page
+        of another origin sent the request."""
+        cookie = services.origins.cookie(scope, headers)
+        secret = cookie_parser("; ".join(headers.getlist("cookie"))).get(cookie) if cookie else None
+        if not secret:
+            return None
+        session = await services.sessions.find(secret)
+        if session is None:
+            raise Refusal(
+                401, "session_ended", "The session has ended.", "Log in again.", {"WWW-Authenticate": "Bearer"}
+            )
+        services.origins.check(scope, headers)
+        scope["state"]["session"] = secret, session
+        return Caller(*session.caller)
+
     def _most(self, scope: Scope) -> int:
+        if scope["path"] == LOGIN:
+            return self._limits.login
         if UPLOADS.search(scope["path"]):
             return self._limits.upload
         return self._limits.texts if TEXTS.search(scope["path"]) else self._limits.body
@@ -220,6 +244,12 @@ class AccessMiddleware:
                 self._services().audit.add_unauthorized(entry, (scope.get("client") or ("",))[0])
             else:
                 self._services().audit.add(entry)
+
+
+def _is_open(scope: Scope) -> bool:
+    """Whether a request needs no key."""
+    path = scope["path"]
+    return path in OPEN or path.startswith(ui.PATH) or (path == LOGIN and scope["method"] == "POST")
 
 
 def _has_body(headers: Headers) -> bool:

@@ -29,6 +29,12 @@ class ListPage(BaseModel, Generic[T]):
     next: str | None = Field(default=None, description="The cursor of the next page; null on the last one.")
 
 
+class ListPageWithTotal(ListPage[T], Generic[T]):
+    """A page of a list, and the number of items of the whole list, if that was asked for."""
+
+    total: int | None = None
+
+
 class Pager(Generic[P]):
     """Makes and reads the cursors of one list. `what` identifies the list: its name, workspace and filters. A position
     is of type `kind`.

@@ -5,14 +5,19 @@ from __future__ import annotations
 import asyncio
 import gc
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from importlib.util import find_spec
 from socket import socket
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from trueweave.core.errors import ConfigError
 from trueweave.core.settings import Settings
+
+if TYPE_CHECKING:
+    from trueweave.server.local_login import LocalLogin
 
 _THREADS = 64
 _SWITCH_SECONDS = 0.001
@@ -51,8 +56,16 @@ def check_no_auth(settings: Settings, host: str, *, has_keys: bool) -> None:
         )
 
 
-def run(settings: Settings, sockets: list[socket], *, authenticated: bool, works: bool) -> None:
-    """Serve on these bound sockets until a signal arrives.
+def run(
+    settings: Settings,
+    sockets: list[socket],
+    *,
+    authenticated: bool,
+    works: bool,
+    local: LocalLogin | None = None,
+    started: Callable[[], None] | None = None,
+) -> None:
+    """Serve on these bound sockets until a signal arrives. `started` is called in a thread once it answers requests.
 
     For `drain_seconds` after that, it reports that it is not ready but still answers. Then it accepts no more
     connections, and ends within `shutdown_seconds`: see `Shutdown`. A second signal skips the wait.
@@ -60,7 +73,7 @@ def run(settings: Settings, sockets: list[socket], *, authenticated: bool, works
     It runs on httptools, and on uvloop if that is installed; the extra `server` includes both.
     """
     with asyncio.Runner(loop_factory=_new_loop) as runner:
-        runner.run(_serve(settings, sockets, authenticated=authenticated, works=works))
+        runner.run(_serve(settings, sockets, authenticated=authenticated, works=works, local=local, started=started))
 
 
 def _new_loop() -> asyncio.AbstractEventLoop:
@@ -71,7 +84,15 @@ def _new_loop() -> asyncio.AbstractEventLoop:
     return asyncio.new_event_loop()
 
 
-async def _serve(settings: Settings, sockets: list[socket], *, authenticated: bool, works: bool) -> None:
+async def _serve(
+    settings: Settings,
+    sockets: list[socket],
+    *,
+    authenticated: bool,
+    works: bool,
+    local: LocalLogin | None,
+    started: Callable[[], None] | None,
+) -> None:
     import uvicorn
 
     from trueweave.server.app import create_app
@@ -80,7 +101,7 @@ async def _serve(settings: Settings, sockets: list[socket], *, authenticated: bo
     from trueweave.server.metrics_port import metrics_at
 
     log_to_stderr(settings.log_format)
-    app = create_app(settings, authenticated=authenticated, works=works)
+    app = create_app(settings, authenticated=authenticated, works=works, local=local)
     config = uvicorn.Config(
         app,
         log_config=None,
@@ -93,6 +114,11 @@ async def _serve(settings: Settings, sockets: list[socket], *, authenticated: bo
     )
 
     class _Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket] | None = None) -> None:
+            await super().startup(sockets)
+            if started and self.started:
+                loop.run_in_executor(None, started)
+
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
             def leave() -> None:
                 app.shutdown.enforce()

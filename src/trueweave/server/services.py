@@ -7,11 +7,12 @@ import hashlib
 import logging
 import time
 from collections import Counter, OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
+from typing import Generic, NamedTuple, TypeVar
 
 from trueweave.core.errors import DatabaseUnavailable, TrueweaveError
 from trueweave.core.settings import Settings
@@ -20,24 +21,32 @@ from trueweave.core.telemetry.measurements import measured_by
 from trueweave.engine.database import opened_database
 from trueweave.engine.factory import ModelFactory
 from trueweave.engine.worker import work_for_all
+from trueweave.server.activity import ActivityFeed
 from trueweave.server.daily_limits import DailyLimits
+from trueweave.server.local_login import LocalLogin
+from trueweave.server.login_attempts import LoginAttempts
 from trueweave.server.metrics import Metrics
+from trueweave.server.origins import SessionOrigins
+from trueweave.server.provider_login import ProviderLogin
 from trueweave.server.readers import UploadReaders
 from trueweave.server.shutdown import Shutdown
 from trueweave.server.throttle import Questions
 from trueweave.server.tokens import Tokens
 from trueweave.server.workspaces import OpenWorkspaces
-from trueweave.store.postgres.access import api_keys, audit
+from trueweave.store.postgres.access import api_keys, audit, sessions
 from trueweave.store.postgres.access.api_keys import ValidKey
 from trueweave.store.postgres.access.audit import AuditEntry
+from trueweave.store.postgres.access.sessions import ValidSession
 from trueweave.store.postgres.batcher import Batcher
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.money import caller_usage
 from trueweave.store.postgres.public_errors import translated
 
+V = TypeVar("V", bound=NamedTuple)
+
 _log = logging.getLogger(__name__)
-_KEY_FRESH = 5.0  # seconds for which a valid key is cached
-_UNKNOWN_FRESH = 60.0  # seconds for which an unknown key is cached
+_KEY_FRESH = 5.0  # seconds for which a valid key or session is cached
+_UNKNOWN_FRESH = 60.0  # seconds for which an unknown one is cached
 _KEYS = 10_000
 _ENTRIES = 10_000
 _AT_ONCE = 500
@@ -45,32 +54,34 @@ _OF_ADDRESS, _OF_ALL = 20, 600  # requests without a valid key in the audit log 
 _PRUNE_EVERY = 3600.0
 
 
-class KnownKeys:
-    """Caches recently used keys, so that not every request queries the database.
+class _Known(Generic[V]):
+    """Caches recently used secrets of keys or sessions, so that not every request queries the database.
 
-    Unknown keys are cached, too. That cannot block a new key: its secret is random, so nobody can have sent it before
-    it was created. Keys that are not cached are looked up in batches, one transaction at a time, however many arrive.
+    Unknown secrets are cached, too. That cannot block a new one: it is random, so nobody can have sent it before it was
+    created. Secrets that are not cached are looked up in batches, one transaction at a time, however many arrive.
     """
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._known: OrderedDict[bytes, tuple[ValidKey, float]] = OrderedDict()  # by hash, so that no secret is stored
+    def __init__(
+        self, has_form: Callable[[str], bool], find: Callable[[Sequence[str]], Awaitable[Sequence[V | None]]]
+    ) -> None:
+        self._has_form = has_form
+        self._known: OrderedDict[bytes, tuple[V, float]] = OrderedDict()  # by hash, so that no secret is stored
         self._unknown: OrderedDict[bytes, float] = OrderedDict()
-        self._look_up = Batcher[str, ValidKey | None](lambda tokens: api_keys.find(database, tokens), pause=0)
+        self._look_up = Batcher[str, V | None](find, pause=0)
 
-    async def find(self, token: str) -> ValidKey | None:
-        """The key that this token belongs to; None if it is not valid. A key revoked seconds ago may still be
+    async def find(self, secret: str) -> V | None:
+        """What this secret belongs to; None if it is not valid. A key or session that ended seconds ago may still be
         accepted."""
-        if not api_keys.is_key(token):
+        if not self._has_form(secret):
             return None
-        hashed, now = hashlib.sha256(token.encode()).digest(), time.monotonic()
+        hashed, now = hashlib.sha256(secret.encode()).digest(), time.monotonic()
         found, since = self._known.get(hashed, (None, 0.0))
         if found and now - since < _KEY_FRESH:
             return found
         if now - self._unknown.get(hashed, -_UNKNOWN_FRESH) < _UNKNOWN_FRESH:
             return None
         with translated():
-            valid = await self._look_up(token)
+            valid = await self._look_up(secret)
         self._known.pop(hashed, None)
         if valid:
             self._known[hashed] = valid, time.monotonic()
@@ -81,10 +92,35 @@ class KnownKeys:
                 remembered.popitem(last=False)
         return valid
 
+    def _forget(self, is_gone: Callable[[V], bool]) -> None:
+        for hashed in [hashed for hashed, (one, _) in self._known.items() if is_gone(one)]:
+            del self._known[hashed]
+
+
+class KnownKeys(_Known[ValidKey]):
+    """Caches recently used keys."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(api_keys.is_key, lambda tokens: api_keys.find(database, tokens))
+
     def forget(self, prefix: str) -> None:
         """Remove this key from the cache."""
-        for hashed in [hashed for hashed, (key, _) in self._known.items() if key.prefix == prefix]:
-            del self._known[hashed]
+        self._forget(lambda key: key.prefix == prefix)
+
+
+class KnownSessions(_Known[ValidSession]):
+    """Caches recently used sessions."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(sessions.is_session, lambda secrets: sessions.find(database, secrets))
+
+    def forget(self, secret: str) -> None:
+        """Remove this session from the cache."""
+        self._known.pop(sessions.hash_of(secret), None)
+
+    def forget_key(self, prefix: str) -> None:
+        """Remove the sessions of this key from the cache."""
+        self._forget(lambda session: session.key == prefix)
 
 
 class Readiness:
@@ -193,12 +229,18 @@ class AuditLog:
 
 @dataclass(frozen=True)
 class Services:
-    """The services of one server. `tokens` is None if no identity provider is configured."""
+    """The services of one server. `tokens` is None if no identity provider is configured, and `login` if browsers
+    cannot log in there."""
 
     settings: Settings
     database: Database
     workspaces: OpenWorkspaces
     keys: KnownKeys
+    sessions: KnownSessions
+    origins: SessionOrigins
+    attempts: LoginAttempts
+    local: LocalLogin | None
+    login: ProviderLogin | None
     tokens: Tokens | None
     audit: AuditLog
     asking: Questions
@@ -207,20 +249,33 @@ class Services:
     readers: UploadReaders
     stopping: asyncio.Event
     metrics: Metrics
+    activity: ActivityFeed
 
 
 @asynccontextmanager
 async def opened_services(
-    settings: Settings, metrics: Metrics, shutdown: Shutdown, *, works: bool
+    settings: Settings,
+    metrics: Metrics,
+    shutdown: Shutdown,
+    origins: SessionOrigins,
+    local: LocalLogin | None = None,
+    *,
+    works: bool,
 ) -> AsyncIterator[Services]:
     """Open the services of a server for as long as it runs. With `works`, it also runs a worker."""
     async with opened_database(settings) as database, ModelFactory(database, settings.lease) as models:
+        tokens = Tokens(database, settings) if settings.oidc_issuer else None
         services = Services(
             settings,
             database,
             OpenWorkspaces(database, settings, models),
             KnownKeys(database),
-            Tokens(database, settings) if settings.oidc_issuer else None,
+            KnownSessions(database),
+            origins,
+            LoginAttempts(),
+            local,
+            ProviderLogin(settings, tokens) if tokens and settings.oidc_client_id else None,
+            tokens,
             AuditLog(database, timedelta(days=settings.log_days)),
             Questions(settings.key_questions_at_once),
             DailyLimits(database, settings),
@@ -228,6 +283,7 @@ async def opened_services(
             UploadReaders(settings),
             shutdown.stopping,
             metrics,
+            ActivityFeed(shutdown.stopping),
         )
         if database.standbys:
             database.standbys.start()

@@ -9,7 +9,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple, cast
 from urllib.parse import urlsplit
 
@@ -40,7 +40,7 @@ class ProviderUnavailable(Exception):
         self.retry_after = max(1, round(seconds))
 
 
-class _Unusable(Exception):
+class Unusable(Exception):
     """The provider's response cannot be used."""
 
 
@@ -104,7 +104,7 @@ class SigningKeys:
         try:
             async with asyncio.timeout(_PATIENCE), httpx2.AsyncClient(timeout=_PATIENCE) as client:
                 self._keys = self._usable(await self._documents(client))
-        except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, _Unusable) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, Unusable) as error:
             self._has_failed = True
             reason = str(error) or type(error).__name__
             _log.warning(
@@ -116,15 +116,15 @@ class SigningKeys:
 
     async def _documents(self, client: httpx2.AsyncClient) -> list[Any]:
         """The keys as the provider publishes them."""
-        described = await _json(client, f"{self._issuer.rstrip('/')}/.well-known/openid-configuration")
+        described = await fetch_json(client, f"{self._issuer.rstrip('/')}/.well-known/openid-configuration")
         if described.get("issuer") != self._issuer:
-            raise _Unusable(f"its discovery document belongs to {str(described.get('issuer'))[:200]!r}")
+            raise Unusable(f"its discovery document belongs to {str(described.get('issuer'))[:200]!r}")
         place = described.get("jwks_uri")
         if not isinstance(place, str) or not is_safe(place):
-            raise _Unusable("its discovery document has no https jwks_uri")
-        keys = (await _json(client, place)).get("keys")
+            raise Unusable("its discovery document has no https jwks_uri")
+        keys = (await fetch_json(client, place)).get("keys")
         if not isinstance(keys, list):
-            raise _Unusable("its key set has no list of keys")
+            raise Unusable("its key set has no list of keys")
         return keys[:_MOST_KEYS]
 
     def _usable(self, published: list[Any]) -> tuple[_SigningKey, ...]:
@@ -142,7 +142,7 @@ class SigningKeys:
                     id_ = one.get("kid")
                     found.append(_SigningKey(id_ if isinstance(id_, str) else None, algorithm, key))
         if not found:
-            raise _Unusable("its key set has no key for the algorithms of oidc_algorithms")
+            raise Unusable("its key set has no key for the algorithms of oidc_algorithms")
         return tuple(found)
 
 
@@ -169,21 +169,23 @@ def _algorithms_of(key: dict[str, Any]) -> frozenset[str]:
     return fitting if named is None else fitting & {str(named)}
 
 
-async def _json(client: httpx2.AsyncClient, url: str) -> dict[str, Any]:
-    """Fetch a JSON object of bounded size. Redirects are not followed."""
+async def fetch_json(client: httpx2.AsyncClient, url: str, form: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Fetch a JSON object of bounded size, with GET, or by sending a form. Redirects are not followed. Raises Unusable
+    for any other answer."""
     headers = {"accept": "application/json", "accept-encoding": "identity"}
-    async with client.stream("GET", url, headers=headers, follow_redirects=False) as response:
+    method = "GET" if form is None else "POST"
+    async with client.stream(method, url, data=form, headers=headers, follow_redirects=False) as response:
         if response.status_code != 200 or "content-encoding" in response.headers:
-            raise _Unusable(f"{url} answers with status {response.status_code}, and not with plain JSON")
+            raise Unusable(f"{url} answers with status {response.status_code}, and not with plain JSON")
         body = bytearray()
         async for piece in response.aiter_raw():
             body += piece
             if len(body) > _MOST_BYTES:
-                raise _Unusable(f"{url} answers with more than {_MOST_BYTES:,} bytes")
+                raise Unusable(f"{url} answers with more than {_MOST_BYTES:,} bytes")
     try:
         found = json.loads(bytes(body))
     except (ValueError, RecursionError) as error:
-        raise _Unusable(f"{url} does not answer with JSON") from error
+        raise Unusable(f"{url} does not answer with JSON") from error
     if not isinstance(found, dict):
-        raise _Unusable(f"{url} does not answer with a JSON object")
+        raise Unusable(f"{url} does not answer with a JSON object")
     return cast("dict[str, Any]", found)

@@ -114,12 +114,33 @@ class Tokens:
             self._known.popitem(last=False)
         return valid
 
+    async def identity(self, token: str, client: str, nonce: str) -> str | None:
+        """The subject of an ID token that the provider issued for this client and this login; None if it is not valid.
+        Raises Refusal if the keys of the provider cannot be fetched."""
+        claims = await self._verified(token, client) if len(token) <= _LONGEST else None
+        if claims is None:
+            return None
+        if claims.get("nonce") != nonce or claims.get("azp", client) != client:
+            _log.info("an ID token was refused: it is of another login", extra={"event": "oidc.refused"})
+            return None
+        return str(claims["sub"])
+
     async def aclose(self) -> None:
         """Cancel any request to the provider."""
         await self._keys.aclose()
 
     async def _claimed(self, token: str) -> _Claimed | None:
         """The claims of a token, if the provider issued it for this server and it is valid now."""
+        assert self._settings.oidc_audience
+        claims = await self._verified(token, self._settings.oidc_audience)
+        try:
+            return None if claims is None else self._read(claims)
+        except PyJWTError as error:
+            _log.info("a token was refused: %s", error, extra={"event": "oidc.refused"})
+            return None
+
+    async def _verified(self, token: str, audience: str) -> Mapping[str, Any] | None:
+        """All claims of a token, if the provider issued it for this audience and it is valid now."""
         try:
             header = jwt.get_unverified_header(token)
             algorithm, key_id = header.get("alg"), header.get("kid")
@@ -128,16 +149,16 @@ class Tokens:
             key = await self._keys.find(key_id, algorithm)
             if key is None:
                 raise jwt.InvalidKeyError("the provider has no such key for this algorithm")
-            claims = jwt.decode(
+            claims: dict[str, Any] = jwt.decode(
                 token,
                 key,
                 [algorithm],
-                audience=self._settings.oidc_audience,
+                audience=audience,
                 issuer=self._issuer,
                 leeway=_LEEWAY,
                 options={"require": ["exp", "iss", "aud", "sub"]},
             )
-            return self._read(claims)
+            return claims
         except PyJWTError as error:
             _log.info("a token was refused: %s", error, extra={"event": "oidc.refused"})
             return None

@@ -228,9 +228,11 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert trueweave.maintenance.ingest_progress(begun).waiting == 0
         assert trueweave.maintenance.notes(begun) == []
         assert len(trueweave.list_documents(limit=2)) == 2
+        assert trueweave.count_documents() == 4
         assert trueweave.maintenance.failed_documents() == []
         assert trueweave.maintenance.failed_work() == []
-        assert trueweave.maintenance.retry() == 0
+        assert trueweave.maintenance.retry() == trueweave.maintenance.request_retry() == 0
+        assert trueweave.maintenance.activity().failed == 0
         assert trueweave.maintenance.duplicates(begun) == []
 
         assert trueweave.status().documents == 4
@@ -242,7 +244,13 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert trueweave.graph.search_relations("Ada Lovelace").items
         assert trueweave.graph.path(ada.id, trueweave.graph.neighbours(ada.id)[0].id)
         assert trueweave.graph.picture(ada.id).entities
-        assert trueweave.document("a").uri == "a"
+        assert trueweave.graph.subgraph([ada.id]).nodes[0].name == "Ada Lovelace"
+        assert len(trueweave.graph.around(ada.id).nodes) > 1
+        assert trueweave.graph.types().entities
+        assert trueweave.document("a").uri == trueweave.document_outline("a").uri == "a"
+        assert {one.name for one in trueweave.document_mentions("text")} >= {"Ada Lovelace"}
+        assert trueweave.passages(trueweave.document("a").passages[0].id)
+        assert "keyword" in {one.name for one in trueweave.methods() if one.usable}
         assert trueweave.try_extract(Source("text", TEXT)).chunk.text
         assert trueweave.conversation().ask("Whom did Ada work with?").text
         vector = asyncio.run(HashEmbedder(32).embed([TEXT], "document"))[0]

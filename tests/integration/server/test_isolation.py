@@ -20,11 +20,13 @@ from tests.identity import AUDIENCE, issuing
 from tests.integration.serving import Served, fill, serving
 from trueweave import Chunk, Document, Link, Mention, NameKey
 from trueweave.mcp.tools import TOOLS
+from trueweave.server import activity
 from trueweave.server.app import create_app
 from trueweave.testing.tables import rows
 
 SECRET = "Zanzibar"
-COMMON = ("trueweave.audit_log", "trueweave.api_key", "trueweave.caller_usage")
+COMMON = ("trueweave.audit_log", "trueweave.api_key", "trueweave.caller_usage", "trueweave.web_session")
+PUBLIC = "https://trueweave.example"
 ROOM = "/v1/workspaces/{workspace}"
 
 
@@ -49,6 +51,8 @@ LINES = json.dumps({"uri": "x:y", "text": "t"})
 IN_WORKSPACE: dict[str, Case] = {
     f"GET {ROOM}": Case(),
     f"GET {ROOM}/status": Case(),
+    f"GET {ROOM}/activity": Case(),
+    f"GET {ROOM}/events": Case(),
     f"DELETE {ROOM}": Case(),
     f"GET {ROOM}/documents": Case({"cursor": "{documents_cursor}"}),
     f"GET {ROOM}/documents/failed": Case({"cursor": "{documents_cursor}"}),
@@ -56,13 +60,18 @@ IN_WORKSPACE: dict[str, Case] = {
     f"POST {ROOM}/documents": Case(json=TEXTS, headers={"Idempotency-Key": "{idempotency}"}),
     f"POST {ROOM}/documents/files": Case({"job": "{job}"}, files={"file": ("a.txt", b"text")}),
     f"POST {ROOM}/documents/annotated": Case(content=LINES, headers={"Content-Type": "application/x-ndjson"}),
+    f"POST {ROOM}/documents/retry": Case(json={"uris": ["{document}"]}),
     f"POST {ROOM}/documents/delete": Case(json={"uris": ["{document}"]}),
     f"GET {ROOM}/document": Case({"uri": "{document}"}),
+    f"GET {ROOM}/document/outline": Case({"uri": "{document}"}),
+    f"GET {ROOM}/document/mentions": Case({"uri": "{document}"}),
+    f"GET {ROOM}/passages": Case({"id": "{passage}"}),
     f"GET {ROOM}/document/status": Case({"uri": "{document}"}),
     f"DELETE {ROOM}/document": Case({"uri": "{document}"}),
     f"POST {ROOM}/estimate": Case(json=TEXTS),
     f"POST {ROOM}/estimate/files": Case(files={"file": ("a.txt", b"text")}),
     f"POST {ROOM}/ask": Case(json={**QUESTION, "context_only": True}),
+    f"GET {ROOM}/methods": Case(),
     f"POST {ROOM}/retrieve": Case(json={**QUESTION, "filter": {"uris": ["{document}"]}}),
     f"POST {ROOM}/search": Case(json={"text": SECRET, "filter": {"uris": ["{document}"]}}),
     f"POST {ROOM}/compare": Case(json={"question": SECRET, "methods": ["keyword"]}),
@@ -73,6 +82,9 @@ IN_WORKSPACE: dict[str, Case] = {
     f"GET {ROOM}/relations/search": Case({"text": SECRET}),
     f"GET {ROOM}/neighbours": Case({"entity": "{entity}"}),
     f"GET {ROOM}/path": Case({"start": "{entity}", "end": "{entity}"}),
+    f"GET {ROOM}/around": Case({"entity": "{entity}", "exclude": "{entity}"}),
+    f"GET {ROOM}/types": Case(),
+    f"POST {ROOM}/subgraph": Case(json={"entities": ["{entity}"], "chunks": ["{passage}"]}),
     f"GET {ROOM}/picture": Case({"entity": "{entity}"}),
     f"GET {ROOM}/communities": Case({"within": "{community}"}),
     f"GET {ROOM}/communities/hierarchy": Case(),
@@ -126,9 +138,16 @@ ELSEWHERE = {
     "GET /v1/methods",
     "GET /v1/workspaces",
     "POST /v1/workspaces",
+    "GET /v1/me",
     "GET /v1/keys",
     "POST /v1/keys",
     "DELETE /v1/keys/{prefix}",
+    "GET /v1/session",
+    "POST /v1/session",
+    "DELETE /v1/session",
+    "GET /v1/session/ways",
+    "GET /v1/session/login",
+    "GET /v1/session/callback",
     "GET /v1/models",
     "POST /v1/chat/completions",
     "GET /api/tags",
@@ -136,7 +155,15 @@ ELSEWHERE = {
     "GET /",
     "GET /docs",
     "GET /docs/{name}",
+    "GET /ui",
+    "GET /ui/{path:path}",
 }
+
+
+@pytest.fixture(autouse=True)
+def _short_streams(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streams of activity end after their first event."""
+    monkeypatch.setattr(activity, "LONGEST", 0)
 
 
 def routes(of: Iterable[BaseRoute]) -> Iterator[str]:
@@ -187,7 +214,7 @@ class Tenants:
         )
 
 
-Way = Literal["direct", "PgBouncer", "token"]
+Way = Literal["direct", "PgBouncer", "token", "session"]
 ways = pytest.mark.parametrize("way", get_args(Way))
 
 
@@ -196,19 +223,23 @@ async def two_tenants(
     url: str, way: Way = "direct", request: pytest.FixtureRequest | None = None
 ) -> AsyncIterator[Tenants]:
     """Two tenants of a database, which the server reaches through a pooler if that is the way. The first has a key, or
-    a token of an identity provider."""
+    a token of an identity provider, or a session that was opened with the key."""
     pooled = request.getfixturevalue("pooled") if request and way == "PgBouncer" else ""
     more: dict[str, Any] = {"direct_database_url": url} if pooled else {}
     with issuing() as issuer:
+        if way == "session":
+            more = {"public_url": PUBLIC}
         if way == "token":
             more = {"oidc_issuer": issuer.url, "oidc_audience": AUDIENCE}
         token = issuer.token(scope="trueweave:admin", trueweave_workspaces=["mine"]) if way == "token" else ""
-        async with _two_tenants(url, pooled or url, token, more) as tenants:
+        async with _two_tenants(url, pooled or url, token, more, has_session=way == "session") as tenants:
             yield tenants
 
 
 @asynccontextmanager
-async def _two_tenants(url: str, served: str, token: str, more: dict[str, Any]) -> AsyncIterator[Tenants]:
+async def _two_tenants(
+    url: str, served: str, token: str, more: dict[str, Any], *, has_session: bool
+) -> AsyncIterator[Tenants]:
     async with serving(served, extractor="capitals", **more) as server:
         await fill(server.database, "mine")
         other = await fill(server.database, "other", f"{SECRET} is an island.", "Pemba is another.", "Mafia is, too.")
@@ -235,6 +266,7 @@ async def _two_tenants(url: str, served: str, token: str, more: dict[str, Any]) 
             "documents_cursor": documents.json()["next"],
             "entities_cursor": entities.json()["next"],
             "entity": str(entity.entity.id),
+            "passage": str(entity.passages[0].id),
             "community": str(community.id),
             "rule": str(rule.id),
             "suggestion": str(suggestion.id),
@@ -242,13 +274,17 @@ async def _two_tenants(url: str, served: str, token: str, more: dict[str, Any]) 
             "idempotency": "guessed",
         }
         mine_key = await server.key("admin", "mine")
-        async with server.client(token or mine_key) as mine:
+        page = {"Origin": PUBLIC, "Sec-Fetch-Site": "same-origin"}
+        async with server.client(**page) if has_session else server.client(token or mine_key) as mine:
+            if has_session:
+                opened = await mine.post("/v1/session", json={"key": mine_key})
+                mine.headers["Cookie"] = opened.headers["set-cookie"].partition(";")[0]
             yield Tenants(server, url, mine, mine_key, other_key, ids)
 
 
 def invented(ids: Mapping[str, str]) -> dict[str, str]:
     """Ids of nothing, of the same form."""
-    made = {name: str(uuid4()) for name in ("entity", "community", "rule", "suggestion", "job")}
+    made = {name: str(uuid4()) for name in ("entity", "passage", "community", "rule", "suggestion", "job")}
     return {
         **made,
         "document": "nowhere",
@@ -368,7 +404,7 @@ async def test_an_idempotency_key_of_another_is_a_new_one(url: str) -> None:
             assert answer.json()["id"] != tenants.ids["job"]
 
 
-@pytest.mark.parametrize("way", ["direct", "token"])
+@pytest.mark.parametrize("way", ["direct", "token", "session"])
 async def test_what_is_outside_of_workspaces_tells_of_ones_own(url: str, way: Way) -> None:
     async with two_tenants(url, way) as tenants:
         listed = await tenants.mine.get("/v1/workspaces")

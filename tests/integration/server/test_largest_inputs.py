@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
+from uuid import UUID
 
 import httpx2
 import pytest
@@ -38,6 +39,7 @@ TEXT = {"documents": [{"uri": "big/0", "text": MESSAGE * (75 // SHARE)}]}
 WORD = {"documents": [{"uri": "big/0", "text": "a" * (15_000_000 // SHARE)}]}
 PLACED = {"documents": [{"uri": "big/0", "text": "x", "places": [{"start": 0, "kind": "page", "label": "1"}] * 20_000}]}
 NAMES = [{"name": f"{n}{LINE}"[:LONGEST_LINE]} for n in range(1000)]
+IDS = [str(UUID(int=n)) for n in range(700)]
 TYPES = {f"{n}{LINE}"[:LONGEST_LINE]: LINE for n in range(100)}
 ASK = {"question": QUESTION[:10_000], "method": "keyword", "parameters": {"top_k": 1000}, "history": HISTORY}
 CHAT = {"model": "trueweave/mine/keyword", "messages": [*HISTORY, {"role": "user", "content": QUESTION[:10_000]}]}
@@ -48,8 +50,10 @@ LARGEST: dict[tuple[str, str], list[Any]] = {
     ("post", "/v1/workspaces/{workspace}/ask"): [ASK, {**ASK, "filter": FILTER, "history": [], "context_only": True}],
     ("post", "/v1/workspaces/{workspace}/search"): [{"text": QUESTION, "limit": 200, "filter": FILTER}],
     ("post", "/v1/workspaces/{workspace}/compare"): [{"question": QUESTION, "methods": ["keyword"] * 20}],
+    ("post", "/v1/workspaces/{workspace}/subgraph"): [{"entities": IDS[:500], "chunks": IDS[500:700], "limit": 500}],
     ("post", "/v1/workspaces/{workspace}/documents"): [TEXT, PLACED],
     ("post", "/v1/workspaces/{workspace}/estimate"): [TEXT, WORD],
+    ("post", "/v1/workspaces/{workspace}/documents/retry"): [{"uris": URIS}],
     ("post", "/v1/workspaces/{workspace}/documents/delete"): [{"uris": URIS}],
     ("post", "/v1/workspaces/{workspace}/rules"): [
         {"kind": "describe", "names": [{"name": "Ada Lovelace"}], "label": MESSAGE[:LONGEST_LABEL]},
@@ -63,6 +67,7 @@ LARGEST: dict[tuple[str, str], list[Any]] = {
     ("put", "/v1/workspaces/{workspace}/budget"): [{"tokens": 10**15}],
     ("post", "/v1/workspaces"): [{"name": "x" * 100}],
     ("post", "/v1/keys"): [{"name": "x" * 200, "workspaces": [f"{n}" for n in range(1000)]}],
+    ("post", "/v1/session"): [{"key": "x" * 200}, {"code": "x" * 200}],
     ("post", "/v1/chat/completions"): [CHAT],
     ("post", "/api/chat"): [{**CHAT, "stream": False}],
 }

@@ -364,3 +364,19 @@ async def test_a_key_that_asks_too_much_is_told_when_to_ask_again_and_others_are
             assert (await client.get("/healthz")).status_code == 200
         async with server.client(await server.key("read")) as another:
             assert (await another.get("/v1/version")).status_code == 200
+
+
+async def test_callers_learn_who_they_are(url: str) -> None:
+    async with serving(url, key_tokens_per_day=500) as server:
+        await fill(server.database, "mine")
+        async with server.client(await server.key("write", "mine")) as client:
+            answer = await client.get("/v1/me")
+            assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-store")
+            me = answer.json()
+            assert (me["name"], me["scope"], me["identified_by"]) == ("test write", "write", "key")
+            assert (me["all_workspaces"], me["max_tokens_per_day"], me["max_spend_per_day"]) == (False, 500, None)
+            assert (me["tokens_today"], float(me["spend_today"])) == (0, 0)
+        async with server.client(await server.key("admin")) as client:
+            assert (await client.get("/v1/me")).json()["all_workspaces"]
+        async with server.client() as client:
+            assert (await client.get("/v1/me")).status_code == 401

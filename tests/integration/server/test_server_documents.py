@@ -11,6 +11,7 @@ import httpx2
 import psycopg
 
 from tests.integration.serving import TEXT, fill, serving
+from trueweave import Chunk, Document, Mention, Place
 from trueweave.server.middleware import Limits
 from trueweave.store.postgres.queue.liveness import Liveness
 
@@ -221,3 +222,97 @@ async def test_a_failed_document_is_listed(url: str) -> None:
         twice = {"documents": [{"uri": "a", "text": TEXT}, {"uri": "a", "text": "other"}]}
         assert (await client.post(f"{ROOM}/documents", json=twice)).status_code == 422
         assert (await client.post(f"{ROOM}/estimate", json={"documents": twice["documents"][:1]})).status_code == 200
+
+
+async def test_a_document_has_an_outline_and_mentions_at_their_positions(url: str) -> None:
+    async with serving(url) as server, server.client(await server.key("read", "mine")) as client:
+        trueweave = await fill(server.database, "mine")
+        first, second = "\N{GRINNING FACE} Ada met Babbage. Ada left.", "Later Babbage wrote to Ada."
+        ada, babbage = Mention("Ada", "person", spans=((2, 5), (19, 22))), Mention("Babbage", spans=((10, 17),))
+        later = (Mention("Babbage", spans=((6, 13),)), Mention("Ada", "person", spans=((23, 26),)))
+        chunks = (Chunk(first, mentions=(ada, babbage)), Chunk(second, start=len(first) + 1, mentions=later))
+        places = (Place(0, "heading", "One", 1), Place(0, "page", "1"), Place(len(first) + 1, "page", "2"))
+        await trueweave.add_documents([Document("letter", chunks, "A letter", {}, places)])
+
+        outline = (await client.get(f"{ROOM}/document/outline", params={"uri": "letter"})).json()
+        assert (outline["title"], outline["length"], outline["chunks"]) == ("A letter", 56, 2)
+        assert [(one["start"], one["kind"], one["label"]) for one in outline["places"]] == [
+            (0, "heading", "One"),
+            (0, "page", "1"),
+            (29, "page", "2"),
+        ]
+        last = await client.get(f"{ROOM}/document/outline", params={"uri": "letter", "first": 2, "limit": 5})
+        assert (last.json()["total"], [one["label"] for one in last.json()["places"]]) == (3, ["2"])
+
+        text, seen = f"{first} {second}", list[tuple[str, str]]()
+        page: dict[str, Any] = {"next": ""}
+        while page["next"] is not None:
+            params = {"uri": "letter", "limit": 2, "cursor": page["next"]}
+            page = (await client.get(f"{ROOM}/document/mentions", params=params)).json()
+            assert len(page["items"]) <= 2
+            seen += [(text[one["start"] : one["end"]], one["name"]) for one in page["items"]]
+        assert seen == [("Ada", "Ada"), ("Babbage", "Babbage"), ("Ada", "Ada"), ("Babbage", "Babbage"), ("Ada", "Ada")]
+        part = await client.get(f"{ROOM}/document/mentions", params={"uri": "letter", "start": 22, "end": 42})
+        assert [(one["start"], one["end"], one["type"]) for one in part.json()["items"]] == [(35, 42, "")]
+        ids = [one["chunk"] for one in part.json()["items"]]
+        [passage] = (await client.get(f"{ROOM}/passages", params={"id": ids})).json()["passages"]
+        assert (passage["uri"], passage["text"], passage["start"], passage["page"]) == ("letter", second, 29, "2")
+
+        await trueweave.remove(["letter"])
+        assert (await client.get(f"{ROOM}/passages", params={"id": ids})).json() == {"passages": []}
+        for path in ("outline", "mentions"):
+            gone = await client.get(f"{ROOM}/document/{path}", params={"uri": "letter"})
+            assert (gone.status_code, gone.json()["code"]) == (404, "unknown_document")
+
+
+async def test_documents_are_listed_by_state_and_time_and_failed_ones_are_queued_again(url: str) -> None:
+    async with serving(url) as server, server.client(await server.key("write", "mine")) as client:
+        trueweave = await fill(server.database, "mine", "Byron wrote.", "Shelley wrote.")
+
+        async def listed(**params: Any) -> tuple[list[tuple[str, str]], int]:
+            """All pages of one document each, and the total that each page states."""
+            found = list[tuple[str, str]]()
+            page: dict[str, Any] = {"next": ""}
+            while page["next"] is not None:
+                sent = {"limit": 1, "total": True, "cursor": page["next"], **params}
+                answer = await client.get(f"{ROOM}/documents", params=sent)
+                assert answer.status_code == 200, answer.text
+                page = answer.json()
+                found += [(one["uri"], one["state"]) for one in page["items"]]
+            return found, page["total"]
+
+        indexed = [("mine/0", "indexed"), ("mine/1", "indexed"), ("mine/ada", "indexed")]
+        assert await listed() == (indexed, 3)
+        new = {"documents": [{"uri": "a", "text": TEXT}, {"uri": "mine/0", "text": TEXT}, {"uri": "z", "text": "Z"}]}
+        await client.post(f"{ROOM}/documents", json=new)
+        async with trueweave.workspace.transaction() as tx:
+            await tx.execute("UPDATE source SET failed = true, error = 'no good' WHERE uri <> 'a'")
+        failed = [("mine/0", "failed"), ("z", "failed")]
+        assert await listed() == ([failed[0], *indexed[1:]], 3), "what is in the index stays there"
+        assert await listed(state="indexed") == (indexed[1:], 2)
+        assert await listed(state="waiting") == ([("a", "waiting")], 1)
+        assert await listed(state="failed") == (failed, 2)
+        assert await listed(state="unsettled") == ([], 0)
+        everything = [("a", "waiting"), failed[0], *indexed[1:], failed[1]]
+        assert await listed(state="any") == (everything, 5)
+        assert await listed(state="any", prefix="mine/") == (everything[1:4], 3)
+        year = json.dumps({"metadata": {"year": 1843}})
+        assert await listed(state="any", filter=year) == ([("mine/ada", "indexed")], 1)
+        latest, total = await listed(state="any", order="added")
+        assert ({*latest}, total) == ({*everything}, 5)
+        assert {uri for uri, _ in latest[:2]} == {"a", "z"}, "documents in the queue came last"
+        [info] = (await client.get(f"{ROOM}/documents", params={"state": "failed", "prefix": "z"})).json()["items"]
+        assert (info["chunks"], info["error"]) == (0, "no good")
+        later = (await client.get(f"{ROOM}/documents", params={"since": info["added"], "state": "any"})).json()
+        assert {one["uri"] for one in later["items"]} == {"a", "z"}
+        assert later["total"] is None
+        by_uri = (await client.get(f"{ROOM}/documents", params={"limit": 1})).json()["next"]
+        other = await client.get(f"{ROOM}/documents", params={"limit": 1, "order": "added", "cursor": by_uri})
+        assert (other.status_code, other.json()["code"]) == (400, "invalid_cursor")
+
+        retried = await client.post(f"{ROOM}/documents/retry", json={"uris": ["z", "a", "nothing"]})
+        assert (retried.status_code, retried.json()) == (202, {"retried": 1})
+        assert await listed(state="failed") == (failed[:1], 1)
+        assert (await client.post(f"{ROOM}/documents/retry", json={})).json() == {"retried": 1}
+        assert await listed(state="failed") == ([], 0)
+        assert (await listed(state="waiting"))[1] == 3

@@ -168,3 +168,63 @@ async def test_a_cursor_is_taken_by_its_own_list_alone(url: str) -> None:
                 assert (answer.status_code, answer.json()["code"]) == (400, "invalid_cursor"), given
             for limit in (0, 201, "many"):
                 assert (await client.get(f"{ROOM}/entities", params={"limit": limit})).status_code == 422
+
+
+async def test_a_part_of_the_graph_to_draw(url: str) -> None:
+    async with serving(url) as server, server.client(await server.key("read", "mine")) as client:
+        trueweave = await fill(server.database, "mine")
+        links = (Link("Byron", "Ada Lovelace", target_type="person"), Link("Byron", "Shelley", strength=9))
+        await trueweave.add_documents([Document("more", (Chunk("Byron met Ada", links=links),))])
+        ada = await trueweave.graph.entity("Ada Lovelace")
+        [passage] = (await trueweave.document("more")).passages
+        body = {"entities": [str(ada.entity.id)], "chunks": [str(passage.id)]}
+        whole = (await client.post(f"{ROOM}/subgraph", json=body)).json()
+        assert [one["name"] for one in whole["nodes"]] == ["Ada Lovelace", "Byron", "Shelley"]
+        names = {one["id"]: one["name"] for one in whole["nodes"]}
+        assert [(names[one["source"]], names[one["target"]], one["weight"]) for one in whole["edges"]] == [
+            ("Byron", "Shelley", 9.0),
+            ("Byron", "Ada Lovelace", 5.0),
+        ]
+        assert (whole["entities"], whole["relations"]) == (3, 2)
+        some = (await client.post(f"{ROOM}/subgraph", json={**body, "limit": 2})).json()
+        assert ([one["name"] for one in some["nodes"]], some["entities"]) == (["Ada Lovelace", "Byron"], 3)
+        assert (len(some["edges"]), some["relations"]) == (1, 1)
+        await trueweave.remove(["more"])
+        left = (await client.post(f"{ROOM}/subgraph", json=body)).json()
+        assert [one["name"] for one in left["nodes"]] == ["Ada Lovelace"]
+        nothing = await client.post(f"{ROOM}/subgraph", json={})
+        assert nothing.json() == {"nodes": [], "edges": [], "entities": 0, "relations": 0}
+
+
+async def test_neighbours_to_draw_and_types(url: str) -> None:
+    async with serving(url) as server, server.client(await server.key("read", "mine")) as client:
+        trueweave = await fill(server.database, "mine")
+        links = (Link("Ada Lovelace", "Byron", "", ("kin",), 9, source_type="person", target_type="person"),)
+        more = (*links, Link("London", "Byron", source_type="place", target_type="person"))
+        await trueweave.add_documents([Document("more", (Chunk("Byron met Ada", links=more),))])
+
+        async def around(**params: Any) -> tuple[list[str], int, int]:
+            answer = await client.get(f"{ROOM}/around", params={"entity": "Ada Lovelace", **params})
+            assert answer.status_code == 200, answer.text
+            found = answer.json()
+            return [one["name"] for one in found["nodes"]], found["entities"], len(found["edges"])
+
+        names, entities, edges = await around()
+        assert (names[:2], {*names[2:]}, entities, edges) == (
+            ["Ada Lovelace", "Byron"],
+            {"London", "Charles Babbage"},
+            4,
+            4,
+        )
+        assert await around(limit=1) == (["Ada Lovelace", "Byron"], 4, 1)
+        assert await around(type="PLACE") == (["Ada Lovelace", "London"], 2, 1)
+        assert await around(min_weight=8.5) == (["Ada Lovelace", "Byron"], 2, 1)
+        byron = (await trueweave.graph.entity("Byron")).entity.id
+        assert "Byron" not in (await around(exclude=str(byron)))[0]
+        types = (await client.get(f"{ROOM}/types")).json()
+        assert types["entities"] == [
+            {"type": "person", "count": 2},
+            {"type": "", "count": 1},
+            {"type": "place", "count": 1},
+        ]
+        assert {one["type"]: one["count"] for one in types["relations"]} == {"": 2, "kin": 1, "work": 1}

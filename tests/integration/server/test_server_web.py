@@ -1,11 +1,13 @@
 """Pages for people: `/` and `/docs`, which load nothing from elsewhere."""
 
 import re
+from pathlib import Path
 
 import httpx2
 import pytest
 
 from tests.integration.serving import fill, serving
+from trueweave.server.routes import ui
 
 ELSEWHERE = re.compile(r"""(?:src|href)=["'](?:[a-z]+:)?//""")
 
@@ -20,7 +22,10 @@ def check_page(answer: httpx2.Response) -> None:
     assert not re.search(r"<script(?![^>]*\ssrc=)|<style|\sstyle=|\son[a-z]+=|javascript:", answer.text)
 
 
-async def test_the_start_page_says_what_this_is_without_a_key(url: str) -> None:
+async def test_the_start_page_says_what_this_is_without_a_key(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ui, "BUILT", tmp_path)  # where the web UI is built, it takes the place of this page
     async with serving(url) as server, server.client() as client:
         answer = await client.get("/")
         check_page(answer)

@@ -16,7 +16,8 @@ from trueweave.store.postgres.vectors import own_tables, vectors
 from trueweave.testing import HashEmbedder
 
 # Tables that belong to no workspace: which migrations ran, which servers and embedding models there are, how fast
-# models are called, the numbers of workspaces that are gone, and the keys, what they have used, and the audit log.
+# models are called, the numbers of workspaces that are gone, and the keys, what they have used, the sessions of
+# browsers, and the audit log.
 COMMON = {
     "api_key",
     "audit_log",
@@ -30,6 +31,7 @@ COMMON = {
     "server",
     "slot",
     "space",
+    "web_session",
 }
 
 

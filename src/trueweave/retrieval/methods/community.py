@@ -7,7 +7,7 @@ import re
 from asyncio import gather
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from typing import Annotated, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import BeforeValidator, Field
 from pydantic.dataclasses import dataclass
@@ -19,7 +19,7 @@ from trueweave.core.model_calls import Message, Prompt, Purpose
 from trueweave.core.protocols import LLM, ReportFound, forget_reply
 from trueweave.models.json_reply import Figure, Lenient, Unusable, read
 from trueweave.models.prompts import fence, object_schema
-from trueweave.retrieval.context import QueryContext
+from trueweave.retrieval.context import Need, QueryContext
 from trueweave.retrieval.methods import reports
 from trueweave.retrieval.methods.parameters import CHECKED
 from trueweave.text import tokens
@@ -61,6 +61,8 @@ class _Point(NamedTuple):
 @dataclass(frozen=True, config=CHECKED)
 class Community:
     """What the reports of one level say, across all documents, and the passages that support it."""
+
+    needs: ClassVar[frozenset[Need]] = frozenset({"reports"})
 
     level: int | None = Field(
         default=None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import ClassVar
 
 from pydantic import Field
 from pydantic.dataclasses import dataclass
@@ -15,7 +16,7 @@ from trueweave.core.model_calls import Message, Prompt, Purpose
 from trueweave.core.protocols import LLM, ReportFound, forget_reply
 from trueweave.models.json_reply import Lenient, Unusable, read
 from trueweave.models.prompts import PromptSet, fence, object_schema
-from trueweave.retrieval.context import Method, QueryContext
+from trueweave.retrieval.context import Method, Need, QueryContext
 from trueweave.retrieval.methods import reports
 from trueweave.retrieval.methods.combine import Fuse
 from trueweave.retrieval.methods.parameters import CHECKED
@@ -37,6 +38,8 @@ _SCHEMA = json.dumps(object_schema({"answer": _TEXT, "follow_ups": {"type": "arr
 @dataclass(frozen=True, config=CHECKED)
 class Drift:
     """The reports nearest to the question, and passages for it and for follow-up questions from the reports."""
+
+    needs: ClassVar[frozenset[Need]] = frozenset({"reports"})
 
     max_reports: int = Field(default=4, ge=1, le=100, description="How many reports to start from.")
     follow_ups: int = Field(default=3, ge=0, le=20, description="How many follow-up questions to ask.")

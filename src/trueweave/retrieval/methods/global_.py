@@ -6,7 +6,7 @@ from asyncio import gather
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import Literal
+from typing import ClassVar, Literal
 from uuid import UUID
 
 import numpy as np
@@ -16,7 +16,7 @@ from pydantic.dataclasses import dataclass
 from trueweave.core.evidence import Evidence, Passage, Query, Scored
 from trueweave.core.graph import Relation
 from trueweave.core.protocols import Vectors
-from trueweave.retrieval.context import QueryContext, RelationFound
+from trueweave.retrieval.context import Need, QueryContext, RelationFound
 from trueweave.retrieval.methods.keywords import keywords
 from trueweave.retrieval.methods.parameters import CHECKED
 from trueweave.retrieval.methods.picking import best_of, by_similarity
@@ -28,6 +28,8 @@ Found = Mapping[UUID, RankedHit[RelationFound]]
 @dataclass(frozen=True, config=CHECKED)
 class Global:
     """The relations nearest to the question's high-level keywords, and the best of the chunks that state them."""
+
+    needs: ClassVar[frozenset[Need]] = frozenset({"vectors"})
 
     keywords_top_k: int = Field(default=60, ge=1, le=1000, description="Relations to find for each keyword.")
     graph_top_k: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")

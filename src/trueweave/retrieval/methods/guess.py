@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from pydantic import Field
 from pydantic.dataclasses import dataclass
@@ -14,7 +15,7 @@ from trueweave.core.model_calls import Message, Prompt, Purpose
 from trueweave.core.protocols import forget_reply
 from trueweave.graph.aggregate import harmonic_emphasis
 from trueweave.models.prompts import fence
-from trueweave.retrieval.context import QueryContext
+from trueweave.retrieval.context import Need, QueryContext
 from trueweave.retrieval.methods.keywords import keywords
 from trueweave.retrieval.methods.merge import in_turn
 from trueweave.retrieval.methods.parameters import CHECKED
@@ -26,6 +27,8 @@ _PURPOSE = Purpose("guess")
 @dataclass(frozen=True, config=CHECKED)
 class Guess:
     """The chunks most like a passage that a language model makes up from the graph's facts about the question."""
+
+    needs: ClassVar[frozenset[Need]] = frozenset({"vectors", "model"})
 
     entities_top_k: int = Field(default=5, ge=1, le=100, description="Entities and relations to find for each keyword.")
     relations_each: int = Field(

@@ -3,6 +3,7 @@ chunks."""
 
 from __future__ import annotations
 
+from typing import ClassVar
 from uuid import UUID
 
 from pydantic import Field
@@ -11,7 +12,7 @@ from pydantic.dataclasses import dataclass
 from trueweave.core.evidence import Query, Scored
 from trueweave.core.graph import Entity
 from trueweave.core.protocols import Scores, Vectors
-from trueweave.retrieval.context import QueryContext
+from trueweave.retrieval.context import Need, QueryContext
 from trueweave.retrieval.methods.keywords import keywords
 from trueweave.retrieval.methods.parameters import CHECKED
 from trueweave.retrieval.methods.ranks import RankedHit, together
@@ -25,6 +26,8 @@ Linked = dict[UUID, RankedHit[Entity]]
 @dataclass(frozen=True, config=CHECKED)
 class Linking:
     """How a question is linked to the graph."""
+
+    needs: ClassVar[frozenset[Need]] = frozenset({"vectors"})
 
     top_k: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")
     linking_threshold: float = Field(

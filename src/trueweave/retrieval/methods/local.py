@@ -5,7 +5,7 @@ from __future__ import annotations
 from asyncio import gather
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 from uuid import UUID
 
 import numpy as np
@@ -15,7 +15,7 @@ from pydantic.dataclasses import dataclass
 from trueweave.core.evidence import Evidence, Passage, Query, Scored
 from trueweave.core.graph import Entity, Relation
 from trueweave.core.protocols import Vectors
-from trueweave.retrieval.context import QueryContext
+from trueweave.retrieval.context import Need, QueryContext
 from trueweave.retrieval.methods.keywords import keywords
 from trueweave.retrieval.methods.parameters import CHECKED
 from trueweave.retrieval.methods.picking import FOLLOWED, best_of, by_similarity, connections
@@ -38,6 +38,8 @@ class _Candidate(NamedTuple):
 @dataclass(frozen=True, config=CHECKED)
 class Local:
     """The entities nearest to the question's low-level keywords, and the best of the chunks that mention them."""
+
+    needs: ClassVar[frozenset[Need]] = frozenset({"vectors"})
 
     keywords_top_k: int = Field(default=60, ge=1, le=1000, description="Entities to find for each keyword.")
     graph_top_k: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")

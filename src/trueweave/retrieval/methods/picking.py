@@ -51,7 +51,9 @@ async def connections(
         neighbours[one.target][one.source] = one.source_name
     led = list(found)
     return tuple(
-        Connection(passage.id, entity.name, tuple(n for id_, n in neighbours[entity.id].items() if id_ in there))
+        Connection(
+            passage.id, entity.name, tuple(n for id_, n in neighbours[entity.id].items() if id_ in there), entity.id
+        )
         for passage in passages
         if (there := inside[passage.id])
         for entity in led

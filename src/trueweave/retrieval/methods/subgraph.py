@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from statistics import fmean, pstdev
+from typing import ClassVar
 from uuid import UUID
 
 from pydantic import Field
@@ -13,7 +14,7 @@ from pydantic.dataclasses import dataclass
 from trueweave.core.evidence import Evidence, Path, Query, Scored
 from trueweave.core.graph import Entity, Relation
 from trueweave.graph.paths import shortest
-from trueweave.retrieval.context import QueryContext
+from trueweave.retrieval.context import Need, QueryContext
 from trueweave.retrieval.methods.parameters import CHECKED
 
 _MOST_PATHS = 20
@@ -23,6 +24,8 @@ _SAMPLE = 10  # factor for sampling more entities than wanted, to see what simil
 @dataclass(frozen=True, config=CHECKED)
 class Subgraph:
     """Entities similar to the question, their neighbourhood, and the chunks that mention most of them."""
+
+    needs: ClassVar[frozenset[Need]] = frozenset({"vectors"})
 
     top_k_nodes: int = Field(default=10, ge=1, le=100, description="How many similar entities to start from.")
     top_k_chunks: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")

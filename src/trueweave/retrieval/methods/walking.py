@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import exp
-from typing import NamedTuple, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 from uuid import UUID
 
 import numpy as np
@@ -21,7 +21,7 @@ from pydantic.dataclasses import dataclass
 
 from trueweave.core.evidence import Query, Scored
 from trueweave.core.protocols import Name, Reached, Scores, Vectors, WalkLimits
-from trueweave.retrieval.context import QueryContext
+from trueweave.retrieval.context import Need, QueryContext
 from trueweave.retrieval.methods.parameters import CHECKED
 
 K = TypeVar("K")
@@ -45,6 +45,8 @@ class Walked(NamedTuple):
 @dataclass(frozen=True, config=CHECKED)
 class GraphWalk:
     """How a walk starts, proceeds and ends."""
+
+    needs: ClassVar[frozenset[Need]] = frozenset({"vectors"})
 
     top_k: int = Field(default=5, ge=1, le=100, description="How many passages to keep.")
     question_name_share: float = Field(

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Request
+from pydantic import AwareDatetime
 from starlette.responses import StreamingResponse
 
 from trueweave.core.errors import InvalidDocument
 from trueweave.core.events import Added, CountingListener, Event, Refused, Skipped, Unreadable
-from trueweave.core.evidence import DocumentDetails
-from trueweave.core.jobs import DocumentInfo, DocumentState, FailedDocument
+from trueweave.core.evidence import DocumentDetails, DocumentOutline, EntitySpan
+from trueweave.core.jobs import DocumentInfo, DocumentOrder, DocumentState, FailedDocument, ListedState
 from trueweave.core.money import Estimate
 from trueweave.core.record import NamedFile, Source
+from trueweave.engine.lookup import found_document
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.ingest.extract import preannotated
 from trueweave.server.access import AnyCaller, Reading, Shared, Writing
@@ -24,7 +27,10 @@ from trueweave.server.bodies import (
     DocumentBody,
     JobBody,
     MentionedBody,
+    PassagesBody,
     RemovedBody,
+    RetriedBody,
+    RetryBody,
     SpanBody,
     SubmittedBody,
     TakenBody,
@@ -33,16 +39,16 @@ from trueweave.server.bodies import (
     ToldBody,
     UrisBody,
 )
-from trueweave.server.fields import Cursor, FilterJson, Limit, Line, Uri
+from trueweave.server.fields import MOST_PLACES, Cursor, FilterJson, Limit, Line, Uri
 from trueweave.server.filters import read_filter
 from trueweave.server.idempotency import Idempotent
-from trueweave.server.pages import ListPage, Pager
+from trueweave.server.pages import ListPage, ListPageWithTotal, Pager
 from trueweave.server.problems import RESPONSES, Refusal
 from trueweave.server.streaming import while_there
 from trueweave.server.tagging import TaggedRoute
 from trueweave.server.uploads import OPENAPI, streamed, uploaded
 from trueweave.store.postgres.public_errors import translated
-from trueweave.store.postgres.view import pages
+from trueweave.store.postgres.view import lookup, pages
 
 router = APIRouter(
     prefix="/v1/workspaces/{workspace}", tags=["documents"], responses=RESPONSES, route_class=TaggedRoute
@@ -71,7 +77,7 @@ class LineStream(StreamingResponse):
     media_type = "application/x-ndjson"
 
 
-@router.get("/documents", response_model=ListPage[DocumentInfo])
+@router.get("/documents", response_model=ListPageWithTotal[DocumentInfo])
 async def list_documents(
     trueweave: Reading,
     limit: Limit = 50,
@@ -79,20 +85,36 @@ async def list_documents(
     noted: Annotated[bool, Query(description="Only those with a note.")] = False,
     filter: FilterJson = "",
     prefix: Annotated[Line, Query(description="Only those whose uri begins like this.")] = "",
+    state: Annotated[
+        ListedState, Query(description="Only those in this state; `any`: also those in the queue. The index, if none.")
+    ] = "",
+    order: Annotated[DocumentOrder, Query(description="By uri, or the latest first.")] = "uri",
+    since: Annotated[AwareDatetime | None, Query(description="Only those added since this time.")] = None,
     after: Annotated[Line, Query(description="Only documents after this URI.")] = "",
+    added_before: Annotated[
+        AwareDatetime | None, Query(description="When the document `after` was added, if the latest come first.")
+    ] = None,
+    total: Annotated[bool, Query(description="Count all documents of the list, too.")] = False,
 ) -> Any:
-    """The documents that pass a filter, sorted by uri."""
-    pager: Pager[str] = Pager(str, "documents", trueweave.workspace.id, noted, filter, prefix)
-    behind = pager.position(cursor) or after
+    """The documents that pass a filter, sorted by uri or by the time they were added."""
+    wanted, passing = (noted, filter, prefix, state, order, since), read_filter(filter)
+    kind = str if order == "uri" else tuple[datetime, str]
+    pager: Pager[str | tuple[datetime, str]] = Pager(kind, "documents", trueweave.workspace.id, *wanted)
+    behind = pager.position(cursor) or ((added_before, after) if added_before else after)
     found = await trueweave.list_documents(
-        limit + 1, noted=noted, after=behind, prefix=prefix, filter=read_filter(filter)
+        limit + 1, noted=noted, after=behind, prefix=prefix, filter=passing, state=state, order=order, since=since
     )
-    return pager.page(found, limit, lambda one: one.uri)
+    page = pager.page(found, limit, lambda one: one.uri if order == "uri" else (one.added, one.uri))
+    if total:
+        page["total"] = await trueweave.count_documents(
+            noted=noted, prefix=prefix, filter=passing, state=state, since=since
+        )
+    return page
 
 
 @router.get("/documents/failed", response_model=ListPage[FailedDocument])
 async def list_failed(trueweave: Reading, limit: Limit = 50, cursor: Cursor = "") -> Any:
-    """Documents that failed for good, with their errors. Add a document again to retry it."""
+    """Documents that failed for good, with their errors. `/documents/retry` has them processed again."""
     pager: Pager[str] = Pager(str, "failed", trueweave.workspace.id)
     with translated():
         async with trueweave.workspace.transaction() as tx:
@@ -192,6 +214,16 @@ async def add_annotated(
         return AnnotatedBody.model_validate(await once(trueweave, fingerprint, act))
 
 
+@router.post("/documents/retry", status_code=202)
+async def retry_documents(body: RetryBody, trueweave: Writing, once: Idempotent) -> RetriedBody:
+    """Have workers process documents again that failed for good: the given ones, or all."""
+
+    async def act() -> RetriedBody:
+        return RetriedBody(retried=await trueweave.maintenance.request_retry(body.uris))
+
+    return RetriedBody.model_validate(await once(trueweave, body, act))
+
+
 @router.post("/documents/delete")
 async def remove_documents(body: UrisBody, trueweave: Writing, once: Idempotent) -> RemovedBody:
     """Remove several documents in one pass. Their text is erased everywhere."""
@@ -215,6 +247,46 @@ async def get_document(
 ) -> DocumentBody:
     """A document: its title and metadata, its text in chunks, and the entities that it mentions most."""
     return _body(await trueweave.document(uri, first=first, chunks=chunks, entities=entities, start=start))
+
+
+@router.get("/document/outline")
+async def get_document_outline(
+    trueweave: Reading,
+    uri: WhichUri,
+    first: Annotated[int, Query(ge=0, le=2**31 - 1, description="The number of the first page or section.")] = 0,
+    limit: Annotated[int, Query(ge=0, le=MOST_PLACES, description="How many pages and sections.")] = 5000,
+) -> DocumentOutline:
+    """The structure of a document: its length, and where its pages and sections begin."""
+    return await trueweave.document_outline(uri, first=first, limit=limit)
+
+
+@router.get("/document/mentions", response_model=ListPage[EntitySpan])
+async def list_document_mentions(
+    trueweave: Reading,
+    uri: WhichUri,
+    start: Annotated[int, Query(ge=0, le=2**31 - 1, description="Only mentions after this character.")] = 0,
+    end: Annotated[int | None, Query(ge=0, le=2**31 - 1, description="Only mentions before this character.")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000, description="How many at most.")] = 200,
+    cursor: Cursor = "",
+) -> Any:
+    """The spans of a document that mention entities, in order."""
+    pager: Pager[tuple[int, int, UUID, UUID]] = Pager(
+        tuple[int, int, UUID, UUID], "mentions", trueweave.workspace.id, uri, start, end
+    )
+    after = pager.position(cursor)
+    with translated():
+        async with trueweave.workspace.transaction() as tx:
+            found = await lookup.mentions(tx, await found_document(tx, uri), start, end, limit + 1, after)
+    return pager.page(found, limit, lambda one: (one.start, one.end, one.chunk, one.entity))
+
+
+@router.get("/passages", response_model=PassagesBody)
+async def get_passages(
+    trueweave: Reading,
+    id: Annotated[Sequence[UUID], Query(min_length=1, max_length=200, description="The passages, by id.")],
+) -> Any:
+    """Passages by their ids, in that order. Passages of documents that were removed are left out."""
+    return {"passages": await trueweave.passages(*id)}
 
 
 @router.get("/document/status")

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from trueweave.core.evidence import EntityDetails
-from trueweave.core.graph import Entity, Relation
+from trueweave.core.graph import Entity, GraphPart, GraphTypes, Relation
 from trueweave.core.parameters import values
 from trueweave.server.access import Reading
 from trueweave.server.bodies import (
@@ -19,6 +19,7 @@ from trueweave.server.bodies import (
     NeighboursBody,
     PathBody,
     PictureBody,
+    SubgraphRequest,
 )
 from trueweave.server.fields import Cursor, EntityName, FilterJson, Limit, Line, Name, name_or_id
 from trueweave.server.filters import read_filter
@@ -109,6 +110,35 @@ async def list_neighbours(
     """The neighbours of entities: the nearest first, then by the weight of their relations."""
     found = await trueweave.graph.neighbours(*map(name_or_id, entity), hops=hops, limit=limit)
     return NeighboursBody(entities=found)
+
+
+@router.post("/subgraph")
+async def get_subgraph(body: SubgraphRequest, trueweave: Reading) -> GraphPart:
+    """A part of the graph to draw: the given entities and those that the given chunks mention, and the heaviest
+    relations between them."""
+    return await trueweave.graph.subgraph(body.entities, chunks=body.chunks, limit=body.limit)
+
+
+@router.get("/around")
+async def get_around(
+    trueweave: Reading,
+    entity: EntityName,
+    exclude: Annotated[Sequence[UUID], Query(max_length=200, description="Neighbours to leave out, by id.")] = (),
+    type: Annotated[Sequence[Line], Field(max_length=20), Query(description="Only neighbours of these types.")] = (),
+    min_weight: Annotated[float, Query(ge=0, le=1e12, description="The lowest weight of a relation.")] = 0.0,
+    limit: Annotated[int, Query(ge=1, le=200, description="How many neighbours at most.")] = 20,
+) -> GraphPart:
+    """A part of the graph to draw: an entity, its neighbours with the heaviest relations, and the relations between
+    them."""
+    return await trueweave.graph.around(
+        name_or_id(entity), exclude=exclude, types=type, min_weight=min_weight, limit=limit
+    )
+
+
+@router.get("/types")
+async def get_types(trueweave: Reading, limit: Limit = 100) -> GraphTypes:
+    """The types of the entities and of the relations, each with their number, the most frequent first."""
+    return await trueweave.graph.types(limit)
 
 
 @router.get("/path")

@@ -79,6 +79,7 @@ async def revoke_key(prefix: Prefix, caller: Administrator, shared: Shared) -> R
         if not await api_keys.revoke(shared.database, prefix, within=caller.workspaces):
             raise Refusal(404, "unknown_key", "There is no such key.", "GET /v1/keys lists them.")
     shared.keys.forget(prefix)
+    shared.sessions.forget_key(prefix)
     return RevokedBody(revoked=prefix)
 
 

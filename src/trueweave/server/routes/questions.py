@@ -15,11 +15,12 @@ from trueweave.answering.options import AskOptions
 from trueweave.core.answers import Answer
 from trueweave.core.errors import TrueweaveError
 from trueweave.core.events import Event, Retrieved, Rewritten
+from trueweave.core.evidence import MethodInfo
 from trueweave.core.json_forms import answer_json, comparison_json, evidence_json, trace_json
 from trueweave.core.parameters import values
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.retrieval.methods import registry
-from trueweave.server.access import AnyCaller, Asking
+from trueweave.server.access import AnyCaller, Asking, Reading
 from trueweave.server.bodies import (
     AnswerBody,
     AskBody,
@@ -30,6 +31,7 @@ from trueweave.server.bodies import (
     RetrievedBody,
     SearchBody,
 )
+from trueweave.server.fields import with_fields
 from trueweave.server.problems import RESPONSES, problem_of, request_id_of
 from trueweave.server.streaming import MEDIA_TYPE, EventStream, event, while_there
 
@@ -67,6 +69,21 @@ class MethodsBody(BaseModel):
     methods: list[MethodBody]
 
 
+@with_fields(MethodInfo)
+class UsableMethodBody(BaseModel):
+    """A method in a workspace: what it does, its parameters as a JSON schema, and whether it is the default. If it
+    cannot be used here, `problem` says why."""
+
+    parameters: dict[str, JsonValue]
+    usable: bool
+
+
+class UsableMethodsBody(BaseModel):
+    """All methods, as they can be used in a workspace."""
+
+    methods: list[UsableMethodBody]
+
+
 @methods_router.get("")
 async def list_methods(_: AnyCaller) -> MethodsBody:
     """All methods, with their parameters as JSON schemas."""
@@ -74,6 +91,13 @@ async def list_methods(_: AnyCaller) -> MethodsBody:
     return MethodsBody(
         methods=[MethodBody(name=one.name, summary=one.summary, parameters=registry.schema(one.name)) for one in found]
     )
+
+
+@router.get("/methods")
+async def list_usable_methods(trueweave: Reading) -> UsableMethodsBody:
+    """All methods with their parameters, and whether each can be used in this workspace."""
+    found = await trueweave.methods()
+    return UsableMethodsBody(methods=[UsableMethodBody.model_validate(one, from_attributes=True) for one in found])
 
 
 @router.post("/retrieve", response_model=RetrievedBody)

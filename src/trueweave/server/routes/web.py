@@ -9,9 +9,10 @@ from pathlib import Path
 from string import Template
 
 from fastapi import APIRouter
-from starlette.responses import FileResponse, HTMLResponse
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 
 from trueweave.server.problems import Refusal
+from trueweave.server.routes import ui
 
 router = APIRouter(include_in_schema=False)
 
@@ -27,13 +28,17 @@ OPEN = frozenset({"/", "/docs", *(f"/docs/{name}" for name in _FILES), "/redoc",
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
 }
 
 
 @router.get("/")
-def show_start() -> HTMLResponse:
-    """The start page."""
+def show_start() -> Response:
+    """The web UI, or a start page if it is not built."""
+    if ui.is_built():
+        return RedirectResponse(ui.PATH, 307, {"Cache-Control": "no-store"})
     agents = _read("agents.html") if find_spec("mcp") else ""
     page = Template(_read("index.html")).substitute(version=version("trueweave"), agents=agents)
     return HTMLResponse(page, headers=_HEADERS)

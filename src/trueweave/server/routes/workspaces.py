@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
 
-from trueweave.core.jobs import Status
+from fastapi import APIRouter, Request
+from pydantic import TypeAdapter
+
+from trueweave.core.errors import TrueweaveError
+from trueweave.core.jobs import Activity, Status
+from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.server.access import Administering, Administrator, AnyCaller, Caller, Reading, Shared, WorkspaceName
+from trueweave.server.activity import ActivityFeed
 from trueweave.server.bodies import DroppedBody, WorkspaceBody, WorkspaceDetails, WorkspaceRequest
 from trueweave.server.fields import Cursor, Limit
 from trueweave.server.pages import ListPage, Pager
-from trueweave.server.problems import RESPONSES, Refusal
+from trueweave.server.problems import RESPONSES, Refusal, problem_of, request_id_of
+from trueweave.server.streaming import MEDIA_TYPE, EventStream, event
 from trueweave.server.tagging import TaggedRoute
 from trueweave.store.postgres.access import api_keys
 from trueweave.store.postgres.public_errors import translated
+
+_ACTIVITY = TypeAdapter(Activity)
+_EVENT = {"type": "object", "properties": {"event": {"type": "string"}, "data": {"type": "string"}}}
+_EVENTS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Events: `activity` (as of `/activity`) at the beginning and whenever something changed, for a "
+        "minute; `problem` if it cannot be read.",
+        "content": {MEDIA_TYPE: {"schema": _EVENT}},
+    }
+}
 
 router = APIRouter(prefix="/v1/workspaces", tags=["workspaces"], responses=RESPONSES, route_class=TaggedRoute)
 
@@ -60,6 +79,28 @@ async def get_workspace(workspace: WorkspaceName, trueweave: Reading, shared: Sh
 async def get_status(trueweave: Reading) -> Status:
     """How many documents, entities, relations and chunks a workspace has, and what is queued."""
     return await trueweave.status()
+
+
+@router.get("/{workspace}/activity")
+async def get_activity(trueweave: Reading) -> Activity:
+    """The activity of a workspace: documents that wait, how fast they are processed and what they wait for, the
+    spending, and the position of the latest change."""
+    return await trueweave.maintenance.activity()
+
+
+@router.get("/{workspace}/events", status_code=200, response_class=EventStream, responses=_EVENTS)
+async def follow_activity(request: Request, trueweave: Reading, shared: Shared) -> EventStream:
+    """The activity of a workspace, sent whenever it changes. The stream ends after a minute: connect again to go on."""
+    return EventStream(_events(shared.activity, trueweave, request_id_of(request)))
+
+
+async def _events(feed: ActivityFeed, trueweave: AsyncTrueweave, request_id: str) -> AsyncGenerator[bytes, None]:
+    try:
+        async with aclosing(feed.changes(trueweave)) as changes:
+            async for activity in changes:
+                yield event("activity", _ACTIVITY.dump_python(activity, mode="json"))
+    except TrueweaveError as error:
+        yield event("problem", problem_of(error, request_id))
 
 
 @router.delete("/{workspace}")

@@ -10,14 +10,14 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple, get_args
 
 from trueweave.core.errors import InvalidArgument
-from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.db import Database, Transaction
 
 KeyScope = Literal["read", "write", "admin"]
 SCOPES: tuple[KeyScope, ...] = get_args(KeyScope)
@@ -27,7 +27,7 @@ KEY_START = "twk_"
 _FORM = re.compile(r"twk_([0-9a-f]{12})_([0-9A-Za-z_-]{43})")
 _LONGEST_NAME = 200
 _IS_FIRST_TODAY = 4  # index of the column in a row of `find` that says whether this is the key's first use today
-_NO_KEY: tuple[Any, ...] = (bytes(32), "", "read", [], False, None, None, [], [], [])
+_NO_KEY: tuple[Any, ...] = (bytes(32),)
 
 
 class KeyLimits(NamedTuple):
@@ -169,16 +169,32 @@ async def find(database: Database, tokens: Sequence[str]) -> list[ValidKey | Non
     parts = [match.groups() if (match := _FORM.fullmatch(token)) else ("", "") for token in tokens]
     async with database.transaction(None) as tx:
         rows = {row[0]: row[1:] for row in await tx.rows("api_key.find", prefixes=[prefix for prefix, _ in parts])}
-        found = [_valid(prefix, secret, rows.get(prefix)) for prefix, secret in parts]
-        if first := sorted({one.prefix for one in found if one and rows[one.prefix][_IS_FIRST_TODAY]}):
-            await tx.run("api_key.used", prefixes=first)
+        found = [_proven(prefix, secret, rows.get(prefix)) for prefix, secret in parts]
+        await _note_use(tx, {one.prefix: rows[one.prefix] for one in found if one})
     return found
 
 
-def _valid(prefix: str, secret: str, row: Sequence[Any] | None) -> ValidKey | None:
-    stored, name, scope, workspaces, _, tokens, spend, makers, *lists = row or _NO_KEY
-    if not hmac.compare_digest(bytes(stored), _hash(secret)):
-        return None
+async def valid(tx: Transaction, prefixes: Collection[str]) -> dict[str, ValidKey]:
+    """The keys with these prefixes that are valid now, for sessions, whose own secrets were checked already."""
+    if not prefixes:
+        return {}
+    rows = {row[0]: row[1:] for row in await tx.rows("api_key.find", prefixes=sorted(prefixes))}
+    await _note_use(tx, rows)
+    return {prefix: _valid(prefix, row) for prefix, row in rows.items()}
+
+
+async def _note_use(tx: Transaction, rows: Mapping[str, Sequence[Any]]) -> None:
+    if first := sorted(prefix for prefix, row in rows.items() if row[_IS_FIRST_TODAY]):
+        await tx.run("api_key.used", prefixes=first)
+
+
+def _proven(prefix: str, secret: str, row: Sequence[Any] | None) -> ValidKey | None:
+    stored, *_ = row or _NO_KEY
+    return _valid(prefix, row) if hmac.compare_digest(bytes(stored), _hash(secret)) and row else None
+
+
+def _valid(prefix: str, row: Sequence[Any]) -> ValidKey:
+    _, name, scope, workspaces, _, tokens, spend, makers, *lists = row
     ids = None if workspaces is None else frozenset(workspaces)
     shared = (
         tuple((caller, KeyLimits(*limits)) for caller, *limits in zip(makers, *lists, strict=True)) if makers else ()

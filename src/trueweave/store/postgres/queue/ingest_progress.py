@@ -4,13 +4,40 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from trueweave.core.jobs import Duplicate, IngestProgress, Note
+from trueweave.core.jobs import Activity, Duplicate, IngestProgress, Note, WaitsFor
 from trueweave.store.postgres.db import Transaction
+from trueweave.store.postgres.queue.outbox import newest
 
 
 async def ingest_progress(tx: Transaction, since: datetime | None) -> IngestProgress:
     """The progress of ingestion. Indexed documents are counted if added since then; without a time, none are."""
     return IngestProgress(*(await tx.rows("ingest_progress.since", since=since))[0])
+
+
+async def activity(tx: Transaction) -> Activity:
+    """The activity of a workspace, and what its queue waits for."""
+    [(waiting, unsettled, failed, descriptions, per_minute, *spent, is_spent, is_running, is_due)] = await tx.rows(
+        "ingest_progress.activity"
+    )
+    price, tokens, price_cap, token_cap = spent
+    waits_for: WaitsFor = ""
+    if waiting + unsettled + descriptions:
+        waits_for = "budget" if is_spent else "" if is_running else "worker" if is_due else "retry"
+    left = 0.0 if not waiting else waiting * 60 / per_minute if per_minute else None
+    return Activity(
+        waiting,
+        unsettled,
+        failed,
+        descriptions,
+        per_minute,
+        left,
+        waits_for,
+        price,
+        tokens,
+        price_cap,
+        token_cap,
+        await newest(tx),
+    )
 
 
 async def clock(tx: Transaction) -> datetime:

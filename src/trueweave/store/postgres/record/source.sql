@@ -68,7 +68,8 @@ WHERE uri = %(uri)s AND id = %(id)s AND NOT failed RETURNING failed
 
 -- name: retry
 -- As if they had just been submitted.
-UPDATE source SET failed = false, failures = 0, starts = 0, error = NULL WHERE failed RETURNING uri, id, length(text)
+UPDATE source SET failed = false, failures = 0, starts = 0, error = NULL
+WHERE failed AND (%(uris)s::text[] IS NULL OR uri = ANY(%(uris)s)) RETURNING uri, id, length(text)
 
 -- name: failed
 SELECT uri, error, failures FROM source WHERE failed ORDER BY uri LIMIT %(limit)s

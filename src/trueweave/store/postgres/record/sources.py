@@ -205,9 +205,9 @@ async def failed_documents(tx: Transaction, limit: int = 20) -> list[FailedDocum
     return [FailedDocument(*row) for row in await tx.rows("source.failed", limit=limit)]
 
 
-async def retry(tx: Transaction) -> int:
-    """Queue documents that failed for good again; returns how many there were."""
-    rows = await tx.rows("source.retry")
+async def retry(tx: Transaction, uris: Sequence[str] = ()) -> int:
+    """Queue documents that failed for good again: these, or all if none are given; returns how many there were."""
+    rows = await tx.rows("source.retry", uris=list(uris) or None)
     handfuls = _handfuls([Job(uri, id_) for uri, id_, _ in rows], [size for *_, size in rows])
     await enqueue(tx, "document", [packed(some) for some in handfuls])
     return len(rows)

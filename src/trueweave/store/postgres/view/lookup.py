@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from math import ceil
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from rapidfuzz import fuzz, process
 
-from trueweave.core.evidence import Passage, place_at
+from trueweave.core.evidence import DocumentOutline, EntitySpan, Passage, place_at
+from trueweave.core.graph import GraphEdge, GraphNode, GraphPart, GraphTypes, TypeCount
 from trueweave.core.record import NameKey, Place
+from trueweave.graph.aggregate import THOUSANDTHS
 from trueweave.graph.paths import Edge, Reach
 from trueweave.store.limits import FAN_OUT, NAMES
 from trueweave.store.postgres.binary_params import Ids
@@ -22,11 +26,13 @@ from trueweave.text.stopwords import FUNCTION_WORDS
 
 _WIDEST = 500  # entities expanded at each step of a path
 _LOOKED_THROUGH = 2000  # relations examined per entity when looking for those among a set of entities
+_EDGES_EACH = 6  # relations of a part of the graph for each entity, at most
 _NEAR = 5  # names suggested
 _LEAST_ALIKE = 60  # per cent
 _COMPARED = 200  # characters of a name that are compared
 _NAMES_AT_ONCE = 2000
 _MOST_READ = 500_000  # names compared with one that was not found
+_MOST_CHARACTERS = 2**31 - 1  # of a document
 _MOST_WORDS = 20  # words of a query looked for in names
 _SMALL_WORDS = frozenset().union(*FUNCTION_WORDS.values())
 _ID = re.compile(r"[0-9a-f]{8}[0-9a-f-]{0,28}", re.IGNORECASE)
@@ -150,6 +156,48 @@ async def relations_among(tx: Transaction, ids: Sequence[UUID], limit: int) -> l
     return [id_ for (id_,) in rows]
 
 
+async def part(tx: Transaction, ids: Sequence[UUID], chunks: Sequence[UUID], limit: int) -> GraphPart:
+    """Up to `limit` of these entities and of those that these chunks mention, with the heaviest relations between
+    them."""
+    found = await tx.rows("lookup.nodes", ids=Ids(ids), chunks=Ids(chunks), limit=limit)
+    nodes = tuple(GraphNode(*row[:-1]) for row in found)
+    edges, relations = await edges_among(tx, [node.id for node in nodes], _EDGES_EACH * len(nodes))
+    return GraphPart(nodes, edges, found[0][-1] if found else 0, relations)
+
+
+async def around(
+    tx: Transaction, id_: UUID, exclude: Sequence[UUID], types: Sequence[str], min_weight: float, limit: int
+) -> GraphPart:
+    """An entity and up to `limit` of its neighbours, those with the heaviest relations, without the excluded ones."""
+    rows = await tx.rows(
+        "lookup.heaviest_neighbours",
+        id=id_,
+        exclude=Ids(exclude),
+        types=[type_.lower() for type_ in types],
+        least=ceil(min_weight * THOUSANDTHS),
+        fan_out=_LOOKED_THROUGH,
+        limit=limit,
+    )
+    found = await part(tx, [id_, *(other for other, _ in rows)], [], 1 + len(rows))
+    return replace(found, entities=1 + (rows[0][1] if rows else 0))
+
+
+async def types(tx: Transaction, limit: int) -> GraphTypes:
+    """The most frequent types of entities and of relations. Reads all of them."""
+    entities = [TypeCount(*row) for row in await tx.rows("lookup.entity_types", limit=limit)]
+    relations = [TypeCount(*row) for row in await tx.rows("lookup.relation_types", limit=limit)]
+    return GraphTypes(tuple(entities), tuple(relations))
+
+
+async def edges_among(tx: Transaction, ids: Sequence[UUID], limit: int) -> tuple[tuple[GraphEdge, ...], int]:
+    """The heaviest relations between these entities, and how many there are."""
+    rows = await tx.rows("lookup.edges_among", ids=Ids(ids), fan_out=_LOOKED_THROUGH, limit=limit)
+    edges = tuple(
+        GraphEdge(id_, source, target, type_, weight / THOUSANDTHS) for id_, source, target, type_, weight, _ in rows
+    )
+    return edges, rows[0][-1] if rows else 0
+
+
 async def chunks_of(tx: Transaction, kind: str, ids: Sequence[UUID], each: int) -> dict[UUID, list[UUID]]:
     """For each of these "entities" or "relations", the chunks that are most about it."""
     found: dict[UUID, list[UUID]] = {id_: [] for id_ in ids}
@@ -188,6 +236,47 @@ async def chunks(tx: Transaction, of: FoundDocument, first: int, limit: int, sta
         known = tuple(Place(*place) for place in places or ())
         page, headings = place_at(known, begins)
         found.append(Passage(id_, of.uri, of.title, text, begins, 0.0, page, headings, known))
+    return found
+
+
+async def outline(tx: Transaction, of: FoundDocument, first: int, limit: int) -> DocumentOutline:
+    """The structure of a document, with up to `limit` of its pages and sections from number `first`."""
+    [(length, total, places)] = await tx.rows("lookup.document_outline", id=of.id, first=first, limit=limit)
+    return DocumentOutline(of.uri, of.title, length, of.chunks, total, tuple(Place(*place) for place in places))
+
+
+async def mentions(
+    tx: Transaction,
+    of: FoundDocument,
+    start: int,
+    end: int | None,
+    limit: int,
+    after: tuple[int, int, UUID, UUID] | None = None,
+) -> list[EntitySpan]:
+    """The spans of a document that mention entities, between two characters, in order; with `after`, those after the
+    span with this start, end, chunk and entity."""
+    first, behind, chunk, entity = after or (start, None, None, None)
+    rows = await tx.rows(
+        "lookup.document_mentions",
+        id=of.id,
+        start=max(start, first),
+        end=_MOST_CHARACTERS if end is None else end,
+        limit=limit,
+        first=first,
+        behind=behind,
+        chunk=chunk,
+        entity=entity,
+    )
+    return [EntitySpan(*row) for row in rows]
+
+
+async def passages(tx: Transaction, ids: Sequence[UUID]) -> list[Passage]:
+    """The chunks with these ids, in that order, without those of removed documents."""
+    found = []
+    for id_, uri, title, text, start, places in await tx.rows("lookup.passages", ids=Ids(dict.fromkeys(ids))):
+        known = tuple(Place(*place) for place in places or ())
+        page, headings = place_at(known, start)
+        found.append(Passage(id_, uri, title, text, start, 0.0, page, headings, known))
     return found
 
 

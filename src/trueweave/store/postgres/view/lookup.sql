@@ -54,6 +54,46 @@ SELECT r.id FROM unnest(%(ids)s::uuid[]) AS g (id) CROSS JOIN LATERAL (
     SELECT id, target, weight FROM relation WHERE source = g.id ORDER BY weight DESC, target LIMIT %(fan_out)s) AS r
 WHERE r.target = ANY(%(ids)s) AND r.target <> g.id ORDER BY r.weight DESC, r.id LIMIT %(limit)s
 
+-- name: nodes
+-- These entities, then those that these chunks mention, the best connected first, with their total number.
+SELECT e.id, e.name, e.type, e.count, e.degree, count(*) OVER ()
+FROM (SELECT id, min(n) AS n FROM (
+          SELECT id, n FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY AS g (id, n)
+          UNION ALL
+          SELECT n.entity, 2147483647 FROM unnest(%(chunks)s::uuid[]) AS g (id)
+          CROSS JOIN LATERAL (SELECT document FROM chunk WHERE id = g.id OFFSET 0) AS c
+          CROSS JOIN LATERAL (SELECT FROM document WHERE id = c.document AND visible OFFSET 0) AS d
+          CROSS JOIN LATERAL (SELECT name FROM mention WHERE document = c.document AND chunk = g.id OFFSET 0) AS m
+          CROSS JOIN LATERAL (SELECT entity FROM name WHERE id = m.name AND entity IS NOT NULL OFFSET 0) AS n) AS g
+      GROUP BY id) AS g
+CROSS JOIN LATERAL (SELECT id, name, type, count, degree FROM entity WHERE id = g.id OFFSET 0) AS e
+ORDER BY g.n, e.degree DESC, e.id LIMIT %(limit)s
+
+-- name: heaviest_neighbours
+-- The neighbours of an entity, those with the heaviest relations first, with their total number. In each direction only
+-- the heaviest relations are examined.
+SELECT r.other, count(*) OVER () FROM (
+    (SELECT target AS other, weight FROM relation WHERE source = %(id)s ORDER BY weight DESC, target LIMIT %(fan_out)s)
+    UNION ALL
+    (SELECT source, weight FROM relation WHERE target = %(id)s ORDER BY weight DESC, source LIMIT %(fan_out)s)) AS r
+CROSS JOIN LATERAL (SELECT type FROM entity WHERE id = r.other OFFSET 0) AS e
+WHERE r.other <> %(id)s AND r.weight >= %(least)s AND r.other <> ALL(%(exclude)s::uuid[])
+    AND (cardinality(%(types)s::text[]) = 0 OR lower(e.type) = ANY(%(types)s::text[]))
+GROUP BY r.other ORDER BY max(r.weight) DESC, r.other LIMIT %(limit)s
+
+-- name: entity_types
+SELECT type, count(*) FROM entity GROUP BY type ORDER BY count(*) DESC, type COLLATE "C" LIMIT %(limit)s
+
+-- name: relation_types
+SELECT type, count(*) FROM relation GROUP BY type ORDER BY count(*) DESC, type COLLATE "C" LIMIT %(limit)s
+
+-- name: edges_among
+-- The heaviest relations between these entities, with their total number. For each entity only the heaviest outgoing
+-- relations are examined.
+SELECT r.id, g.id, r.target, r.type, r.weight, count(*) OVER () FROM unnest(%(ids)s::uuid[]) AS g (id) CROSS JOIN LATERAL (
+    SELECT id, target, type, weight FROM relation WHERE source = g.id ORDER BY weight DESC, target LIMIT %(fan_out)s) AS r
+WHERE r.target = ANY(%(ids)s) AND r.target <> g.id ORDER BY r.weight DESC, r.id LIMIT %(limit)s
+
 -- name: chunks_of_entities
 -- For each entity, the chunks that emphasise it most.
 SELECT g.id, m.chunk FROM unnest(%(ids)s::uuid[]) AS g (id) CROSS JOIN LATERAL (
@@ -89,6 +129,38 @@ FROM (SELECT * FROM chunk
       ORDER BY n LIMIT %(limit)s) AS c
 CROSS JOIN LATERAL (SELECT places FROM document WHERE id = c.document OFFSET 0) AS d
 ORDER BY c.n
+
+-- name: document_outline
+-- The length of a document, the number of its pages and sections, and some of these. Chunks may overlap.
+SELECT (SELECT coalesce(max(c.start + length(c.text)), 0) FROM chunk c WHERE c.document = d.id), jsonb_array_length(d.places),
+       (SELECT coalesce(jsonb_agg(p ORDER BY n), '[]')
+        FROM (SELECT p, n FROM jsonb_array_elements(d.places) WITH ORDINALITY AS e (p, n)
+              WHERE n > %(first)s ORDER BY n LIMIT %(limit)s) AS listed)
+FROM document d WHERE d.id = %(id)s
+
+-- name: document_mentions
+-- The spans of a part of a document that mention entities, in order. They are stored as pairs of offsets in the chunk.
+SELECT s.first, s.behind, c.id, n.entity, e.name, e.type
+FROM (SELECT id, start FROM chunk
+      WHERE document = %(id)s AND start < %(end)s AND start + length(text) > %(start)s OFFSET 0) AS c
+CROSS JOIN LATERAL (SELECT name, spans FROM mention WHERE document = %(id)s AND chunk = c.id OFFSET 0) AS m
+CROSS JOIN LATERAL (
+    SELECT c.start + m.spans[i] AS first, c.start + m.spans[i + 1] AS behind
+    FROM generate_series(1, cardinality(m.spans) - 1, 2) AS i) AS s
+CROSS JOIN LATERAL (SELECT entity FROM name WHERE id = m.name AND entity IS NOT NULL OFFSET 0) AS n
+CROSS JOIN LATERAL (SELECT name, type FROM entity WHERE id = n.entity OFFSET 0) AS e
+WHERE s.first < %(end)s AND s.behind > %(start)s
+    AND (%(entity)s::uuid IS NULL OR (s.first, s.behind, c.id, n.entity) > (%(first)s::int, %(behind)s::int, %(chunk)s::uuid, %(entity)s::uuid))
+GROUP BY s.first, s.behind, c.id, n.entity, e.name, e.type
+ORDER BY s.first, s.behind, c.id, n.entity LIMIT %(limit)s
+
+-- name: passages
+-- Chunks by id, in the order of the ids.
+SELECT c.id, d.uri, d.title, c.text, c.start, CASE WHEN d.places <> '[]' THEN places_of(d.places, c.start, c.start + length(c.text)) END
+FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY AS g (id, n)
+CROSS JOIN LATERAL (SELECT id, document, text, start FROM chunk WHERE id = g.id OFFSET 0) AS c
+CROSS JOIN LATERAL (SELECT uri, title, places FROM document WHERE id = c.document AND visible OFFSET 0) AS d
+ORDER BY g.n
 
 -- name: document_entities
 SELECT n.entity, sum(m.mentions) AS mentions FROM (

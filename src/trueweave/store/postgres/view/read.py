@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from psycopg import sql
@@ -11,7 +12,7 @@ from psycopg.errors import RaiseException
 
 from trueweave.core.errors import UnknownWorkspace
 from trueweave.core.graph import Entity, Relation
-from trueweave.core.jobs import DocumentInfo, Status
+from trueweave.core.jobs import DocumentInfo, DocumentOrder, ListedState, Status
 from trueweave.graph.aggregate import THOUSANDTHS
 from trueweave.store.postgres.db import Database, Transaction, Workspace
 from trueweave.store.postgres.failures import first_line
@@ -26,23 +27,52 @@ async def status(tx: Transaction) -> Status:
     return Status(documents, chunks, entities_, relations, due, dirty_names, model or "")
 
 
+class DocumentSelection(NamedTuple):
+    """Which documents to list: those that pass a filter, in a state (see `list_documents`), whose uri starts with
+    `prefix`, added since a time; with `noted`, only those with a note."""
+
+    shape: FilterShape
+    params: Mapping[str, Any]
+    state: ListedState = ""
+    prefix: str = ""
+    since: datetime | None = None
+    noted: bool = False
+
+    def parts(self, after: str) -> dict[str, str]:
+        """The parts of a statement that reads these documents, from a position on."""
+        passes = "true" if self.shape.is_all else self.shape.visible("d.id")
+        given = {"passes": passes, "selected": QUERIES["read.selected_documents"].format(), "after": after}
+        return {name: QUERIES[f"read.{name}_documents"].format(**given) for name in ("stored", "queued")}
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The parameters of such a statement."""
+        chosen = {"state": self.state, "prefix": self.prefix, "since": self.since, "noted": self.noted}
+        return {**chosen, **self.params}
+
+
+_ORDERS: Mapping[DocumentOrder, str] = {"uri": "uri", "added": "added DESC, uri DESC"}
+
+
 async def documents(
-    workspace: Workspace,
-    limit: int,
-    *,
-    noted: bool,
-    after: str,
-    prefix: str,
-    shape: FilterShape,
-    params: Mapping[str, Any],
+    workspace: Workspace, limit: int, of: DocumentSelection, order: DocumentOrder, after: tuple[datetime | None, str]
 ) -> list[DocumentInfo]:
-    """The visible documents that pass a filter, by uri, starting after `after`; optionally only those with a note, or
-    whose uri starts with `prefix`."""
-    query = QUERIES["read.documents"].format(passes="true" if shape.is_all else shape.visible("d.id"))
-    rows = await workspace.read(
-        query.encode(), {"limit": limit, "noted": noted, "after": after, "prefix": prefix, **params}
-    )
-    return [DocumentInfo(uri, title, chunks, added, tuple(notes)) for uri, title, chunks, added, notes in rows]
+    """Documents by uri, or the latest first, after the one with this time and uri."""
+    parts = of.parts(QUERIES[f"read.after_{order}"])
+    query = QUERIES["read.documents"].format(**parts, order=_ORDERS[order])
+    at, uri = after
+    rows = await workspace.read(query.encode(), {"limit": limit, "at": at, "after": uri, **of.values})
+    return [
+        DocumentInfo(uri, title, chunks, added, tuple(notes), state, error)
+        for uri, title, chunks, added, notes, state, error in rows
+    ]
+
+
+async def count_documents(workspace: Workspace, of: DocumentSelection) -> int:
+    """The number of these documents."""
+    query = QUERIES["read.count_documents"].format(**of.parts("true"))
+    [(number,)] = await workspace.read(query.encode(), of.values)
+    return int(number)
 
 
 async def entities(tx: Transaction, limit: int, type_: str = "") -> list[Entity]:
@@ -88,7 +118,7 @@ async def _drop(database: Database, workspace: int) -> int:
 async def delete_rows(tx: Transaction) -> int:
     """Delete everything in a workspace once its writers have finished; returns how many documents there were."""
     await tx.run("read.await_writers")
-    documents = int(await tx.value("read.count_documents"))
+    documents = int(await tx.value("read.count_visible"))
     for (space,) in await tx.rows("vectors.all_spaces"):  # a change of space may have been abandoned halfway
         await tx.run("vectors.clear_space", space=space)
     await tx.run("text.clear")

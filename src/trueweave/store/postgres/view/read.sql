@@ -20,10 +20,42 @@ SELECT (SELECT count(DISTINCT uri) FROM document WHERE current <> visible),
 SELECT rules_hash <> coalesce((SELECT bit_xor(hashtextextended(id::text, 0)) FROM rule), 0) FROM workspace
 
 -- name: documents
-SELECT d.uri, d.title, (SELECT count(*) FROM chunk c WHERE c.document = d.id), d.added, d.notes
-FROM document d
-WHERE d.visible AND d.current AND d.uri > %(after)s AND starts_with(d.uri, %(prefix)s) AND (d.notes <> '{{}}' OR NOT %(noted)s) AND {passes}
-ORDER BY d.uri LIMIT %(limit)s
+-- A page of documents: those in the record, and those that are only in the queue.
+SELECT x.uri, x.title, (SELECT count(*) FROM chunk c WHERE c.document = x.id), x.added, x.notes, x.state, x.error
+FROM (({stored} ORDER BY {order} LIMIT %(limit)s) UNION ALL ({queued} ORDER BY {order} LIMIT %(limit)s)) AS x
+ORDER BY {order} LIMIT %(limit)s
+
+-- name: count_documents
+SELECT count(*) FROM ({stored} UNION ALL {queued}) AS x
+
+-- name: stored_documents
+-- The documents in the record. A version in the queue decides the state.
+SELECT d.id, d.uri, d.title, d.added, d.notes, coalesce(s.error, '') AS error,
+       CASE WHEN s.failed THEN 'failed' WHEN NOT s.failed THEN 'waiting' WHEN d.visible THEN 'indexed' ELSE 'unsettled' END AS state
+FROM document d LEFT JOIN LATERAL (SELECT failed, error FROM source WHERE uri = d.uri OFFSET 0) AS s ON true
+WHERE d.current AND %(state)s::text IN ('', 'any', 'unsettled', 'indexed')
+    AND CASE %(state)s::text WHEN 'any' THEN true WHEN 'unsettled' THEN s.failed IS NULL AND NOT d.visible
+                             WHEN 'indexed' THEN s.failed IS NULL AND d.visible ELSE d.visible END
+    AND {passes} AND {selected} AND {after}
+
+-- name: queued_documents
+-- The documents in the queue. Among all documents, only those without an earlier version in the record.
+SELECT d.id, s.uri, s.title, s.added, s.notes, coalesce(s.error, '') AS error,
+       CASE WHEN s.failed THEN 'failed' ELSE 'waiting' END AS state
+FROM source s LEFT JOIN LATERAL (SELECT id FROM document WHERE uri = s.uri AND current OFFSET 0) AS d ON true
+WHERE %(state)s::text IN ('any', 'waiting', 'failed')
+    AND CASE %(state)s::text WHEN 'any' THEN d.id IS NULL WHEN 'waiting' THEN NOT s.failed ELSE s.failed END
+    AND {passes} AND {selected} AND {after}
+
+-- name: selected_documents
+starts_with(uri, %(prefix)s) AND (notes <> '{{}}' OR NOT %(noted)s)
+    AND (%(since)s::timestamptz IS NULL OR added >= %(since)s::timestamptz)
+
+-- name: after_uri
+uri > %(after)s
+
+-- name: after_added
+(%(at)s::timestamptz IS NULL OR (added, uri) < (%(at)s::timestamptz, %(after)s))
 
 -- name: state
 -- A key over the documents, the version of the view, and the embedding space.
@@ -59,7 +91,7 @@ SELECT begin_drop()
 -- name: await_writers
 SELECT await_writers()
 
--- name: count_documents
+-- name: count_visible
 SELECT count(*) FROM document WHERE visible
 
 -- name: settings

@@ -1,0 +1,100 @@
+"""`trueweave ui`: the web UI on this machine."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from getpass import getuser
+from html import escape
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import typer
+
+from trueweave.cli.log_form import logged
+from trueweave.cli.options import DatabaseUrl
+from trueweave.cli.render.console import say
+from trueweave.cli.reply import replying
+from trueweave.cli.session import bundled, in_database, load_settings, start
+
+_HOST = "127.0.0.1"
+
+
+def ui(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen on; 0 chooses a free one.")] = 0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Whether to open the browser.")] = True,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Start the web UI on this machine, with a server, a worker and the database, and open it in the browser.
+
+    Without a URL, the bundled PostgreSQL is started, and created if needed. The browser logs in with a code that is
+    valid once: other users of this machine can reach the port, but get no access.
+    """
+    from trueweave.server.run import check_installed
+
+    with replying(False):
+        check_installed()
+        settings = load_settings(database_url)
+        if not settings.database_url:
+            start(bundled(settings), make=True)
+        with logged(settings):
+            from trueweave.core.errors import ConfigError
+            from trueweave.server.listening import bind
+            from trueweave.server.local_login import LocalLogin
+            from trueweave.server.routes.ui import is_built
+            from trueweave.server.run import run
+            from trueweave.server.tracing import sent_traces
+            from trueweave.store.postgres.access import api_keys
+
+            if not is_built():
+                raise ConfigError("the web UI is not built. Run `make web` in the source tree, or install a wheel.")
+            in_database(api_keys.any_valid, settings)  # fails here, and not in the browser, if the database is unusable
+            sockets = bind(_HOST, port)
+            local = LocalLogin(getuser())
+            address = local.address(sockets[0].getsockname()[1])
+            say(
+                f"The web UI is at {address.partition('login')[0]} Ctrl-C stops it.",
+                f"To log in, open this address within ten minutes. It works once: {address}",
+            )
+            with _page_to(address) as page, sent_traces("trueweave-server"):
+                run(
+                    settings,
+                    sockets,
+                    authenticated=True,
+                    works=True,
+                    local=local,
+                    started=(lambda: _open(page)) if browser else None,
+                )
+
+
+def _open(page: Path) -> None:
+    if not webbrowser.open(page.as_uri()):
+        say("No browser could be opened: open the address above.")
+
+
+@contextmanager
+def _page_to(address: str) -> Iterator[Path]:
+    """A page that leads to an address, in a folder that only this user can read. The address itself would be visible to
+    all users as an argument of the browser. The page is removed at the end, also after SIGTERM, which the server raises
+    again once it has stopped."""
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    with TemporaryDirectory(prefix="trueweave-") as folder:
+        page = Path(folder) / "open.html"
+        page.touch(0o600)
+        page.write_text(
+            f"""<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0; url={escape(address)}">
+<title>Trueweave</title>
+<p><a href="{escape(address)}">Open Trueweave</a></p>
+</html>
+""",
+            "utf-8",
+        )
+        yield page

@@ -1,0 +1,57 @@
+// What views read from the server, by the name under which it is cached.
+import { queryOptions } from "@tanstack/react-query";
+import { api, dataOf } from "./client";
+
+/** The workspaces that the caller may use: all pages of the list. */
+export const workspaces = queryOptions({
+  queryKey: ["workspaces"],
+  queryFn: async ({ signal }) => {
+    const found = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const query: { limit: number; cursor: string } = { limit: 200, cursor };
+      const page = await dataOf(api.GET("/v1/workspaces", { params: { query }, signal }));
+      found.push(...page.items);
+      cursor = page.next ?? null;
+    }
+    return found;
+  },
+});
+
+/** One workspace: its size, its default method, whether it has a language model. */
+export const workspace = (name: string) =>
+  queryOptions({
+    queryKey: ["workspace", name],
+    queryFn: ({ signal }) =>
+      dataOf(api.GET("/v1/workspaces/{workspace}", { params: { path: { workspace: name } }, signal })),
+  });
+
+/** All methods with the schemas of their parameters, and why those that cannot be used in this workspace cannot. */
+export const methods = (name: string) =>
+  queryOptions({
+    queryKey: ["methods", name],
+    queryFn: async ({ signal }) => {
+      const params = { path: { workspace: name } };
+      return (await dataOf(api.GET("/v1/workspaces/{workspace}/methods", { params, signal }))).methods;
+    },
+    staleTime: 60_000,
+  });
+
+/** The most mentioned entities. */
+export const entities = (name: string, limit: number) =>
+  queryOptions({
+    queryKey: ["entities", name, limit],
+    queryFn: async ({ signal }) => {
+      const params = { path: { workspace: name }, query: { limit } };
+      return (await dataOf(api.GET("/v1/workspaces/{workspace}/entities", { params, signal }))).items;
+    },
+  });
+
+/** The heaviest relations of an entity. */
+export const relationsOf = (name: string, entity: string) =>
+  queryOptions({
+    queryKey: ["relations", name, entity],
+    queryFn: async ({ signal }) => {
+      const params = { path: { workspace: name }, query: { entity: [entity], limit: 5 } };
+      return (await dataOf(api.GET("/v1/workspaces/{workspace}/relations", { params, signal }))).items;
+    },
+  });

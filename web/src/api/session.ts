@@ -1,0 +1,38 @@
+// The session of this browser. It is in a cookie that scripts cannot read.
+import { queryOptions } from "@tanstack/react-query";
+import { api, dataOf, Problem, type Schemas } from "./client";
+
+/** The ways to log in at this address. */
+export const loginWays = queryOptions({
+  queryKey: ["login ways"],
+  queryFn: ({ signal }) => dataOf(api.GET("/v1/session/ways", { signal })),
+});
+
+/** The session; null where requests are let in without one, such as behind a proxy that logs people in. */
+export const session = queryOptions({
+  queryKey: ["session"],
+  queryFn: async ({ signal }): Promise<Schemas["SessionBody"] | null> => {
+    try {
+      return await dataOf(api.GET("/v1/session", { signal }));
+    } catch (error) {
+      if (error instanceof Problem && error.status === 404) return null;
+      throw error;
+    }
+  },
+});
+
+/** Logs in. Throws Problem. */
+export const logIn = (by: { key: string } | { code: string }) =>
+  dataOf(api.POST("/v1/session", { body: by }));
+
+/** Logs out. Throws Problem. */
+export const logOut = () => dataOf(api.DELETE("/v1/session"));
+
+/** The address of the login page that leads back to `next`, a path within the UI. */
+export const loginPath = (next: string): string => `/login?${new URLSearchParams({ next })}`;
+
+/** The path within the UI to go to after login: only ever a page of this UI. */
+export function nextOf(params: URLSearchParams): string {
+  const next = params.get("next") ?? "/";
+  return /^\/(?![/\\])/.test(next) && !next.startsWith("/login") ? next : "/";
+}

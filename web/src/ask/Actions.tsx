@@ -1,0 +1,75 @@
+// What can be done with an answer: ask on, copy it, or see the same as a command or as a request.
+import { type FormEvent, useState } from "react";
+import { Button } from "react-aria-components";
+import type { Answer, Question } from "../api/ask";
+import { viewPath } from "../shell/views";
+import { CopyButton } from "../ui/CopyButton";
+import { Popup } from "../ui/Popup";
+import styles from "./AskPage.module.css";
+import { type AskState, writeAddress } from "./address";
+import { commandOf, markdownOf } from "./forms";
+
+interface Props {
+  workspace: string;
+  state: AskState;
+  question: Question | null;
+  /** The question in the words that it was searched by; empty if these are its own. */
+  searched: string;
+  answer: Answer | null;
+  onFollow: ((text: string) => void) | null;
+}
+
+export function Actions({ workspace, state, question, searched, answer, onFollow }: Props) {
+  const [open, setOpen] = useState<"" | "command" | "json">("");
+  // A link is asked without the conversation, so it has the question that stands alone.
+  const alone = { ...state, question: searched || state.question };
+  const link = () => `${location.origin}/ui${viewPath(workspace, "ask")}?${writeAddress(alone)}`;
+  const command = commandOf(workspace, alone);
+  const request = JSON.stringify(question, null, 2);
+  return (
+    <>
+      <div className={styles.actions}>
+        {answer?.answer && <CopyButton label="Copy as Markdown" text={() => markdownOf(answer)} />}
+        <CopyButton label="Copy link" text={link} />
+        <Button className="quiet" onPress={() => setOpen("command")}>
+          As a command
+        </Button>
+        <Button className="quiet" onPress={() => setOpen("json")}>
+          As JSON
+        </Button>
+      </div>
+      {onFollow && <FollowUp onFollow={onFollow} />}
+      <Popup title="The same as a command" open={open === "command"} onClose={() => setOpen("")}>
+        <pre>{command}</pre>
+        <CopyButton label="Copy" text={command} />
+      </Popup>
+      <Popup title="The same as a request" open={open === "json"} onClose={() => setOpen("")}>
+        <p className="muted">POST /v1/workspaces/{workspace}/ask</p>
+        <pre>{request}</pre>
+        <CopyButton label="Copy the request" text={request} />
+        {answer && <CopyButton label="Copy the response" text={() => JSON.stringify(answer, null, 2)} />}
+      </Popup>
+    </>
+  );
+}
+
+function FollowUp({ onFollow }: { onFollow: (text: string) => void }) {
+  const [text, setText] = useState("");
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    if (!text.trim()) return;
+    onFollow(text.trim());
+    setText("");
+  };
+  return (
+    <form className={styles.follow} onSubmit={send}>
+      <input
+        aria-label="Follow-up question"
+        placeholder="Ask a follow-up question"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+      <Button type="submit">Ask on</Button>
+    </form>
+  );
+}

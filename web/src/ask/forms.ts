@@ -1,0 +1,71 @@
+// An answer in other forms: as a command, as a request, as Markdown with sources.
+import type { Answer, Filter, Question } from "../api/ask";
+import type { AskState } from "./address";
+import { isEmptyFilter } from "./address";
+import { isDoubtful, verdictOf } from "./status";
+
+/** The question as the server takes it. */
+export function questionOf(state: AskState): Question {
+  return {
+    question: state.question,
+    ...(state.method ? { method: state.method } : {}),
+    ...(Object.keys(state.parameters).length
+      ? { parameters: state.parameters as Question["parameters"] }
+      : {}),
+    ...(isEmptyFilter(state.filter) ? {} : { filter: { uris: [], metadata: {}, ...state.filter } }),
+  } as Question;
+}
+
+/** The command that asks the same. */
+export function commandOf(workspace: string, state: AskState): string {
+  const words = ["trueweave", "ask", quoted(state.question), "--workspace", quoted(workspace)];
+  if (state.method) words.push("--method", quoted(state.method));
+  for (const [name, value] of Object.entries(state.parameters)) {
+    words.push("--set", quoted(`${name}=${typeof value === "string" ? value : JSON.stringify(value)}`));
+  }
+  return [...words, ...filterWords(state.filter)].join(" ");
+}
+
+function filterWords(filter: Filter): string[] {
+  const documents = (filter.uris ?? []).flatMap((uri) => ["--document", quoted(uri)]);
+  const wheres = Object.entries(filter.metadata ?? {}).flatMap(([key, value]) =>
+    (Array.isArray(value) ? value : [value]).flatMap((one) => ["--where", quoted(condition(key, one))]),
+  );
+  return [...documents, ...wheres];
+}
+
+type Value = Exclude<NonNullable<Filter["metadata"]>[string], unknown[]>;
+
+function condition(key: string, value: Value): string {
+  if (typeof value !== "object") return `${key}=${value}`;
+  const { low, high, bounds } = value;
+  if (low != null && high != null) return `${key}:${low}..${high}`;
+  if (low != null) return `${key}>${bounds.startsWith("[") ? "=" : ""}${low}`;
+  return `${key}<${bounds.endsWith("]") ? "=" : ""}${high ?? ""}`;
+}
+
+/** A word for a POSIX shell. */
+export function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/** The answer with its sources, and the sentences that the check does not confirm. */
+export function markdownOf(answer: Answer): string {
+  const sources = answer.citations.map(
+    (one) => `[${one.mark}] ${one.source} (${one.uri}): “${oneLine(one.quote)}”`,
+  );
+  const doubtful = answer.sentences
+    .filter(isDoubtful)
+    .map((one) => `- ${oneLine(one.text)} (${verdictOf(one)}${one.reason ? `: ${one.reason}` : ""})`);
+  return [
+    `# ${oneLine(answer.question)}`,
+    answer.answer ?? "",
+    sources.length ? `## Sources\n\n${sources.map((one) => `- ${one}`).join("\n")}` : "",
+    doubtful.length ? `## Not confirmed\n\n${doubtful.join("\n")}` : "",
+  ]
+    .filter(Boolean)
+    .join("\n\n")
+    .concat("\n");
+}
+
+const oneLine = (text: string): string => text.split(/\s+/).join(" ").trim();

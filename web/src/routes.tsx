@@ -1,0 +1,27 @@
+// The views by their addresses. Those beyond the first are loaded when they are opened.
+import { Navigate, type RouteObject } from "react-router";
+import { AskPage } from "./ask/AskPage";
+import { ErrorPage, NotFound } from "./pages/ErrorPage";
+import { LoginPage } from "./pages/LoginPage";
+import { StartPage } from "./pages/WorkspacesPage";
+import { Shell } from "./shell/Shell";
+import { Loading } from "./ui/States";
+
+export const routes: RouteObject[] = [
+  {
+    element: <Shell />,
+    errorElement: <ErrorPage />,
+    hydrateFallbackElement: <Loading what="the page" />,
+    children: [
+      { index: true, element: <StartPage /> },
+      { path: "login", element: <LoginPage /> },
+      { path: ":ws", element: <Navigate to="ask" replace /> },
+      { path: ":ws/ask", element: <AskPage /> },
+      {
+        path: ":ws/document",
+        lazy: async () => ({ Component: (await import("./reader/ReaderPage")).ReaderPage }),
+      },
+      { path: "*", element: <NotFound /> },
+    ],
+  },
+];

@@ -1,0 +1,60 @@
+import { Switch } from "react-aria-components";
+import { Popup } from "../ui/Popup";
+import styles from "./Help.module.css";
+import { setSingleKeys, useSingleKeys } from "./preferences";
+import { VIEWS } from "./views";
+
+const KEYS: [string, [string[], string][]][] = [
+  [
+    "Everywhere",
+    [
+      [["Ctrl K"], "Open the commands"],
+      [["?"], "Show this help"],
+      [["/"], "Go to the question"],
+      [["g", "w"], "Go to the workspaces"],
+      ...VIEWS.map((view): [string[], string] => [["g", view.key], `Go to ${view.name}`]),
+      [["Esc"], "Close what is open"],
+    ],
+  ],
+  [
+    "In an answer",
+    [
+      [["j"], "Next sentence"],
+      [["k"], "Previous sentence"],
+      [["]"], "Next sentence with a citation"],
+      [["["], "Previous sentence with a citation"],
+      [["Enter"], "Go to the cited words, then to the document"],
+      [["Backspace"], "Back to the answer"],
+    ],
+  ],
+];
+
+/** The keyboard shortcuts, and a switch for those of a single letter. */
+export default function Help({ onClose }: { onClose: () => void }) {
+  const on = useSingleKeys();
+  return (
+    <Popup title="Keyboard shortcuts" open onClose={onClose}>
+      {KEYS.map(([title, keys]) => (
+        <section key={title} className={styles.group}>
+          <h2>{title}</h2>
+          <dl>
+            {keys.map(([pressed, does]) => (
+              <div key={does}>
+                <dt>
+                  {pressed.map((key) => (
+                    <kbd key={key}>{key}</kbd>
+                  ))}
+                </dt>
+                <dd>{does}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      ))}
+      <Switch className={styles.switch ?? ""} isSelected={on} onChange={setSingleKeys}>
+        <span className={styles.track} aria-hidden="true" />
+        Shortcuts of a single character
+      </Switch>
+    </Popup>
+  );
+}

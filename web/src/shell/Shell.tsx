@@ -1,0 +1,132 @@
+// The frame around every view: navigation, command palette, keyboard help, colours.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { CircleHelp, Command, LogOut, Moon, Sun } from "lucide-react";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import { Button } from "react-aria-components";
+import { Link, NavLink, Outlet, useLocation, useNavigate, useParams } from "react-router";
+import { workspace as workspaceQuery } from "../api/queries";
+import { logOut, session as sessionQuery } from "../api/session";
+import { setTheme, useTheme } from "./preferences";
+import styles from "./Shell.module.css";
+import { StatusLine } from "./StatusLine";
+import { type Shortcuts, useShortcuts } from "./shortcuts";
+import { VIEWS, viewPath } from "./views";
+
+const Help = lazy(() => import("./Help"));
+const Palette = lazy(() => import("./Palette"));
+
+export function Shell() {
+  const { ws } = useParams();
+  const navigate = useNavigate();
+  const [open, setOpen] = useState<"" | "help" | "palette">("");
+  useFocusAfterNavigation();
+
+  const shortcuts: Shortcuts = {
+    "?": () => setOpen("help"),
+    "ctrl+k": () => setOpen("palette"),
+    "g w": () => navigate("/"),
+  };
+  if (ws) for (const view of VIEWS) shortcuts[`g ${view.key}`] = () => navigate(viewPath(ws, view.path));
+  useShortcuts(shortcuts);
+
+  return (
+    <div className={styles.shell}>
+      <a className={styles.skip} href="#main">
+        Skip to the contents
+      </a>
+      <header className={styles.header}>
+        <Link to="/" className={styles.brand}>
+          Trueweave
+        </Link>
+        {ws && (
+          <Link to="/" className={styles.workspace} title="Choose another workspace">
+            {ws}
+          </Link>
+        )}
+        <nav className={styles.nav} aria-label="Views">
+          {ws &&
+            VIEWS.map((view) => (
+              <NavLink key={view.path} to={viewPath(ws, view.path)}>
+                {view.name}
+              </NavLink>
+            ))}
+        </nav>
+        <Button className="quiet" aria-label="Commands (Ctrl K)" onPress={() => setOpen("palette")}>
+          <Command size={18} aria-hidden="true" />
+        </Button>
+        <ThemeButton />
+        <Button className="quiet" aria-label="Keyboard shortcuts (?)" onPress={() => setOpen("help")}>
+          <CircleHelp size={18} aria-hidden="true" />
+        </Button>
+        <LogOutButton />
+      </header>
+      <main id="main" className={styles.main} tabIndex={-1}>
+        <Outlet />
+      </main>
+      {ws && <Foot workspace={ws} />}
+      <Suspense fallback={null}>
+        {open === "help" && <Help onClose={() => setOpen("")} />}
+        {open === "palette" && <Palette onClose={() => setOpen("")} showHelp={() => setOpen("help")} />}
+      </Suspense>
+    </div>
+  );
+}
+
+function ThemeButton() {
+  const theme = useTheme();
+  const dark = theme === "dark" || (theme === "system" && matchMedia("(prefers-color-scheme: dark)").matches);
+  return (
+    <Button
+      className="quiet"
+      aria-label={dark ? "Use light colours" : "Use dark colours"}
+      onPress={() => setTheme(dark ? "light" : "dark")}
+    >
+      {dark ? <Sun size={18} aria-hidden="true" /> : <Moon size={18} aria-hidden="true" />}
+    </Button>
+  );
+}
+
+/** Ends the session; not shown where there is none. */
+function LogOutButton() {
+  const isLogin = useLocation().pathname === "/login";
+  const { data } = useQuery({ ...sessionQuery, enabled: !isLogin });
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [failed, setFailed] = useState(false);
+  if (!data || isLogin) return null;
+  const leave = () =>
+    logOut().then(
+      () => {
+        queries.clear();
+        navigate("/login");
+      },
+      () => setFailed(true),
+    );
+  return (
+    <Button
+      className="quiet"
+      aria-label={failed ? "Logging out failed: try again" : `Log out ${data.name}`}
+      onPress={leave}
+    >
+      <LogOut size={18} aria-hidden="true" />
+      {failed && " Logging out failed"}
+    </Button>
+  );
+}
+
+function Foot({ workspace }: { workspace: string }) {
+  const { data } = useQuery({ ...workspaceQuery(workspace), refetchInterval: 15_000 });
+  return <footer className={styles.foot}>{data && <StatusLine status={data.status} />}</footer>;
+}
+
+/** After navigation to another view, the focus goes to its heading, so that screen readers announce it. */
+function useFocusAfterNavigation(): void {
+  const { pathname } = useLocation();
+  const before = useRef(pathname);
+  useEffect(() => {
+    if (before.current === pathname) return;
+    before.current = pathname;
+    const heading = globalThis.document.querySelector<HTMLElement>("main h1");
+    heading?.focus();
+  }, [pathname]);
+}

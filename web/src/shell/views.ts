@@ -1,0 +1,14 @@
+// The views of a workspace, in the order of the navigation.
+
+export interface View {
+  name: string;
+  path: string;
+  /** The second key of its shortcut, after `g`. */
+  key: string;
+}
+
+export const VIEWS: View[] = [{ name: "Ask", path: "ask", key: "a" }];
+
+/** The address of a view. */
+export const viewPath = (workspace: string, path: string): string =>
+  `/${encodeURIComponent(workspace)}/${path}`;
