@@ -359,7 +359,7 @@ def test_an_empty_question_is_none(trueweave: Trueweave) -> None:
 def test_methods_are_listed_without_a_database(trueweave: Trueweave, environment: dict[str, str]) -> None:
     environment["TRUEWEAVE_DATABASE_URL"] = "postgresql://nobody@127.0.0.1:1/nowhere"
     assert re.search(r"^keyword +The chunks that match", trueweave("methods").stdout, re.M)
-    assert re.search(r"alpha +float +0\.7 +For order: weight of rank", trueweave("methods", "global").stdout)
+    assert re.search(r"alpha +float +0\.7 +For order: the weight of the rank", trueweave("methods", "global").stdout)
     assert re.search(r"order_range +int +5 ", trueweave("methods", "--verbose").stdout)
     listed = {one["name"]: one for one in answer(trueweave("methods", "--json"))["methods"]}
     assert listed["naive"]["parameters"][0]["name"] == "top_k"

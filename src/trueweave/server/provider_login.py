@@ -20,7 +20,7 @@ import httpx2
 
 from trueweave.core.errors import ConfigError
 from trueweave.core.settings import Settings, secret
-from trueweave.server.signing_keys import ProviderUnavailable, Unusable, fetch_json, is_safe
+from trueweave.server.signing_keys import ProviderUnavailable, ProviderUnusable, fetch_json, is_safe
 from trueweave.server.tokens import Tokens, ValidToken
 
 _FRESH = 300.0  # seconds for which the addresses of the provider are cached
@@ -141,7 +141,7 @@ class ProviderLogin:
         try:
             async with asyncio.timeout(_PATIENCE), httpx2.AsyncClient(timeout=_PATIENCE, auth=auth) as client:
                 return await fetch_json(client, place, form)
-        except Unusable as error:
+        except ProviderUnusable as error:
             raise LoginFailed(str(error)) from error
         except (httpx2.HTTPError, TimeoutError) as error:
             raise ProviderUnavailable(_PAUSE) from error
@@ -157,7 +157,7 @@ class ProviderLogin:
             try:
                 async with asyncio.timeout(_PATIENCE), httpx2.AsyncClient(timeout=_PATIENCE) as client:
                     described = await fetch_json(client, place)
-            except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, Unusable) as error:
+            except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, ProviderUnusable) as error:
                 raise ProviderUnavailable(_PAUSE) from error
             found = [described.get(name) for name in ("authorization_endpoint", "token_endpoint")]
             are_safe = all(isinstance(one, str) and is_safe(one) for one in found)

@@ -40,7 +40,7 @@ class ProviderUnavailable(Exception):
         self.retry_after = max(1, round(seconds))
 
 
-class Unusable(Exception):
+class ProviderUnusable(Exception):
     """The provider's response cannot be used."""
 
 
@@ -104,7 +104,7 @@ class SigningKeys:
         try:
             async with asyncio.timeout(_PATIENCE), httpx2.AsyncClient(timeout=_PATIENCE) as client:
                 self._keys = self._usable(await self._documents(client))
-        except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, Unusable) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, ProviderUnusable) as error:
             self._has_failed = True
             reason = str(error) or type(error).__name__
             _log.warning(
@@ -118,13 +118,13 @@ class SigningKeys:
         """The keys as the provider publishes them."""
         described = await fetch_json(client, f"{self._issuer.rstrip('/')}/.well-known/openid-configuration")
         if described.get("issuer") != self._issuer:
-            raise Unusable(f"its discovery document belongs to {str(described.get('issuer'))[:200]!r}")
+            raise ProviderUnusable(f"its discovery document belongs to {str(described.get('issuer'))[:200]!r}")
         place = described.get("jwks_uri")
         if not isinstance(place, str) or not is_safe(place):
-            raise Unusable("its discovery document has no https jwks_uri")
+            raise ProviderUnusable("its discovery document has no https jwks_uri")
         keys = (await fetch_json(client, place)).get("keys")
         if not isinstance(keys, list):
-            raise Unusable("its key set has no list of keys")
+            raise ProviderUnusable("its key set has no list of keys")
         return keys[:_MOST_KEYS]
 
     def _usable(self, published: list[Any]) -> tuple[_SigningKey, ...]:
@@ -142,7 +142,7 @@ class SigningKeys:
                     id_ = one.get("kid")
                     found.append(_SigningKey(id_ if isinstance(id_, str) else None, algorithm, key))
         if not found:
-            raise Unusable("its key set has no key for the algorithms of oidc_algorithms")
+            raise ProviderUnusable("its key set has no key for the algorithms of oidc_algorithms")
         return tuple(found)
 
 
@@ -170,22 +170,22 @@ def _algorithms_of(key: dict[str, Any]) -> frozenset[str]:
 
 
 async def fetch_json(client: httpx2.AsyncClient, url: str, form: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Fetch a JSON object of bounded size, with GET, or by sending a form. Redirects are not followed. Raises Unusable
-    for any other answer."""
+    """Fetch a JSON object of bounded size, with GET, or by sending a form. Redirects are not followed. Raises
+    ProviderUnusable for any other answer."""
     headers = {"accept": "application/json", "accept-encoding": "identity"}
     method = "GET" if form is None else "POST"
     async with client.stream(method, url, data=form, headers=headers, follow_redirects=False) as response:
         if response.status_code != 200 or "content-encoding" in response.headers:
-            raise Unusable(f"{url} answers with status {response.status_code}, and not with plain JSON")
+            raise ProviderUnusable(f"{url} answers with status {response.status_code}, and not with plain JSON")
         body = bytearray()
         async for piece in response.aiter_raw():
             body += piece
             if len(body) > _MOST_BYTES:
-                raise Unusable(f"{url} answers with more than {_MOST_BYTES:,} bytes")
+                raise ProviderUnusable(f"{url} answers with more than {_MOST_BYTES:,} bytes")
     try:
         found = json.loads(bytes(body))
     except (ValueError, RecursionError) as error:
-        raise Unusable(f"{url} does not answer with JSON") from error
+        raise ProviderUnusable(f"{url} does not answer with JSON") from error
     if not isinstance(found, dict):
-        raise Unusable(f"{url} does not answer with a JSON object")
+        raise ProviderUnusable(f"{url} does not answer with a JSON object")
     return cast("dict[str, Any]", found)

@@ -20,7 +20,7 @@ from trueweave.store.postgres.db import Transaction
 from trueweave.store.postgres.offloop import off_loop
 from trueweave.testing import HashEmbedder
 
-LONGEST = 0.05  # seconds
+LONGEST = 0.1  # seconds
 
 NAMES = 3000
 

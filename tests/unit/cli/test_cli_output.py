@@ -56,7 +56,7 @@ def test_an_estimate_without_a_price_says_where_to_set_it() -> None:
 
 def test_an_estimate_without_a_model_speaks_of_no_price() -> None:
     found = text(*document_estimate(estimated(model="", calls=0, price=Decimal(0), most_price=Decimal(0)), "EUR"))
-    assert "nothing is asked, nothing is paid" in found
+    assert "no model is called, and nothing is charged" in found
     assert "expected" not in found
 
 
