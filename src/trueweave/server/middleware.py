@@ -38,7 +38,7 @@ from trueweave.store.postgres.access.audit import AuditEntry
 
 UPLOADS = re.compile(r"/(documents|estimate)/(files|annotated)/?$")
 TEXTS = re.compile(r"/(documents|estimate)/?$")
-LOGIN = "/v1/session"
+LOGIN = session.router.prefix
 OPEN = frozenset({"/healthz", "/readyz", "/v1/openapi.json", "/ui", *session.OPEN, *web.OPEN})
 
 _log = logging.getLogger("trueweave.server.requests")

@@ -116,7 +116,7 @@ class KnownSessions(_Known[ValidSession]):
 
     def forget(self, secret: str) -> None:
         """Remove this session from the cache."""
-        self._known.pop(sessions.hash_of(secret), None)
+        self._known.pop(api_keys.hash_of(secret), None)
 
     def forget_key(self, prefix: str) -> None:
         """Remove the sessions of this key from the cache."""

@@ -20,7 +20,8 @@ from trueweave.store.postgres.db import Transaction
 from trueweave.store.postgres.offloop import off_loop
 from trueweave.testing import HashEmbedder
 
-LONGEST = 0.1  # seconds
+LONGEST = 0.05  # seconds
+TRIES = 3  # of a measurement, as a collection of garbage can spoil one
 
 NAMES = 3000
 
@@ -83,6 +84,11 @@ async def test_no_callback_takes_long_while_a_large_document_is_estimated_added_
 
     await all_of(Source("small", "Ada Lovelace met Charles Babbage."))  # modules are loaded when they are first needed
     longest = await all_of(large)
+    for _ in range(TRIES - 1):
+        if max(longest.values()) < LONGEST:
+            break
+        await trueweave.remove([large.uri])
+        longest = await all_of(large)
     await asked.aclose()
     await trueweave.aclose()
     assert max(longest.values()) < LONGEST, longest

@@ -22,7 +22,6 @@ from trueweave.cli.stopping import PaidRun, end_if_stopped
 from trueweave.core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from trueweave.cli.render.run_summary import ReportTally
     from trueweave.core.graph import CommunityChanges
     from trueweave.core.money import ReportEstimate
     from trueweave.core.settings import Settings

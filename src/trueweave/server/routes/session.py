@@ -26,7 +26,7 @@ from trueweave.store.postgres.public_errors import translated
 router = APIRouter(prefix="/v1/session", tags=["session"], responses=RESPONSES)
 
 # Paths that need no key. Logging in itself, POST /v1/session, needs none either.
-OPEN = frozenset(f"/v1/session/{name}" for name in ("ways", "login", "callback"))
+OPEN = frozenset(f"{router.prefix}/{name}" for name in ("ways", "login", "callback"))
 
 _log = logging.getLogger(__name__)
 _STARTED = "__Host-tw-login"

@@ -143,7 +143,7 @@ async def _make(
         rows = await tx.rows(
             query,
             prefix=prefix,
-            secret_hash=_hash(secret),
+            secret_hash=hash_of(secret),
             name=name,
             scope=scope,
             workspaces=None if workspaces is None else sorted(workspaces),
@@ -190,7 +190,7 @@ async def _note_use(tx: Transaction, rows: Mapping[str, Sequence[Any]]) -> None:
 
 def _proven(prefix: str, secret: str, row: Sequence[Any] | None) -> ValidKey | None:
     stored, *_ = row or _NO_KEY
-    return _valid(prefix, row) if hmac.compare_digest(bytes(stored), _hash(secret)) and row else None
+    return _valid(prefix, row) if hmac.compare_digest(bytes(stored), hash_of(secret)) and row else None
 
 
 def _valid(prefix: str, row: Sequence[Any]) -> ValidKey:
@@ -246,5 +246,6 @@ async def numbers(database: Database, names: Collection[str]) -> frozenset[int]:
         return frozenset(id_ for (id_,) in await tx.rows("api_key.numbers", names=list(names)))
 
 
-def _hash(secret: str) -> bytes:
+def hash_of(secret: str) -> bytes:
+    """What the database stores of a secret. Secrets are random and long, so a plain hash is enough."""
     return hashlib.sha256(secret.encode()).digest()

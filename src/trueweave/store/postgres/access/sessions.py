@@ -6,7 +6,6 @@ ends with it.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import secrets
 from collections.abc import Collection, Sequence
@@ -14,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from trueweave.store.postgres.access import api_keys
-from trueweave.store.postgres.access.api_keys import KeyScope, ValidKey
+from trueweave.store.postgres.access.api_keys import KeyScope, ValidKey, hash_of
 from trueweave.store.postgres.db import Database
 
 LONGEST = timedelta(days=7)
@@ -94,8 +93,3 @@ async def close(database: Database, secret: str) -> None:
     """End a session."""
     async with database.transaction(None) as tx:
         await tx.run("web_session.close", secret_hash=hash_of(secret))
-
-
-def hash_of(secret: str) -> bytes:
-    """The form in which the database has a secret."""
-    return hashlib.sha256(secret.encode()).digest()
