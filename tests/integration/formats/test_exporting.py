@@ -153,13 +153,15 @@ async def test_neo4j_runs_the_script(filled: AsyncTrueweave, tmp_path: Path, neo
         for statement in statements((tmp_path / "graph.cypher").read_text("utf-8")):
             neo4j.execute_query(statement)
     nodes, _, _ = neo4j.execute_query(
-        "MATCH (e:Entity) WHERE e.copy IS NULL RETURN e.id AS id, e.name AS name, e.description AS said"
+        "MATCH (e:Entity:ExportedEntity) WHERE e.id IN $ids RETURN e.id AS id, e.name AS name, e.description AS said",
+        ids=[row["id"] for row in rows["entities"]],
     )
     assert {row["id"]: (row["name"], row["said"]) for row in nodes} == {
         row["id"]: (kept(row["name"]), kept(row["description"])) for row in rows["entities"]
     }
     edges, _, _ = neo4j.execute_query(
-        "MATCH (e:Entity)-[r:RELATED_TO]->(:Entity) WHERE e.copy IS NULL RETURN r.id AS id, r.weight AS weight"
+        "MATCH (e:ExportedEntity)-[r:RELATED_TO]->(:Entity) WHERE e.id IN $ids RETURN r.id AS id, r.weight AS weight",
+        ids=[row["id"] for row in rows["entities"]],
     )
     assert {row["id"]: row["weight"] for row in edges} == {row["id"]: row["weight"] for row in rows["relations"]}
 

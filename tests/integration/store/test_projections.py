@@ -5,6 +5,7 @@ import random
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -105,6 +106,20 @@ async def test_a_copy_is_built_anew_beside_the_live_one_which_answers_meanwhile(
         assert before
         assert await target.position(before) is None, "the one before is dropped"
     assert await exact(trueweave, store)
+
+
+async def test_an_export_is_loaded_into_the_neo4j_that_holds_the_copy(
+    trueweave: AsyncTrueweave, tmp_path: Path, neo4j: Any
+) -> None:
+    await trueweave.add_documents([document("a", "Ada", "Ben"), document("b", "Cas", "Dan")])
+    assert await exact(trueweave, "neo4j")
+    await trueweave.graph.export(tmp_path / "graph.cypher")
+    for statement in (tmp_path / "graph.cypher").read_text("utf-8").split(";\n"):
+        if statement:
+            neo4j.execute_query(statement)
+    assert await trueweave.projections.verify("neo4j") == [], "the script leaves the copy as it is"
+    await trueweave.projections.rebuild("neo4j")
+    assert await exact(trueweave, "neo4j")
 
 
 @pytest.mark.parametrize("store", STORES)

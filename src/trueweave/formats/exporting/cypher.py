@@ -2,7 +2,8 @@
 
 Entities are nodes with the label Entity, relations are of type RELATED_TO, communities have the label Community. Text
 from documents only appears in values, never as a label, type or property name. Running the script twice changes
-nothing.
+nothing. Nodes are matched by a label of their own, so that the script can run in a database which is also a store of
+Trueweave: a copy there has nodes with the same labels and ids.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from trueweave.formats.exporting.rows import Row, Section, batches
 from trueweave.store.postgres.db import Workspace
 
 _HEAD = """\
-CREATE CONSTRAINT trueweave_entity IF NOT EXISTS FOR (e:Entity) REQUIRE e.id IS UNIQUE;
-CREATE CONSTRAINT trueweave_community IF NOT EXISTS FOR (c:Community) REQUIRE c.id IS UNIQUE;
+CREATE CONSTRAINT trueweave_exported_entity IF NOT EXISTS FOR (e:ExportedEntity) REQUIRE e.id IS UNIQUE;
+CREATE CONSTRAINT trueweave_exported_community IF NOT EXISTS FOR (c:ExportedCommunity) REQUIRE c.id IS UNIQUE;
 """
 _AT_ONCE = 500  # rows in a statement
 _COLUMNS: dict[Section, tuple[str, ...]] = {
@@ -27,18 +28,19 @@ _COLUMNS: dict[Section, tuple[str, ...]] = {
 }
 _STATEMENTS: dict[Section, str] = {
     "communities": """\
-MERGE (c:Community {id: row.id})
-SET c.level = row.level, c.size = row.size, c.title = row.title, c.summary = row.summary, c.rating = row.rating
-WITH c, row MATCH (p:Community {id: row.parent})
+MERGE (c:ExportedCommunity {id: row.id})
+SET c:Community, c.level = row.level, c.size = row.size,
+    c.title = row.title, c.summary = row.summary, c.rating = row.rating
+WITH c, row MATCH (p:ExportedCommunity {id: row.parent})
 MERGE (c)-[:PART_OF]->(p)""",
     "entities": """\
-MERGE (e:Entity {id: row.id})
-SET e.name = row.name, e.type = row.type, e.description = row.description, e.aliases = row.aliases,
+MERGE (e:ExportedEntity {id: row.id})
+SET e:Entity, e.name = row.name, e.type = row.type, e.description = row.description, e.aliases = row.aliases,
     e.mentions = row.mentions, e.degree = row.degree
-WITH e, row MATCH (c:Community {id: row.community})
+WITH e, row MATCH (c:ExportedCommunity {id: row.community})
 MERGE (e)-[:MEMBER_OF]->(c)""",
     "relations": """\
-MATCH (a:Entity {id: row.source}), (b:Entity {id: row.target})
+MATCH (a:ExportedEntity {id: row.source}), (b:ExportedEntity {id: row.target})
 MERGE (a)-[r:RELATED_TO {id: row.id}]->(b)
 SET r.type = row.type, r.description = row.description,
     r.keywords = row.keywords, r.weight = row.weight, r.links = row.links""",
