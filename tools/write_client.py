@@ -50,6 +50,7 @@ CALLS: dict[str, dict[str, tuple[str, dict[str, str]]]] = {
         "path": ("find_path", {}),
         "around": ("get_around", {"types": "type"}),
         "types": ("get_types", {}),
+        "complete": ("complete_entities", {}),
     },
     "jobs": {
         "get": ("get_job", {"id": "job"}),

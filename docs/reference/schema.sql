@@ -198,6 +198,21 @@ BEGIN
     DELETE FROM bm25_index WHERE workspace = current_setting('trueweave.workspace')::int;
 END $$;
 
+CREATE FUNCTION trueweave.completed_names(typed text, most integer) RETURNS TABLE(entity uuid, place integer, count bigint, folded text)
+    LANGUAGE sql STABLE
+    SET enable_bitmapscan TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    AS $$
+    (SELECT n.entity, (n.folded <> folded_name(typed))::int, n.count, n.folded FROM name n
+     WHERE n.folded >= folded_name(typed) AND n.folded < folded_name(typed) || chr(1114111) AND n.entity IS NOT NULL
+     ORDER BY n.folded LIMIT most)
+    UNION ALL
+    (SELECT n.entity, 2, n.count, n.folded FROM name n
+     WHERE n.last_word >= folded_name(typed) AND n.last_word < folded_name(typed) || chr(1114111) AND n.entity IS NOT NULL
+     ORDER BY n.last_word LIMIT most)
+$$;
+
 CREATE FUNCTION trueweave.count_bytes_that_came() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -352,6 +367,14 @@ CREATE FUNCTION trueweave.finish_jobs(claimant integer, ids bigint[]) RETURNS vo
     SET search_path TO 'trueweave', 'pg_temp'
     AS $$
     DELETE FROM job j USING unnest(ids) AS done (id) WHERE j.id = done.id AND j.owner = claimant
+$$;
+
+CREATE FUNCTION trueweave.folded_name(given text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT left(regexp_replace(ltrim(CASE WHEN octet_length(given) = length(given) THEN lower(left(given, 100)) ELSE
+        translate(regexp_replace(normalize(lower(left(given, 100)), NFKD), '[\u0300-\u036f]', '', 'g'), '‘’', '''''')
+        END), '^(the|an|a) +', ''), 80)
 $$;
 
 CREATE FUNCTION trueweave.guard(guarded regclass, tenant text DEFAULT 'workspace'::text) RETURNS void
@@ -1714,7 +1737,9 @@ CREATE TABLE trueweave.name (
     histogram bigint[] DEFAULT '{0,0,0,0,0,0,0,0,0}'::bigint[] NOT NULL,
     entity uuid,
     phrase bigint,
-    written_hash uuid GENERATED ALWAYS AS ((md5(written))::uuid) STORED NOT NULL
+    written_hash uuid GENERATED ALWAYS AS ((md5(written))::uuid) STORED NOT NULL,
+    folded text GENERATED ALWAYS AS (trueweave.folded_name(written)) STORED COLLATE pg_catalog."C",
+    last_word text GENERATED ALWAYS AS ("substring"(trueweave.folded_name(written), ' [("“]*([^ ]+)$'::text)) STORED COLLATE pg_catalog."C"
 );
 ALTER TABLE ONLY trueweave.name ALTER COLUMN workspace SET STATISTICS 0;
 
@@ -1725,6 +1750,10 @@ COMMENT ON TABLE trueweave.name IS 'A name as written, its type, the totals of i
 COMMENT ON COLUMN trueweave.name.phrase IS 'The phrase by which it is found in texts. NULL if it cannot be found that way.';
 
 COMMENT ON COLUMN trueweave.name.written_hash IS 'A hash of the name as written, whatever its type.';
+
+COMMENT ON COLUMN trueweave.name.folded IS 'The beginning of the name without case, accents and leading article.';
+
+COMMENT ON COLUMN trueweave.name.last_word IS 'The last word of the column folded. NULL if there is only one.';
 
 CREATE TABLE trueweave.name_key (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -2671,6 +2700,10 @@ CREATE INDEX mention_name ON trueweave.mention USING btree (name, emphasis DESC,
 
 CREATE INDEX name_entity ON trueweave.name USING btree (entity, workspace);
 
+CREATE INDEX name_folded ON trueweave.name USING btree (workspace, folded);
+
+CREATE INDEX name_last_word ON trueweave.name USING btree (workspace, last_word) WHERE (last_word IS NOT NULL);
+
 CREATE INDEX name_pair_relation ON trueweave.name_pair USING btree (relation, workspace);
 
 CREATE INDEX name_pair_target ON trueweave.name_pair USING btree (target, workspace);
@@ -3096,6 +3129,9 @@ GRANT ALL ON FUNCTION trueweave.clear_space(of_space integer) TO trueweave_app;
 REVOKE ALL ON FUNCTION trueweave.clear_text() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.clear_text() TO trueweave_app;
 
+REVOKE ALL ON FUNCTION trueweave.completed_names(typed text, most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.completed_names(typed text, most integer) TO trueweave_app;
+
 REVOKE ALL ON FUNCTION trueweave.count_bytes_that_came() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.count_bytes_that_went() FROM PUBLIC;
@@ -3128,6 +3164,9 @@ GRANT ALL ON FUNCTION trueweave.facets(metadata jsonb) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.finish_jobs(claimant integer, ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.finish_jobs(claimant integer, ids bigint[]) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.folded_name(given text) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.folded_name(given text) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.guard(guarded regclass, tenant text) FROM PUBLIC;
 

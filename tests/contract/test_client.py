@@ -194,6 +194,7 @@ READS: dict[str, Callable[[Index], Awaitable[Any]]] = {
     "graph.neighbours": lambda it: it.graph.neighbours("London", "Charles Babbage", limit=2),
     "graph.around": lambda it: it.graph.around("Ada Lovelace", types=["Place"], min_weight=0.5, limit=2),
     "graph.types": lambda it: it.graph.types(),
+    "graph.complete": lambda it: it.graph.complete("lov"),
     "graph.nothing to draw": lambda it: it.graph.subgraph([NOWHERE]),
     "graph.picture": lambda it: it.graph.picture("Ada Lovelace"),
     "communities.hierarchy": lambda it: it.communities.hierarchy(),

@@ -10,7 +10,7 @@ from trueweave.client.forms import entity_name, filter_text, part, read, read_or
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.core.errors import InvalidArgument
 from trueweave.core.evidence import EntityDetails, EntityPath, Filter, Hits, Scored
-from trueweave.core.graph import Entity, GraphPart, GraphTypes, Relation
+from trueweave.core.graph import Entity, GraphNode, GraphPart, GraphTypes, Relation
 from trueweave.core.record import NameKey
 from trueweave.formats.pictures import GraphPicture
 from trueweave.text.names import storable
@@ -98,6 +98,15 @@ class AsyncClientGraph:
         return read(
             EntityDetails,
             await self._requests.get("/entity", name=entity_name(entity), relations=relations, passages=passages),
+        )
+
+    async def complete(self, text: str, limit: int = 10) -> list[GraphNode]:
+        """The entities with a name that begins with a text, then those with a name whose last word does, each most
+        mentioned first. Case, accents and a leading article make no difference.
+
+        Meant for suggestions while somebody types: it uses an index, and examines at most 2,000 names of each kind."""
+        return read(
+            list[GraphNode], part(await self._requests.get("/entities/complete", text=text, limit=limit), "entities")
         )
 
     async def relations(self, *entities: UUID | str | NameKey, limit: int = 50) -> list[Relation]:

@@ -30,6 +30,7 @@ from trueweave.core.graph import (
     CommunityChanges,
     CommunityReport,
     Entity,
+    GraphNode,
     GraphPart,
     GraphTypes,
     Hierarchy,
@@ -123,6 +124,13 @@ class ClientGraph(_Group):
         the name, and AmbiguousName, listing the entities, if several do: pass a NameKey to say which type is meant.
         """
         return self._wait_for(lambda trueweave: trueweave.graph.entity(entity, relations=relations, passages=passages))
+
+    def complete(self, text: str, limit: int = 10) -> list[GraphNode]:
+        """The entities with a name that begins with a text, then those with a name whose last word does, each most
+        mentioned first. Case, accents and a leading article make no difference.
+
+        Meant for suggestions while somebody types: it uses an index, and examines at most 2,000 names of each kind."""
+        return self._wait_for(lambda trueweave: trueweave.graph.complete(text, limit))
 
     def relations(self, *entities: UUID | str | NameKey, limit: int = 50) -> list[Relation]:
         """The relations of these entities, given by id or name, heaviest first; of all entities if none are given."""

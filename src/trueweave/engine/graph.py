@@ -9,7 +9,7 @@ from uuid import UUID
 
 from trueweave.core.errors import InvalidArgument, UnknownEntity
 from trueweave.core.evidence import EntityDetails, EntityPath, Filter, Hits
-from trueweave.core.graph import Entity, GraphPart, GraphTypes, Hit, Relation, VectorKind
+from trueweave.core.graph import Entity, GraphNode, GraphPart, GraphTypes, Hit, Relation, VectorKind
 from trueweave.core.projections import Change
 from trueweave.core.protocols import Vectors
 from trueweave.core.record import NameKey
@@ -52,6 +52,14 @@ class AsyncGraphGroup:
         """The entities that match a text best: by meaning and by the words of their names, or by words alone if nothing
         is embedded; `by` says which."""
         return await lookup.search_entities(self._core, text, limit, type, filter or Filter())
+
+    async def complete(self, text: str, limit: int = 10) -> list[GraphNode]:
+        """The entities with a name that begins with a text, then those with a name whose last word does, each most
+        mentioned first. Case, accents and a leading article make no difference.
+
+        Meant for suggestions while somebody types: it uses an index, and examines at most 2,000 names of each kind."""
+        async with self._core.workspace.transaction() as tx:
+            return await stored.completions(tx, text, limit)
 
     async def search_relations(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> Hits[Relation]:
         """The relations that match a text best: by meaning and by the words of their names, keywords and descriptions,

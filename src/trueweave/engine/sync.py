@@ -32,6 +32,7 @@ from trueweave.core.graph import (
     CommunityChanges,
     CommunityReport,
     Entity,
+    GraphNode,
     GraphPart,
     GraphTypes,
     Hierarchy,
@@ -114,6 +115,13 @@ class GraphGroup(_Group):
         """The entities that match a text best: by meaning and by the words of their names, or by words alone if nothing
         is embedded; `by` says which."""
         return self._wait_for(lambda trueweave: trueweave.graph.search_entities(text, limit, type=type, filter=filter))
+
+    def complete(self, text: str, limit: int = 10) -> list[GraphNode]:
+        """The entities with a name that begins with a text, then those with a name whose last word does, each most
+        mentioned first. Case, accents and a leading article make no difference.
+
+        Meant for suggestions while somebody types: it uses an index, and examines at most 2,000 names of each kind."""
+        return self._wait_for(lambda trueweave: trueweave.graph.complete(text, limit))
 
     def search_relations(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> Hits[Relation]:
         """The relations that match a text best: by meaning and by the words of their names, keywords and descriptions,

@@ -13,7 +13,7 @@ from trueweave.answering.options import AskOptions, RetrieveOptions
 from trueweave.core.answers import Answer, AnswerOptions, Citation, Sentence
 from trueweave.core.errors import ConfigError
 from trueweave.core.evidence import EntityPath, Evidence, Filter, Passage, Scalar, SearchedBy, Trace, Usage
-from trueweave.core.graph import Community, CommunityReport, Entity, Relation, Rule, RuleKind
+from trueweave.core.graph import Community, CommunityReport, Entity, GraphNode, Relation, Rule, RuleKind
 from trueweave.core.jobs import IngestJob, JobState, Status
 from trueweave.core.model_calls import Message
 from trueweave.core.parameters import plain_values
@@ -426,6 +426,12 @@ class SubgraphRequest(_Request):
     entities: Annotated[list[UUID], Field(max_length=500)] = []
     chunks: Annotated[list[UUID], Field(max_length=200)] = []
     limit: Annotated[int, Field(ge=1, le=500)] = 100
+
+
+class CompletedBody(BaseModel):
+    """Entities with a name that begins with a text."""
+
+    entities: list[GraphNode]
 
 
 class NeighboursBody(BaseModel):

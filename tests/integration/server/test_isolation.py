@@ -84,6 +84,7 @@ IN_WORKSPACE: dict[str, Case] = {
     f"GET {ROOM}/path": Case({"start": "{entity}", "end": "{entity}"}),
     f"GET {ROOM}/around": Case({"entity": "{entity}", "exclude": "{entity}"}),
     f"GET {ROOM}/types": Case(),
+    f"GET {ROOM}/entities/complete": Case({"text": SECRET}),
     f"POST {ROOM}/subgraph": Case(json={"entities": ["{entity}"], "chunks": ["{passage}"]}),
     f"GET {ROOM}/picture": Case({"entity": "{entity}"}),
     f"GET {ROOM}/communities": Case({"within": "{community}"}),

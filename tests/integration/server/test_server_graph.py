@@ -228,3 +228,30 @@ async def test_neighbours_to_draw_and_types(url: str) -> None:
             {"type": "place", "count": 1},
         ]
         assert {one["type"]: one["count"] for one in types["relations"]} == {"": 2, "kin": 1, "work": 1}
+
+
+async def test_the_beginning_of_a_name_is_completed(url: str) -> None:
+    async with serving(url) as server, server.client(await server.key("read", "mine")) as client:
+        trueweave = await fill(server.database, "mine")
+        names = ["Élodie d’Arc", "The Analytical Engine", "Engine", "Love", "a%b_c", "阿达 洛芙莱斯", "x" * 3000]
+        links = [Link("Love", name) for name in names]
+        await trueweave.add_documents(
+            [Document("more", tuple(Chunk(f"text {n}", links=(link,)) for n, link in enumerate(links)))]
+        )
+
+        async def completed(text: str, **params: Any) -> list[str]:
+            answer = await client.get(f"{ROOM}/entities/complete", params={"text": text, **params})
+            assert answer.status_code == 200, answer.text
+            return [one["name"] for one in answer.json()["entities"]]
+
+        assert await completed("LOV") == ["Love", "Ada Lovelace"]  # first names, then last words
+        assert await completed("lov", limit=1) == ["Love"]
+        assert await completed("ada l") == ["Ada Lovelace"]
+        assert await completed("elodie D'") == ["Élodie d’Arc"]
+        assert await completed("the engine") == ["Engine", "The Analytical Engine"]
+        assert await completed("analyt") == ["The Analytical Engine"]
+        assert await completed("洛芙") == ["阿达 洛芙莱斯"]
+        assert await completed("a%") == ["a%b_c"]
+        assert await completed("xxx") == ["x" * 3000]
+        assert await completed("x" * 400) == ["x" * 3000]
+        assert await completed("%") == await completed("_") == await completed("lovelace ada") == []

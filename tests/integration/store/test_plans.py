@@ -21,6 +21,7 @@ from trueweave.store.postgres.record.sources import submit
 from trueweave.store.postgres.search import search
 from trueweave.store.postgres.search.document_filter import ConditionShape, FilterShape
 from trueweave.store.postgres.vectors import vectors
+from trueweave.store.postgres.view import lookup
 from trueweave.testing import HashEmbedder
 
 LOOK_UPS = {
@@ -124,6 +125,16 @@ async def test_every_look_up_probes_an_index_by_its_key(stranger: AsyncTrueweave
             plan = "\n".join(line for (line,) in rows)
             wasted = [int(n) for n in re.findall(r"Rows Removed by Filter: (\d+)", plan)]
             assert max(wasted, default=0) <= 20, f"{query}\n{plan}"
+
+
+async def test_completing_a_name_reads_no_more_names_than_it_may(stranger: AsyncTrueweave) -> None:
+    async with stranger.workspace.transaction() as tx:
+        for text, most in (("strange 05", 2000), ("strange", 100), ("05", 100)):
+            before = await _read_so_far(tx)
+            found = await lookup.completions(tx, text, 5, examined=most)
+            read = (await _read_so_far(tx))["name"] - before.get("name", 0)
+            assert [one.name[:9] for one in found] == ["Strange 0"] * 5
+            assert read <= 100, text
 
 
 async def test_phrases_are_never_looked_up_by_the_index_on_entities(outgrown: AsyncTrueweave, url: str) -> None:

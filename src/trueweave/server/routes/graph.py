@@ -14,6 +14,7 @@ from trueweave.core.graph import Entity, GraphPart, GraphTypes, Relation
 from trueweave.core.parameters import values
 from trueweave.server.access import Reading
 from trueweave.server.bodies import (
+    CompletedBody,
     FoundEntities,
     FoundRelations,
     NeighboursBody,
@@ -58,6 +59,17 @@ async def search_entities(
         "scores": [one.score for one in hits.items],
         "by": list(hits.by),
     }
+
+
+@router.get("/entities/complete")
+async def complete_entities(
+    trueweave: Reading,
+    text: Annotated[Name, Query(description="The beginning of a name, or of its last word.")],
+    limit: Limit = 10,
+) -> CompletedBody:
+    """The entities with a name that begins with a text, then those with a name whose last word does: suggestions while
+    somebody types."""
+    return CompletedBody(entities=await trueweave.graph.complete(text, limit))
 
 
 @router.get("/entity")

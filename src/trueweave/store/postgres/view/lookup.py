@@ -26,6 +26,7 @@ from trueweave.text.stopwords import FUNCTION_WORDS
 
 _WIDEST = 500  # entities expanded at each step of a path
 _LOOKED_THROUGH = 2000  # relations examined per entity when looking for those among a set of entities
+_COMPLETED = 2000  # names examined to complete a text, in each of two indexes
 _EDGES_EACH = 6  # relations of a part of the graph for each entity, at most
 _NEAR = 5  # names suggested
 _LEAST_ALIKE = 60  # per cent
@@ -53,6 +54,12 @@ async def beginning(tx: Transaction, text: str) -> list[UUID]:
         return []
     first, last = UUID(digits.ljust(32, "0")), UUID(digits.ljust(32, "f"))
     return [id_ for (id_,) in await tx.rows("lookup.entities_between", first=first, last=last)]
+
+
+async def completions(tx: Transaction, text: str, limit: int, *, examined: int = _COMPLETED) -> list[GraphNode]:
+    """The entities with a name that begins with a text, then those with a name whose last word does."""
+    rows = await tx.rows("lookup.completions", text=text, examined=examined, limit=limit)
+    return [GraphNode(*row) for row in rows]
 
 
 async def near_names(tx: Transaction, name: str) -> list[NameKey]:

@@ -12,6 +12,13 @@ GROUP BY n.entity
 -- name: entities_between
 SELECT id FROM entity WHERE id BETWEEN %(first)s AND %(last)s ORDER BY id LIMIT 2
 
+-- name: completions
+SELECT e.id, e.name, e.type, e.count, e.degree FROM (
+    SELECT entity, min(place) AS place, max(count) AS count, min(folded COLLATE "C") AS folded
+    FROM completed_names(%(text)s, %(examined)s) GROUP BY entity ORDER BY 2, 3 DESC, 4, entity LIMIT %(limit)s) AS n
+CROSS JOIN LATERAL (SELECT id, name, type, count, degree FROM entity WHERE id = n.entity OFFSET 0) AS e
+ORDER BY n.place, n.count DESC, n.folded, e.id
+
 -- name: entities_with_words
 -- Reads all names of the workspace. A pattern matches the beginning of a word.
 SELECT entity, hits FROM (
