@@ -18,6 +18,10 @@ export const routes: RouteObject[] = [
       { path: ":ws", element: <Navigate to="ask" replace /> },
       { path: ":ws/ask", element: <AskPage /> },
       {
+        path: ":ws/documents",
+        lazy: async () => ({ Component: (await import("./documents/DocumentsPage")).DocumentsPage }),
+      },
+      {
         path: ":ws/document",
         lazy: async () => ({ Component: (await import("./reader/ReaderPage")).ReaderPage }),
       },

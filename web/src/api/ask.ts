@@ -1,6 +1,6 @@
 // Questions, whose answers come as a stream of events.
-import { EventSourceParserStream } from "eventsource-parser/stream";
-import { Problem, type ProblemBody, problemOf, type Schemas } from "./client";
+import { Problem, type Schemas } from "./client";
+import { streamed } from "./stream";
 
 /** A question as the server takes it. What is left out has its default. */
 export type Question = Partial<Schemas["AskBody"]> & { question: string };
@@ -21,21 +21,14 @@ export async function* ask(
   signal: AbortSignal,
 ): AsyncGenerator<AskEvent> {
   const path = `/v1/workspaces/${encodeURIComponent(workspace)}/ask`;
-  const response = await fetch(path, {
+  const init = {
     method: "POST",
-    headers: { "Content-Type": "application/json", Accept: "text/event-stream" },
-    credentials: "same-origin",
+    headers: { "Content-Type": "application/json" },
     body: JSON.stringify(question),
     signal,
-  });
-  if (!response.ok || !response.body) throw problemOf(response, await response.json().catch(() => null));
-  const events = response.body
-    .pipeThrough(new TextDecoderStream())
-    .pipeThrough(new EventSourceParserStream());
-  for await (const { event, data } of read(events)) {
-    const parsed: unknown = JSON.parse(data);
-    if (event === "problem") throw new Problem(parsed as ProblemBody);
-    const known = { name: event, data: parsed } as AskEvent;
+  };
+  for await (const event of streamed(path, init)) {
+    const known = event as AskEvent;
     yield known;
     if (known.name === "answer") return;
   }
@@ -45,18 +38,4 @@ export async function* ask(
     code: "cut",
     next_step: next,
   });
-}
-
-/** Not every browser can iterate over a stream. */
-async function* read<T>(stream: ReadableStream<T>): AsyncGenerator<T> {
-  const reader = stream.getReader();
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    await reader.cancel();
-  }
 }

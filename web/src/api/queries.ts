@@ -55,3 +55,18 @@ export const relationsOf = (name: string, entity: string) =>
       return (await dataOf(api.GET("/v1/workspaces/{workspace}/relations", { params, signal }))).items;
     },
   });
+
+/** The caller: what it may do. */
+export const me = queryOptions({
+  queryKey: ["me"],
+  queryFn: ({ signal }) => dataOf(api.GET("/v1/me", { signal })),
+  staleTime: 60_000,
+});
+
+/** What the workspace has spent on models, by stage, and the currency of prices. */
+export const spend = (name: string) =>
+  queryOptions({
+    queryKey: ["spend", name],
+    queryFn: ({ signal }) =>
+      dataOf(api.GET("/v1/workspaces/{workspace}/spend", { params: { path: { workspace: name } }, signal })),
+  });

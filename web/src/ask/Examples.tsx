@@ -1,7 +1,9 @@
 // The Ask view before the first question.
 import { useQuery } from "@tanstack/react-query";
 import { Button } from "react-aria-components";
+import { Link } from "react-router";
 import { entities, relationsOf } from "../api/queries";
+import { viewPath } from "../shell/views";
 import { Empty } from "../ui/States";
 import styles from "./AskPage.module.css";
 
@@ -24,7 +26,8 @@ export function Examples({ workspace, hasModel, documents, onAsk }: Props) {
     return (
       <Empty title="There are no documents here yet">
         <p>
-          Add some with <code>trueweave add PATH --workspace {workspace}</code>
+          <Link to={viewPath(workspace, "documents")}>Add some</Link>, or use{" "}
+          <code>trueweave add PATH --workspace {workspace}</code>
         </p>
       </Empty>
     );

@@ -10,7 +10,7 @@ const KEYS: [string, [string[], string][]][] = [
     [
       [["Ctrl K"], "Open the commands"],
       [["?"], "Show this help"],
-      [["/"], "Go to the question"],
+      [["/"], "Go to the question, or to the filter"],
       [["g", "w"], "Go to the workspaces"],
       ...VIEWS.map((view): [string[], string] => [["g", view.key], `Go to ${view.name}`]),
       [["Esc"], "Close what is open"],
@@ -25,6 +25,23 @@ const KEYS: [string, [string[], string][]][] = [
       [["["], "Previous sentence with a citation"],
       [["Enter"], "Go to the cited words, then to the document"],
       [["Backspace"], "Back to the answer"],
+    ],
+  ],
+  [
+    "In the list of documents",
+    [
+      [["a"], "Add files"],
+      [["Space"], "Select"],
+      [["Del"], "Delete what is selected"],
+      [["r"], "Retry what is selected and failed"],
+    ],
+  ],
+  [
+    "In a document",
+    [
+      [["n"], "Next citation or mention"],
+      [["p"], "Previous citation or mention"],
+      [["o"], "Go to the outline"],
     ],
   ],
 ];

@@ -83,7 +83,7 @@ function Actions({ onClose, showHelp }: Props) {
     { id: "light", text: "Use light colours", kind: "command", act: () => setTheme("light") },
     { id: "dark", text: "Use dark colours", kind: "command", act: () => setTheme("dark") },
     { id: "system", text: "Use the colours of the system", kind: "command", act: () => setTheme("system") },
-    { id: "workspaces", text: "Go to the workspaces", kind: "view", act: () => navigate("/") },
+    { id: "workspaces", text: "Go to the workspaces", kind: "view", act: () => navigate("/?all") },
   ];
   const run = (id: string) => {
     onClose();

@@ -6,6 +6,7 @@ import { Button } from "react-aria-components";
 import { Link, NavLink, Outlet, useLocation, useNavigate, useParams } from "react-router";
 import { workspace as workspaceQuery } from "../api/queries";
 import { logOut, session as sessionQuery } from "../api/session";
+import { dropUploads } from "../documents/uploads";
 import { setTheme, useTheme } from "./preferences";
 import styles from "./Shell.module.css";
 import { StatusLine } from "./StatusLine";
@@ -24,7 +25,7 @@ export function Shell() {
   const shortcuts: Shortcuts = {
     "?": () => setOpen("help"),
     "ctrl+k": () => setOpen("palette"),
-    "g w": () => navigate("/"),
+    "g w": () => navigate("/?all"),
   };
   if (ws) for (const view of VIEWS) shortcuts[`g ${view.key}`] = () => navigate(viewPath(ws, view.path));
   useShortcuts(shortcuts);
@@ -39,7 +40,7 @@ export function Shell() {
           Trueweave
         </Link>
         {ws && (
-          <Link to="/" className={styles.workspace} title="Choose another workspace">
+          <Link to="/?all" className={styles.workspace} title="Choose another workspace">
             {ws}
           </Link>
         )}
@@ -98,6 +99,7 @@ function LogOutButton() {
     logOut().then(
       () => {
         queries.clear();
+        dropUploads();
         navigate("/login");
       },
       () => setFailed(true),

@@ -40,3 +40,18 @@ test("single keys can be switched off", async () => {
   expect(acts["?"]).not.toHaveBeenCalled();
   expect(acts["g a"]).not.toHaveBeenCalled();
 });
+
+test("the second key of a pair is no shortcut of another component", async () => {
+  const add = vi.fn();
+  const { acts } = show();
+  function View() {
+    useShortcuts({ a: add });
+    return null;
+  }
+  render(<View />);
+  await userEvent.keyboard("ga");
+  expect(acts["g a"]).toHaveBeenCalledOnce();
+  expect(add).not.toHaveBeenCalled();
+  await userEvent.keyboard("a");
+  expect(add).toHaveBeenCalledOnce();
+});

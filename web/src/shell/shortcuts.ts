@@ -16,7 +16,7 @@ export function isTaken(target: EventTarget | null): boolean {
   if (!(target instanceof Element)) return false;
   return (
     target.closest(
-      "input, textarea, select, [contenteditable], [role=dialog], [role=menu], [role=listbox]",
+      "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable], [role=dialog], [role=menu], [role=listbox]",
     ) !== null
   );
 }
@@ -31,13 +31,15 @@ export function useShortcuts(shortcuts: Shortcuts): void {
     let before = "";
     let since = 0;
     const pressed = (event: KeyboardEvent) => {
+      if (event.defaultPrevented) before = ""; // another component has used it
       if (event.defaultPrevented || event.altKey) return;
       const key = keyOf(event);
       const single = !key.startsWith("ctrl+");
       if (single && (isTaken(event.target) || (key.length === 1 && !singleKeys()))) return;
       const pair = before && event.timeStamp - since < PAUSE ? `${before} ${key}` : "";
-      const act = current.current[pair] ?? current.current[key];
-      before = pair && act ? "" : single ? key : "";
+      // After `g`, a key belongs to the pair, which another component may have.
+      const act = current.current[pair] ?? (pair.startsWith("g ") ? undefined : current.current[key]);
+      before = pair.startsWith("g ") || (pair && act) ? "" : single ? key : "";
       since = event.timeStamp;
       if (!act) return;
       event.preventDefault();

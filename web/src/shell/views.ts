@@ -7,7 +7,10 @@ export interface View {
   key: string;
 }
 
-export const VIEWS: View[] = [{ name: "Ask", path: "ask", key: "a" }];
+export const VIEWS: View[] = [
+  { name: "Ask", path: "ask", key: "a" },
+  { name: "Documents", path: "documents", key: "d" },
+];
 
 /** The address of a view. */
 export const viewPath = (workspace: string, path: string): string =>

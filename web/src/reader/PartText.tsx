@@ -1,0 +1,82 @@
+import { memo } from "react";
+import styles from "./ReaderPage.module.css";
+import { cut, type Mention, type Segment } from "./segments";
+import type { Part } from "./spans";
+
+interface Props {
+  part: Part;
+  before: Part | undefined;
+  mentions: Mention[];
+  /** The cited span, in code points of the document. If it is empty, its start is where the address leads. */
+  start: number;
+  end: number;
+  colourOf: (type: string) => number;
+}
+
+/** A chunk's own text, with the cited words marked and mentions underlined. */
+export const PartText = memo(
+  ({ part, before, mentions, start, end, colourOf }: Props) => {
+    const heading = part.headings.at(-1);
+    const isNew = heading !== undefined && heading !== before?.headings.at(-1);
+    const isNewPage = part.page !== "" && part.page !== before?.page;
+    const isHere = start >= part.start && start < part.end;
+    const pieces = cut(part, mentions, start, end);
+    return (
+      <section className={styles.part}>
+        {(isNew || isNewPage) && (
+          <p className={styles.place}>
+            {[isNewPage && `page ${part.page}`, isNew && heading].filter(Boolean).join(" · ")}
+          </p>
+        )}
+        <p className={styles.words} dir="auto">
+          <Segments segments={pieces.before} colourOf={colourOf} />
+          {isHere && end <= start && <span data-target className={styles.target} />}
+          {pieces.cited.length > 0 && (
+            <mark tabIndex={-1} {...(isHere && !startsWithMention(pieces.cited) ? { "data-at": start } : {})}>
+              <Segments segments={pieces.cited} colourOf={colourOf} />
+            </mark>
+          )}
+          <Segments segments={pieces.after} colourOf={colourOf} />
+        </p>
+      </section>
+    );
+  },
+  // A change of the cited span matters only to the parts that have it.
+  (old, now) =>
+    old.part.id === now.part.id &&
+    old.part.text === now.part.text &&
+    old.before?.id === now.before?.id &&
+    old.colourOf === now.colourOf &&
+    isSame(old.mentions, now.mentions) &&
+    spanIn(old) === spanIn(now),
+);
+
+const isSame = (a: Mention[], b: Mention[]): boolean =>
+  a.length === b.length && a.every((one, at) => one === b[at]);
+
+function spanIn({ part, start, end }: Props): string {
+  const touches = start < part.end && Math.max(start, end) >= part.start;
+  return touches ? `${start} ${end}` : "";
+}
+
+const startsWithMention = ([first]: Segment[]): boolean =>
+  first !== undefined && first.mention !== null && first.mention.start === first.start;
+
+function Segments({ segments, colourOf }: { segments: Segment[]; colourOf: (type: string) => number }) {
+  return segments.map(({ text, start, mention }) =>
+    mention ? (
+      <span
+        key={start}
+        className={styles.mention}
+        tabIndex={-1}
+        title={`${mention.name} · ${mention.type}`}
+        data-colour={colourOf(mention.type)}
+        {...(mention.start === start ? { "data-at": start } : {})}
+      >
+        {text}
+      </span>
+    ) : (
+      text
+    ),
+  );
+}
