@@ -2670,6 +2670,8 @@ CREATE INDEX community_level ON trueweave.community USING btree (level, workspac
 
 CREATE INDEX community_parent ON trueweave.community USING btree (parent, workspace);
 
+CREATE INDEX document_added ON trueweave.document USING btree (added, workspace) WHERE current;
+
 CREATE INDEX document_content ON trueweave.document USING btree (content_hash, added, workspace) WHERE current;
 
 CREATE INDEX document_due ON trueweave.document USING btree (workspace, uri) WHERE (current <> visible);

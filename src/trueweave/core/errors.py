@@ -56,7 +56,12 @@ A message says what happened, to what, and what to do next.
 
 
 class TrueweaveError(Exception):
-    """The root: catch this to catch everything that Trueweave raises on purpose."""
+    """The root: catch this to catch everything that Trueweave raises on purpose. `fact` is the message without the
+    hint, which is for the command line."""
+
+    def __init__(self, message: str = "", *, hint: str = "") -> None:
+        super().__init__(f"{message} {hint}" if hint else message)
+        self.fact = message
 
 
 class ConfigError(TrueweaveError):
@@ -219,8 +224,8 @@ class UnknownCommunity(TrueweaveError):
 class UnknownDocument(TrueweaveError):
     """There is no document of that uri. `near` are similar uris."""
 
-    def __init__(self, message: str, near: tuple[str, ...] = ()) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, near: tuple[str, ...] = (), *, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
         self.near = near
 
 
@@ -231,8 +236,8 @@ class UnknownJob(TrueweaveError):
 class UnknownEntity(TrueweaveError):
     """There is no entity of that name or id. `near` are similar names, as NAME::TYPE if they have a type."""
 
-    def __init__(self, message: str, near: tuple[str, ...] = ()) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, near: tuple[str, ...] = (), *, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
         self.near = near
 
 

@@ -100,6 +100,8 @@ async def found_community(core: OpenWorkspace, id: UUID | str) -> Community:
         found = await communities.beginning(tx, str(id).lower())
         if len(found) != 1:
             problem = "no community" if not found else "more than one community"
-            raise UnknownCommunity(f"there is {problem} whose id begins with {id}. `trueweave communities` lists them.")
+            raise UnknownCommunity(
+                f"there is {problem} whose id begins with {id}.", hint="`trueweave communities` lists them."
+            )
         [one] = await communities.listed(tx, id_=found[0], limit=1)
         return one

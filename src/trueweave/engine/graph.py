@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from trueweave.core.errors import InvalidArgument, UnknownEntity
+from trueweave.core.errors import InvalidArgument
 from trueweave.core.evidence import EntityDetails, EntityPath, Filter, Hits
 from trueweave.core.graph import Entity, GraphNode, GraphPart, GraphTypes, Hit, Relation, VectorKind
 from trueweave.core.projections import Change
@@ -119,7 +119,7 @@ class AsyncGraphGroup:
         async with self._core.workspace.transaction() as tx:
             found = await stored.around(tx, id_, exclude, types, min_weight, limit)
         if not found.nodes:
-            raise UnknownEntity(f"there is no entity with the id {id_}. `trueweave entities` shows which there are.")
+            raise lookup.no_entity(id_)
         return found
 
     async def types(self, limit: int = 100) -> GraphTypes:

@@ -71,7 +71,9 @@ class AsyncJobsGroup:
         async with self._core.workspace.transaction() as tx:
             found = await ingest_jobs.get(tx, id)
         if found is None:
-            raise UnknownJob(f"there is no job {id}: it never existed, or was cleaned up. List the jobs to see all.")
+            raise UnknownJob(
+                f"there is no job {id}: it never existed, or was cleaned up.", hint="List the jobs to see all."
+            )
         return found
 
     async def latest(self, limit: int = 50, *, before: tuple[datetime, UUID] | None = None) -> list[IngestJob]:
@@ -89,5 +91,5 @@ class AsyncJobsGroup:
         async with self._core.workspace.transaction() as tx:
             found = await ingest_jobs.states(tx, [uri])
         if not found:
-            raise UnknownDocument(f"there is no document {uri!r}, and none waits to be worked. Add it.")
+            raise UnknownDocument(f"there is no document {uri!r}, and none is waiting to be processed.", hint="Add it.")
         return found[0]

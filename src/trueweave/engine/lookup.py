@@ -57,11 +57,17 @@ async def _entity_id(core: OpenWorkspace, key: NameKey) -> UUID:
     raise _ambiguous(key, entities, len(found))
 
 
+def no_entity(id_: UUID) -> UnknownEntity:
+    """The error for an id that no entity has."""
+    return UnknownEntity(f"there is no entity with the id {id_}.", hint="`trueweave entities` shows which there are.")
+
+
 def _unknown(key: NameKey, near: Sequence[NameKey]) -> UnknownEntity:
     names = tuple(one.typed for one in near)
     told = f"Near it: {', '.join(names)}." if names else "No name is like it."
     what = f"{key.name!r} of type {key.type!r}" if key.type else f"{key.name!r}"
-    return UnknownEntity(f"no document mentions {what}. {told} `trueweave entities TEXT` searches for others.", names)
+    hint = "`trueweave entities TEXT` searches for others."
+    return UnknownEntity(f"no document mentions {what}. {told}", names, hint=hint)
 
 
 def _ambiguous(key: NameKey, entities: Sequence[Entity], number: int) -> AmbiguousName:
@@ -86,7 +92,7 @@ async def entity_details(
     readers = core.open_readers(Filter())
     found = await readers.record.entities([id_])
     if not found:
-        raise UnknownEntity(f"there is no entity with the id {id_}. `trueweave entities` shows which there are.")
+        raise no_entity(id_)
     async with core.workspace.transaction() as tx:
         related = await read.relations_of(tx, [id_], relations)
     said = await passages_of(core, readers, "entities", [id_], passages)
@@ -198,10 +204,8 @@ async def found_document(tx: Transaction, uri: str) -> FoundDocument:
     found = await lookup.document(tx, uri)
     if found is None:
         near = tuple(await lookup.near_uris(tx, uri))
-        told = f"Near it: {', '.join(near)}." if near else ""
-        raise UnknownDocument(
-            " ".join(f"there is no document {uri!r}. {told} `trueweave documents` lists them.".split()), near
-        )
+        told = f" Near it: {', '.join(near)}." if near else ""
+        raise UnknownDocument(f"there is no document {uri!r}.{told}", near, hint="`trueweave documents` lists them.")
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
-from trueweave.core.errors import InvalidArgument, UnknownEntity
+from trueweave.core.errors import InvalidArgument
 from trueweave.core.evidence import Filter, Passage
 from trueweave.core.graph import Community, Entity, Relation
 from trueweave.core.protocols import Readers
@@ -34,7 +34,7 @@ async def around(core: OpenWorkspace, wanted: UUID | str | NameKey, hops: int, l
     readers = core.open_readers(Filter())
     found = await readers.record.entities([id_])
     if not found:
-        raise UnknownEntity(f"there is no entity with the id {id_}. `trueweave entities` shows which there are.")
+        raise lookup.no_entity(id_)
     [centre], near = found, await _near(readers, [id_], hops)
     note = _left_out([id_, *near], limit, f"around {centre.name}", is_cut=len(near.relations) >= MOST_RELATIONS)
     return await _picture(core, readers, centre.name, [id_, *near][:limit], {id_}, note)

@@ -171,7 +171,7 @@ def problem_of(error: Exception, request_id: str = "") -> ProblemBody:
                     error,
                     extra={"event": "request.problem", "request": request_id or current, "code": kind.code},
                 )
-            detail = str(error) if is_shown else kind.detail
+            detail = error.fact if is_shown else kind.detail
             near = list(getattr(error, "near", ()))
             return _problem(kind.status, kind.code, detail, kind.next_step, request_id, near=near)
         case Refusal():

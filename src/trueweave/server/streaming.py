@@ -18,6 +18,8 @@ from trueweave.server.problems import Refusal
 T = TypeVar("T")
 
 MEDIA_TYPE = "text/event-stream"
+EVENT: dict[str, Any] = {"type": "object", "properties": {"event": {"type": "string"}, "data": {"type": "string"}}}
+"""The schema of one event of a stream."""
 LINES_TYPE = "application/x-ndjson"
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 _QUIET = 15.0  # seconds of silence after which a comment is sent, so that no proxy closes the stream

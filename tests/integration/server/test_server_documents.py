@@ -64,6 +64,8 @@ async def test_texts_become_documents(url: str) -> None:
             "unknown_document",
             ["letter-0", "letter-2"],
         )
+        assert near.json()["detail"] == "there is no document 'letter-1'. Near it: letter-0, letter-2."
+        assert near.json()["next_step"] == "List the documents of the workspace."
         assert (await client.post(f"{ROOM}/documents/delete", json={"uris": ["letter-0", "x"]})).json() == {
             "removed": 1
         }

@@ -19,9 +19,10 @@ from trueweave.store.postgres.db import Transaction
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.record.sources import submit
 from trueweave.store.postgres.search import search
-from trueweave.store.postgres.search.document_filter import ConditionShape, FilterShape
+from trueweave.store.postgres.search.document_filter import ALL, ConditionShape, FilterShape
 from trueweave.store.postgres.vectors import vectors
 from trueweave.store.postgres.view import lookup
+from trueweave.store.postgres.view.read import DocumentSelection
 from trueweave.testing import HashEmbedder
 
 LOOK_UPS = {
@@ -135,6 +136,28 @@ async def test_completing_a_name_reads_no_more_names_than_it_may(stranger: Async
             read = (await _read_so_far(tx))["name"] - before.get("name", 0)
             assert [one.name[:9] for one in found] == ["Strange 0"] * 5
             assert read <= 100, text
+
+
+async def test_the_latest_documents_are_read_from_an_index(stranger: AsyncTrueweave) -> None:
+    async with stranger.workspace.transaction() as tx:
+        # A thousand documents are fewer than sorting costs.
+        await tx.execute("SET LOCAL enable_seqscan = off")
+        await tx.execute("SET LOCAL enable_bitmapscan = off")
+        await tx.execute("SET LOCAL enable_sort = off")
+        rows = await tx.execute(f"EXPLAIN {_latest()}", {"limit": 50, "at": None, "after": "", **_ALL_STATES.values})
+        listed = "\n".join(line for (line,) in await rows.fetchall())
+        assert "Index Scan Backward using document_added" in listed, listed
+        rows = await tx.execute(f"EXPLAIN {QUERIES['ingest_progress.activity']}")
+        counted = "\n".join(line for (line,) in await rows.fetchall())
+        assert "document_added" in counted, counted
+
+
+_ALL_STATES = DocumentSelection(ALL.shape, ALL.params, "any")
+
+
+def _latest() -> str:
+    parts = _ALL_STATES.parts(QUERIES["read.after_added"])
+    return QUERIES["read.documents"].format(**parts, order="added DESC, uri DESC")
 
 
 async def test_phrases_are_never_looked_up_by_the_index_on_entities(outgrown: AsyncTrueweave, url: str) -> None:

@@ -38,12 +38,13 @@ interface FailedProps {
 /** Says what went wrong and what to do next, and tries again. If the server asks to wait, it counts down first. */
 export function Failed({ error, again, isLogin = false }: FailedProps) {
   const problem = asProblem(error);
+  const near = problem.near.filter((name) => !problem.message.includes(name));
   const wait = useCountdown(problem.retryAfter ?? 0);
   return (
     <div role="alert" className={`${styles.state} ${styles.failed}`}>
       <p className={styles.title}>{sentence(problem.message)}</p>
       {problem.nextStep && <p>{problem.nextStep}</p>}
-      {problem.near.length > 0 && <p>Similar: {problem.near.join(", ")}</p>}
+      {near.length > 0 && <p>Similar: {near.join(", ")}</p>}
       {problem.status === 401 && !isLogin && (
         <p>
           <a href={`/ui${loginPath(location.pathname.replace(/^\/ui/, "") + location.search)}`}>Log in</a>

@@ -20,7 +20,7 @@ from trueweave.server.bodies import JobBody
 from trueweave.server.fields import Cursor, Limit, Line
 from trueweave.server.pages import ListPage, Pager
 from trueweave.server.problems import RESPONSES, problem_of, request_id_of
-from trueweave.server.streaming import MEDIA_TYPE, EventStream, event
+from trueweave.server.streaming import EVENT, MEDIA_TYPE, EventStream, event
 
 router = APIRouter(prefix="/v1/workspaces/{workspace}/jobs", tags=["jobs"], responses=RESPONSES)
 
@@ -28,8 +28,9 @@ _LOOK_AGAIN = 0.5  # seconds
 _SHARE = 10  # after each poll, wait this many times as long as it took
 _EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "Events: `progress` (a job) whenever something changed, and `done` (a job) at the end.",
-        "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
+        "description": "Events: `progress` (a job) whenever something changed, and `done` (a job) at the end; "
+        "`problem` if it cannot be read.",
+        "content": {MEDIA_TYPE: {"schema": EVENT}},
     }
 }
 

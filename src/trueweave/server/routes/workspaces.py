@@ -18,18 +18,17 @@ from trueweave.server.bodies import DroppedBody, WorkspaceBody, WorkspaceDetails
 from trueweave.server.fields import Cursor, Limit
 from trueweave.server.pages import ListPage, Pager
 from trueweave.server.problems import RESPONSES, Refusal, problem_of, request_id_of
-from trueweave.server.streaming import MEDIA_TYPE, EventStream, event
+from trueweave.server.streaming import EVENT, MEDIA_TYPE, EventStream, event
 from trueweave.server.tagging import TaggedRoute
 from trueweave.store.postgres.access import api_keys
 from trueweave.store.postgres.public_errors import translated
 
 _ACTIVITY = TypeAdapter(Activity)
-_EVENT = {"type": "object", "properties": {"event": {"type": "string"}, "data": {"type": "string"}}}
 _EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Events: `activity` (as of `/activity`) at the beginning and whenever something changed, for a "
         "minute; `problem` if it cannot be read.",
-        "content": {MEDIA_TYPE: {"schema": _EVENT}},
+        "content": {MEDIA_TYPE: {"schema": EVENT}},
     }
 }
 

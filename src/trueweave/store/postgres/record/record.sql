@@ -35,10 +35,11 @@ links AS (DELETE FROM link l USING gone WHERE l.document = gone.id)
 SELECT uri FROM gone
 
 -- name: unset_current
+-- All versions are locked. Only the inner query asks for `current`, so that the outer one reads no index of current documents.
 UPDATE document SET current = false WHERE id = ANY(ARRAY(
     SELECT d.id FROM unnest(%(uris)s::text[]) AS u (uri)
     CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri AND current OFFSET 0) d))
-AND current AND id <> ALL(%(keep)s)
+AND id <> ALL(%(keep)s)
 RETURNING uri
 
 -- name: set_current

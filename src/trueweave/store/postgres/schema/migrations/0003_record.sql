@@ -25,6 +25,9 @@ CREATE INDEX document_versions ON document (uri, workspace);
 CREATE INDEX document_due ON document (workspace, uri) WHERE current <> visible;
 -- Documents with identical texts are reported.
 CREATE INDEX document_content ON document (content_hash, added, workspace) WHERE current;
+-- The latest documents are listed first, and those of the last minute are counted. The workspace is not the first column, so
+-- that look-ups by other keys do not read this index for all documents of a workspace.
+CREATE INDEX document_added ON document (added, workspace) WHERE current;
 
 CREATE TABLE recipe (
     workspace   int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
