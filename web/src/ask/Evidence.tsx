@@ -283,9 +283,7 @@ function Context({ text }: { text: string | null }) {
   return (
     <>
       <CopyButton text={text} label="Copy" />
-      <pre className={styles.context} dir="auto">
-        {text}
-      </pre>
+      <pre dir="auto">{text}</pre>
     </>
   );
 }

@@ -3,7 +3,6 @@ import { Link } from "react-router";
 import type { Schemas } from "../api/client";
 import { documentPath } from "../reader/address";
 import { Highlighted } from "../text/Highlighted";
-import { Offsets } from "../text/offsets";
 import styles from "./Quotes.module.css";
 import type { Citation, Sentence } from "./sentences";
 import { isDoubtful, verdictOf } from "./status";
@@ -77,19 +76,21 @@ function Quote({
   );
 }
 
-/** The cited words with some of the passage around them. */
+/** The cited words with some of the passage around them, which begins and ends between words where there are any. */
 function InContext({ passage, citation }: { passage: Passage; citation: Citation }) {
-  const { codePoints } = new Offsets(passage.text);
+  const points = [...passage.text];
   const start = citation.start - passage.start;
   const end = citation.end - passage.start;
-  const from = Math.max(0, start - AROUND);
-  const to = Math.min(codePoints, end + AROUND);
-  const points = [...passage.text].slice(from, to).join("");
+  const isSpace = (point: string | undefined) => point !== undefined && /\s/.test(point);
+  let from = Math.max(0, start - AROUND);
+  while (from > 0 && from < start && !isSpace(points[from - 1])) from++;
+  let to = Math.min(points.length, end + AROUND);
+  while (to < points.length && to > end && !isSpace(points[to])) to--;
   return (
     <>
-      {from > 0 && "…"}
-      <Highlighted text={points} start={start - from} end={end - from} />
-      {to < codePoints && "…"}
+      {from > 0 && "… "}
+      <Highlighted text={points.slice(from, to).join("")} start={start - from} end={end - from} />
+      {to < points.length && " …"}
     </>
   );
 }

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleHelp, Command, LogOut, Moon, Sun } from "lucide-react";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { Button } from "react-aria-components";
-import { Link, NavLink, Outlet, useLocation, useNavigate, useParams } from "react-router";
+import { Link, NavLink, Outlet, ScrollRestoration, useLocation, useNavigate, useParams } from "react-router";
 import { workspace as workspaceQuery } from "../api/queries";
 import { logOut, session as sessionQuery } from "../api/session";
 import { dropUploads } from "../documents/uploads";
@@ -64,6 +64,7 @@ export function Shell() {
       <main id="main" className={styles.main} tabIndex={-1}>
         <Outlet />
       </main>
+      <ScrollRestoration />
       {ws && <Foot workspace={ws} />}
       <Suspense fallback={null}>
         {open === "help" && <Help onClose={() => setOpen("")} />}
@@ -121,14 +122,26 @@ function Foot({ workspace }: { workspace: string }) {
   return <footer className={styles.foot}>{data && <StatusLine status={data.status} />}</footer>;
 }
 
-/** After navigation to another view, the focus goes to its heading, so that screen readers announce it. */
+/** After navigation to another view, the focus goes to its heading, so that screen readers announce it. The heading may
+ * appear only when the view has loaded; if the focus has moved by then, it stays where it is. */
 function useFocusAfterNavigation(): void {
   const { pathname } = useLocation();
   const before = useRef(pathname);
   useEffect(() => {
     if (before.current === pathname) return;
     before.current = pathname;
-    const heading = globalThis.document.querySelector<HTMLElement>("main h1");
-    heading?.focus();
+    const { document } = globalThis;
+    const main = document.getElementById("main");
+    const active = document.activeElement;
+    const focusHeading = (): boolean => {
+      const heading = main?.querySelector<HTMLElement>("h1");
+      const isFree = document.activeElement === active || document.activeElement === document.body;
+      if (isFree) heading?.focus({ preventScroll: true }); // a view may have scrolled to what it shows
+      return Boolean(heading) || !isFree;
+    };
+    if (!main || focusHeading()) return;
+    const observer = new MutationObserver(() => focusHeading() && observer.disconnect());
+    observer.observe(main, { childList: true, subtree: true });
+    return () => observer.disconnect();
   }, [pathname]);
 }

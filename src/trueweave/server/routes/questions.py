@@ -176,10 +176,12 @@ async def pieces_of(trueweave: AsyncTrueweave, asked: AskOptions) -> AsyncGenera
 async def _piece(coming: asyncio.Queue[Piece | None], listening: asyncio.Task[None]) -> Piece | None:
     """The next piece. An unexpected exception in the listening task is raised here."""
     getting = asyncio.ensure_future(coming.get())
-    await asyncio.wait((getting, listening), return_when=asyncio.FIRST_COMPLETED)
-    if getting.done():
-        return getting.result()
-    getting.cancel()
+    try:
+        await asyncio.wait((getting, listening), return_when=asyncio.FIRST_COMPLETED)
+        if getting.done():
+            return getting.result()
+    finally:
+        getting.cancel()  # also when the caller disconnects meanwhile
     await listening
     return coming.get_nowait()
 
