@@ -63,10 +63,11 @@ async def serving(
     limits: Limits | None = None,
     certificate: Certificate | None = None,
     local: LocalLogin | None = None,
+    port: int | None = None,
     **settings: Any,
 ) -> AsyncIterator[Served]:
-    """The server for a database, on a port of its own; with a certificate, over TLS."""
-    found, port = Settings(database_url=url, **settings), free_port()
+    """The server for a database, on a port of its own if none is given; with a certificate, over TLS."""
+    found, port = Settings(database_url=url, **settings), port or free_port()
     app = create_app(found, authenticated=authenticated, works=works, limits=limits, local=local)
     config = uvicorn.Config(
         app,

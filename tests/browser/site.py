@@ -1,0 +1,123 @@
+"""The server that browsers visit: over TLS, with a real book and its graph, and a model whose answers are written
+here."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from tests.certificates import make_certificate
+from tests.integration.serving import Served, serving
+from tests.servers import PASSWORD, free_port
+from trueweave import AsyncTrueweave, Chunk, Document, Settings
+from trueweave.testing import HashEmbedder, ModelServer
+from trueweave.testing.model_server import Asked, Script, Unscripted, smallest
+
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+
+import corpora
+
+BOOK = "carol.txt"
+
+# An answer cites the words in double brackets: the model finds the passage that contains them.
+PARTNERS = "Was Marley dead, and how long were Scrooge and Marley partners?"
+QUOTED = "Scrooge and he were partners for I don't know how many years"
+DOUBTFUL = "Scrooge always painted out Old Marley's name"
+UNCITED = "They first met at school."
+FOLLOW_UP, STANDS_ALONE = "And when did he die?", "When did Marley die?"
+ANSWERS: Mapping[str, str] = {
+    PARTNERS: (
+        f"Marley was dead, to begin with [[Marley was dead, to begin with]]. {QUOTED} [[{QUOTED}]]. "
+        f"{DOUBTFUL} [[Scrooge never painted out Old Marley's name]]. {UNCITED}"
+    ),
+    STANDS_ALONE: "Marley was dead, to begin with [[Marley was dead, to begin with]].",
+}
+
+
+@dataclass(frozen=True)
+class Site:
+    """The server, its model, a key of an administrator, and the port at which the server expects its identity provider,
+    which does not run yet."""
+
+    server: Served
+    model: ModelServer
+    key: str
+    provider: int
+
+
+@asynccontextmanager
+async def site(url: str, bench: Path, folder: Path) -> AsyncIterator[Site]:
+    """The server for a new database, with the workspaces `carol`, which has the book, and `empty`."""
+    port, provider = free_port(), free_port()
+    address = f"https://127.0.0.1:{port}"
+    login: dict[str, Any] = {
+        "public_url": address,
+        "oidc_issuer": f"http://127.0.0.1:{provider}",
+        "oidc_audience": address,
+        "oidc_client_id": "web",
+        "oidc_client_secret_variable": "LOGIN_SECRET",
+    }
+    certificate = make_certificate(folder)
+    async with AsyncExitStack() as stack:
+        stack.enter_context(patch.dict("os.environ", LOGIN_SECRET=PASSWORD))
+        model = await stack.enter_async_context(ModelServer(answering(ANSWERS), embedder=HashEmbedder(dimensions=512)))
+        models: dict[str, Any] = {"model": "vllm/any", "embedding_model": "vllm/any", "model_tries": 1}
+        models |= {"model_url": model.url, "embedding_url": model.url}
+        server = await stack.enter_async_context(
+            serving(url, certificate=certificate, port=port, works=True, **models, **login)
+        )
+        carol = await AsyncTrueweave.enter(server.database, "carol", settings=Settings(**models))
+        async with aclosing(carol):
+            await carol.add_documents([book(bench)])
+        await server.database.find_workspace("empty", make=True)
+        yield Site(server, model, await server.key("admin"), provider)
+
+
+def book(bench: Path) -> Document:
+    """A Christmas Carol as one document, with what GPT-4o found in each of its chunks."""
+    with gzip.open(bench / "christmas_carol" / "book.txt.gz", "rt", encoding="utf-8") as file:
+        text = file.read()
+    chunks: list[Chunk] = []
+    for found in corpora.christmas_carol():
+        [chunk] = found.chunks
+        after = chunks[-1].start + 1 if chunks else 0
+        chunks.append(replace(chunk, start=text.index(chunk.text, after)))
+    return Document(BOOK, tuple(chunks), "A Christmas Carol", {"author": "Charles Dickens", "year": 1843})
+
+
+def answering(answers: Mapping[str, str]) -> Script:
+    """A model that knows these questions. Its answers cite the passages that it was given; the keywords of a question
+    are its names; other structured replies are empty."""
+
+    def script(asked: Asked) -> str:
+        prompt = asked.messages[-1].content
+        question = prompt.rpartition("Question: ")[2].strip()
+        if "low_level" in (asked.schema or {}).get("properties", {}):
+            return json.dumps({"low_level": re.findall(r"\b[A-Z]\w+", question), "high_level": []})
+        if asked.schema is not None:
+            return smallest(asked)
+        if question == FOLLOW_UP and "Passages\n" not in prompt:
+            return STANDS_ALONE
+        answer = answers.get(STANDS_ALONE if question == FOLLOW_UP else question)
+        if answer is None:
+            raise Unscripted(f"no answer is scripted for the question {question!r}")
+        return re.sub(r"\[\[(.+?)\]\]", lambda cited: _citation(prompt, cited[1]), answer, flags=re.DOTALL)
+
+    return script
+
+
+def _citation(prompt: str, quote: str) -> str:
+    """The citation of these words, by the number of the first passage that has them."""
+    passages = re.split(r"^\[(\d+)\] ", prompt, flags=re.MULTILINE)
+    for number, text in zip(passages[1::2], passages[2::2], strict=True):
+        if " ".join(quote.split()) in " ".join(text.split()):
+            return f'[{number} "{quote}"]'
+    raise Unscripted(f"no passage has the words {quote!r}")
