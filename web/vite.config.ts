@@ -28,6 +28,7 @@ export default defineConfig({
   },
   test: {
     environment: "happy-dom",
+    testTimeout: 30_000, // milliseconds, as machines that run all tests are busy
     setupFiles: ["src/test-setup.ts"],
     css: { modules: { classNameStrategy: "non-scoped" } },
   },
