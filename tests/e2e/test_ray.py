@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import aclosing
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from trueweave.extend import Database
 from trueweave.store.postgres.view.digest import differences
 from trueweave.testing.model_server import Asked
 
-pytest.importorskip("ray", reason="bulk loading needs Ray: pip install 'trueweave[ray]'")
+pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="bulk loading needs Ray: pip install 'trueweave[ray]'")
 
 FILES, LINES = 24, 3
 LOOPBACK = {

@@ -3,8 +3,6 @@
 import importlib.metadata
 
 import pytest
-import spacy
-from spacy.language import Language
 
 from trueweave import Chunk, Source
 from trueweave.errors import ConfigError, InvalidDocument
@@ -158,10 +156,12 @@ def test_the_fingerprint_depends_on_the_pipeline_and_on_versions(monkeypatch: py
 @pytest.fixture
 def without(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The components that the pipeline is loaded without."""
+    import spacy.language  # which takes a second, in each process that collects this module
+
     missing: list[str] = []
     load = spacy.load
 
-    def load_less(name: str, disable: list[str]) -> Language:
+    def load_less(name: str, disable: list[str]) -> spacy.language.Language:
         return load(name, disable=disable, exclude=missing)
 
     monkeypatch.setattr(spacy, "load", load_less)

@@ -1,30 +1,28 @@
 """Retrievers for other frameworks find what `retrieve` finds, in the frameworks themselves."""
 
+from __future__ import annotations
+
 import asyncio
 import json
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import pytest
-from haystack import Document as HaystackDocument
-from haystack import Pipeline, component
-from langchain_core.documents import Document as LangChainDocument
-from langchain_core.runnables import RunnableLambda
-from llama_index.core.base.response.schema import Response
-from llama_index.core.llms import MockLLM
-from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.core.schema import MetadataMode, NodeRelationship, NodeWithScore, TextNode
 
 from trueweave import AsyncTrueweave, Evidence, Filter, Passage, Trueweave, TrueweaveError
 from trueweave.errors import ConfigError, UnknownMethod, UnknownWorkspace
-from trueweave.integrations import haystack, langchain, llama_index
 from trueweave.integrations.passages import metadata
 from trueweave.methods import Cutoff, Fuse, Keyword, Naive
 from trueweave.testing.small_graph import FIRST_HALF, SAID, SECOND_HALF, Angles, document
+
+if TYPE_CHECKING:  # tests import them: it takes seconds, in each process that collects this module
+    from haystack import Document as HaystackDocument
+    from langchain_core.documents import Document as LangChainDocument
+    from llama_index.core.schema import NodeWithScore
 
 QUESTION = "Who tells of something?"
 METHOD = Fuse(parts=(Naive(top_k=6), Keyword(top_k=6)), weights=(2, 1), top_k=4)
@@ -75,6 +73,8 @@ def expected(trueweave: Trueweave, how: dict[str, Any]) -> list[tuple[str, str, 
 
 @pytest.mark.parametrize("how", HOW)
 def test_they_find_what_retrieve_finds(trueweave: Trueweave, how: dict[str, Any]) -> None:
+    from trueweave.integrations import haystack, langchain, llama_index
+
     wanted = expected(trueweave, how)
     chain = langchain.LangChainRetriever(trueweave=trueweave, **how)
     index = llama_index.LlamaIndexRetriever(trueweave, **how)
@@ -92,6 +92,8 @@ def test_they_find_what_retrieve_finds(trueweave: Trueweave, how: dict[str, Any]
 
 
 async def test_with_an_async_trueweave_they_ask_in_its_loop(trueweave: Trueweave, url: str) -> None:
+    from trueweave.integrations import haystack, langchain, llama_index
+
     async with AsyncTrueweave.open(url, "test", Angles(), make=True) as opened:
         wanted = passages(await opened.retrieve(QUESTION, METHOD))
         chain = langchain.LangChainRetriever(trueweave=opened, method=METHOD)
@@ -112,9 +114,11 @@ async def test_with_an_async_trueweave_they_ask_in_its_loop(trueweave: Trueweave
 
 
 async def test_a_retriever_of_a_loop_that_has_ended_says_so(trueweave: Trueweave, url: str) -> None:
-    async def make() -> llama_index.LlamaIndexRetriever:
+    from trueweave.integrations.llama_index import LlamaIndexRetriever
+
+    async def make() -> LlamaIndexRetriever:
         async with AsyncTrueweave.open(url, "test", Angles(), make=True) as opened:
-            return llama_index.LlamaIndexRetriever(opened)
+            return LlamaIndexRetriever(opened)
 
     index = await asyncio.to_thread(lambda: asyncio.run(make()))
     with pytest.raises(TrueweaveError, match="the event loop in which the retriever was created has ended"):
@@ -124,6 +128,8 @@ async def test_a_retriever_of_a_loop_that_has_ended_says_so(trueweave: Trueweave
 
 
 def test_a_wrong_method_or_parameter_is_told_when_the_retriever_is_made(trueweave: Trueweave) -> None:
+    from trueweave.integrations import haystack, langchain, llama_index
+
     with pytest.raises(UnknownMethod, match="there is no method 'nothing'"):
         langchain.LangChainRetriever(trueweave=trueweave, method="nothing")
     with pytest.raises(UnknownMethod, match="the method naive has no parameter depth"):
@@ -140,6 +146,10 @@ def uris(found: list[LangChainDocument]) -> list[str]:
 
 
 async def test_it_is_part_of_a_chain(trueweave: Trueweave) -> None:
+    from langchain_core.runnables import RunnableLambda
+
+    from trueweave.integrations import langchain
+
     wanted = [passage.uri for passage in trueweave.retrieve(QUESTION, METHOD).passages]
     chain = langchain.LangChainRetriever(trueweave=trueweave, method=METHOD) | RunnableLambda(uris)
     assert chain.invoke(QUESTION) == wanted
@@ -149,6 +159,8 @@ async def test_it_is_part_of_a_chain(trueweave: Trueweave) -> None:
 
 
 def test_langchain_takes_a_filter_for_one_question(trueweave: Trueweave) -> None:
+    from trueweave.integrations import langchain
+
     retriever = langchain.LangChainRetriever(trueweave=trueweave, filter=FIRST_HALF)
     assert set(uris(retriever.invoke(QUESTION))) <= {"P1", "P2", "P3", "P4"}
     assert set(uris(retriever.invoke(QUESTION, filter=SECOND_HALF))) <= {"P5", "P6", "P7", "P8"}
@@ -160,6 +172,12 @@ def test_langchain_takes_a_filter_for_one_question(trueweave: Trueweave) -> None
 
 
 async def test_a_query_engine_answers_from_it(trueweave: Trueweave) -> None:
+    from llama_index.core.base.response.schema import Response
+    from llama_index.core.llms import MockLLM
+    from llama_index.core.query_engine import RetrieverQueryEngine
+
+    from trueweave.integrations import llama_index
+
     wanted = trueweave.retrieve(QUESTION, METHOD).passages
     engine = RetrieverQueryEngine.from_args(llama_index.LlamaIndexRetriever(trueweave, METHOD), MockLLM())
     for answer in (engine.query(QUESTION), await engine.aquery(QUESTION)):
@@ -171,6 +189,10 @@ async def test_a_query_engine_answers_from_it(trueweave: Trueweave) -> None:
 
 
 def test_a_node_knows_its_document_and_where_it_is_there(trueweave: Trueweave) -> None:
+    from llama_index.core.schema import MetadataMode, NodeRelationship, TextNode
+
+    from trueweave.integrations import llama_index
+
     [node, *_] = llama_index.LlamaIndexRetriever(trueweave, METHOD).retrieve(QUESTION)
     assert node.node.ref_doc_id == node.metadata["uri"]
     assert NodeRelationship.SOURCE in node.node.relationships
@@ -182,24 +204,10 @@ def test_a_node_knows_its_document_and_where_it_is_there(trueweave: Trueweave) -
 # --- Haystack -----------------------------------------------------------------------------------------
 
 
-@component
-class Uris:
-    """The uris of documents."""
-
-    @component.output_types(uris=list[str])
-    def run(self, documents: list[HaystackDocument]) -> dict[str, list[str]]:
-        return {"uris": [one.meta["uri"] for one in documents]}
-
-
-def pipeline_with(retriever: haystack.HaystackRetriever) -> Pipeline:
-    pipeline = Pipeline()
-    pipeline.add_component("retriever", retriever)
-    pipeline.add_component("uris", Uris())
-    pipeline.connect("retriever.documents", "uris.documents")
-    return pipeline
-
-
 async def test_it_is_part_of_a_pipeline(trueweave: Trueweave) -> None:
+    from tests.integration.integrations.uris import pipeline_with
+    from trueweave.integrations import haystack
+
     wanted = [passage.uri for passage in trueweave.retrieve(QUESTION, METHOD).passages]
     pipeline = pipeline_with(haystack.HaystackRetriever(trueweave, method=METHOD))
     assert pipeline.run({"retriever": {"query": QUESTION}}) == {"uris": {"uris": wanted}}
@@ -214,6 +222,11 @@ async def test_it_is_part_of_a_pipeline(trueweave: Trueweave) -> None:
 async def test_a_pipeline_that_was_saved_opens_the_workspace_by_the_settings(
     trueweave: Trueweave, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from haystack import Pipeline
+
+    from tests.integration.integrations.uris import Uris, pipeline_with
+    from trueweave.integrations import haystack
+
     method = Keyword(top_k=3)  # a workspace that is opened by settings has no embedder here
     wanted = [passage.uri for passage in trueweave.retrieve(QUESTION, method, filter=SECOND_HALF).passages]
     made = haystack.HaystackRetriever(trueweave, workspace="test", method=method, filter=SECOND_HALF)
@@ -222,7 +235,7 @@ async def test_a_pipeline_that_was_saved_opens_the_workspace_by_the_settings(
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TRUEWEAVE_DATABASE_URL", url)
-    loaded = Pipeline.loads(saved, allowed_modules=["trueweave.integrations.haystack", __name__])
+    loaded = Pipeline.loads(saved, allowed_modules=["trueweave.integrations.haystack", Uris.__module__])
     assert loaded.run({"retriever": {"query": QUESTION}}) == {"uris": {"uris": wanted}}
     loaded.close()
     assert await loaded.run_async({"retriever": {"query": QUESTION}}) == {"uris": {"uris": wanted}}  # opened again
@@ -230,6 +243,8 @@ async def test_a_pipeline_that_was_saved_opens_the_workspace_by_the_settings(
 
 
 def test_it_makes_no_workspace(trueweave: Trueweave, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from trueweave.integrations import haystack
+
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TRUEWEAVE_DATABASE_URL", url)
     with pytest.raises(UnknownWorkspace, match="there is no workspace 'another'"):
@@ -239,6 +254,8 @@ def test_it_makes_no_workspace(trueweave: Trueweave, url: str, tmp_path: Path, m
 @pytest.mark.parametrize("filter", [None, Filter(("P1", "P2"), {"half": ("first", "second"), "year": 1843})])
 @pytest.mark.parametrize("method", [None, "naive", METHOD, Fuse(parts=(METHOD, Naive()), by="score")])
 def test_what_is_saved_is_plain_and_makes_the_same_component(method: Any, filter: Filter | None) -> None:
+    from trueweave.integrations import haystack
+
     made = haystack.HaystackRetriever(workspace="test", method=method, filter=filter, rerank=True)
     saved = json.loads(json.dumps(made.to_dict()))
     assert saved.keys() == {"type", "init_parameters"}
@@ -249,6 +266,8 @@ def test_what_is_saved_is_plain_and_makes_the_same_component(method: Any, filter
 
 
 def test_what_cannot_be_saved_says_why(trueweave: Trueweave) -> None:
+    from trueweave.integrations import haystack
+
     with pytest.raises(ConfigError, match='also pass workspace="NAME"'):
         haystack.HaystackRetriever(trueweave).to_dict()
     with pytest.raises(ConfigError, match="the method Cutoff cannot be saved"):

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pytest
@@ -27,14 +28,16 @@ from trueweave import Message
 from trueweave.core.model_calls import Purpose
 from trueweave.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
 from trueweave.extend import Prompt, Reply
-from trueweave.models.anthropic import AnthropicChat
-from trueweave.models.bedrock import BedrockChat
 from trueweave.models.checks import check_chat
 from trueweave.models.failures import UselessReply
 from trueweave.models.names import endpoint
 from trueweave.models.openai import OpenAIEmbedder
 from trueweave.models.opening import ChatModel, open_chat, open_embedder
 from trueweave.models.reply_stream import ReplyStream
+
+if TYPE_CHECKING:  # importing the SDKs takes seconds in each process that collects this module
+    from trueweave.models.anthropic import AnthropicChat
+    from trueweave.models.bedrock import BedrockChat
 
 SERVERS: dict[str, type[ProviderServer]] = {
     "anthropic": AnthropicServer,
@@ -101,9 +104,9 @@ async def chatting(
     async with SERVERS[provider](case) as server:
         key = None if provider == "bedrock" else KEY
         chat = open_chat(endpoint(f"{provider}/{MODEL}", url=server.url, key=key), deadline=deadline)
-        if isinstance(chat, BedrockChat) and deadline == DEADLINE:
+        if provider == "bedrock" and deadline == DEADLINE:
             # Making boto3's client takes a while on a busy machine, and is not what the deadline is tried on.
-            await asyncio.to_thread(getattr, chat._exchange, "_client")
+            await asyncio.to_thread(getattr, cast("BedrockChat", chat)._exchange, "_client")
         try:
             yield chat, server
         finally:
@@ -221,8 +224,9 @@ async def test_a_stream_that_pauses_too_long_ends_by_the_deadline(provider: str)
 @pytest.mark.parametrize("provider", SERVERS)
 async def test_a_model_that_takes_no_temperature_is_asked_without_it_from_then_on(provider: str, streams: bool) -> None:
     async with chatting(provider, "no-temperature") as (chat, server):
-        if isinstance(chat, AnthropicChat):  # as with version 1 of its SDK, which speaks the API that had one
-            chat._dialect = replace(chat._dialect, takes_temperature=True)
+        if provider == "anthropic":  # as with version 1 of its SDK, which speaks the API that had one
+            anthropic = cast("AnthropicChat", chat)
+            anthropic._dialect = replace(anthropic._dialect, takes_temperature=True)
         for asked in (2, 3):
             reply = await (heard(chat, PROMPT, []) if streams else chat.complete(PROMPT, PURPOSE))
             assert (reply.text, len(server.received)) == (TEXT, asked)

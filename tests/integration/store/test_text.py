@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from math import log
 from uuid import UUID
 
-import bm25s  # type: ignore[import-untyped]
 import psycopg
 import pytest
 from psycopg import errors
@@ -85,6 +84,8 @@ async def test_words_are_stemmed_and_what_joins_them_parts_them(trueweave: Async
 
 @pytest.mark.parametrize("seed", range(4))
 async def test_random_corpora_score_as_with_bm25s_and_by_the_formula(trueweave: AsyncTrueweave, seed: int) -> None:
+    import bm25s  # type: ignore[import-untyped]
+
     chance = random.Random(seed)
     texts = random_texts(chance, 300)
     await add(trueweave, **texts)
