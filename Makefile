@@ -15,7 +15,7 @@ WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 2)
 SMOKE := $(addprefix smoke-,quality resolution query index ingest communities text_search citations tenants partitions workspaces settling home_made stores server embedding first_minute growth bulk relation_vectors)
 
 .DEFAULT_GOAL := help
-.PHONY: help chart-tools neo4j oidc models web web-dev setup check test nightly smoke $(SMOKE) db docs quality communities checking scale reference sync bench lock schema fmt clean
+.PHONY: help chart-tools neo4j oidc models web web-dev setup check test collect nightly smoke $(SMOKE) db docs quality communities checking scale reference sync bench lock schema fmt clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ check: setup  ## lint, formatting, types, layers
 
 test: setup  ## the tests that a change needs (WORKERS=4 for more at once)
 	$(BIN)/python -m tests.with_neo4j $(BIN)/pytest -q -m "not nightly" -n $(WORKERS) --dist worksteal tests
+
+collect: setup  ## import every test, which also compiles what the workers of `make test` would compile once each
+	$(BIN)/pytest -q --collect-only tests >.collect.log || { cat .collect.log; exit 1; }
 
 nightly: export TRUEWEAVE_TEST_FULL = 1
 nightly: check docs smoke  ## everything at its long form: all tests, 5,000 histories, all faults, every benchmark
