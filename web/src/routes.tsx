@@ -18,6 +18,10 @@ export const routes: RouteObject[] = [
       { path: ":ws", element: <Navigate to="ask" replace /> },
       { path: ":ws/ask", element: <AskPage /> },
       {
+        path: ":ws/compare",
+        lazy: async () => ({ Component: (await import("./compare/ComparePage")).ComparePage }),
+      },
+      {
         path: ":ws/documents",
         lazy: async () => ({ Component: (await import("./documents/DocumentsPage")).DocumentsPage }),
       },

@@ -70,3 +70,29 @@ export const spend = (name: string) =>
     queryFn: ({ signal }) =>
       dataOf(api.GET("/v1/workspaces/{workspace}/spend", { params: { path: { workspace: name } }, signal })),
   });
+
+const SUGGESTED = 6; // entities, and documents, in a list of suggestions
+
+/** Entities whose names begin with a text, and documents whose uris do. */
+export const suggestions = (name: string, text: string) =>
+  queryOptions({
+    queryKey: ["suggestions", name, text],
+    queryFn: async ({ signal }) => {
+      const path = { workspace: name };
+      const [entities, documents] = await Promise.all([
+        dataOf(
+          api.GET("/v1/workspaces/{workspace}/entities/complete", {
+            params: { path, query: { text, limit: SUGGESTED } },
+            signal,
+          }),
+        ),
+        dataOf(
+          api.GET("/v1/workspaces/{workspace}/documents", {
+            params: { path, query: { prefix: text, limit: SUGGESTED } },
+            signal,
+          }),
+        ),
+      ]);
+      return { entities: entities.entities, documents: documents.items };
+    },
+  });

@@ -1,6 +1,7 @@
 // What can be done with an answer: ask on, copy it, or see the same as a command or as a request.
 import { type FormEvent, useState } from "react";
 import { Button } from "react-aria-components";
+import { Link } from "react-router";
 import type { Answer, Question } from "../api/ask";
 import { viewPath } from "../shell/views";
 import { CopyButton } from "../ui/CopyButton";
@@ -25,12 +26,16 @@ export function Actions({ workspace, state, question, searched, answer, onFollow
   const alone = { ...state, question: searched || state.question };
   const link = () => `${location.origin}/ui${viewPath(workspace, "ask")}?${writeAddress(alone)}`;
   const command = commandOf(workspace, alone);
+  const compared = writeAddress({ question: alone.question, filter: state.filter });
   const request = JSON.stringify(question, null, 2);
   return (
     <>
       <div className={styles.actions}>
         {answer?.answer && <CopyButton label="Copy as Markdown" text={() => markdownOf(answer)} />}
         <CopyButton label="Copy link" text={link} />
+        <Link className="quiet" to={`${viewPath(workspace, "compare")}?${compared}`}>
+          Compare methods
+        </Link>
         <Button className="quiet" onPress={() => setOpen("command")}>
           As a command
         </Button>

@@ -8,6 +8,8 @@ import { isDoubtful, summaryOf, verdictOf } from "./status";
 import type { Asked } from "./useAsk";
 
 interface Props {
+  /** The name of the part for screen readers. */
+  label?: string;
   asked: Asked & { again: () => void };
   hasModel: boolean;
   focus: number | null;
@@ -15,10 +17,10 @@ interface Props {
   onFocus: (sentence: number) => void;
 }
 
-export function AnswerPart({ asked, hasModel, focus, addressOf, onFocus }: Props) {
+export function AnswerPart({ label = "Answer", asked, hasModel, focus, addressOf, onFocus }: Props) {
   const { phase, answer, text, problem, rewritten } = asked;
   return (
-    <section aria-label="Answer" aria-busy={phase === "searching" || phase === "answering"}>
+    <section aria-label={label} aria-busy={phase === "searching" || phase === "answering"}>
       <p className="visually-hidden" role="status">
         {announcement(asked, hasModel)}
       </p>
@@ -59,7 +61,7 @@ function announcement({ phase, answer }: Asked, hasModel: boolean): string {
   return "";
 }
 
-function Checked({ asked, focus, addressOf, onFocus }: Omit<Props, "hasModel">) {
+function Checked({ asked, focus, addressOf, onFocus }: Omit<Props, "hasModel" | "label">) {
   const answer = asked.answer;
   if (!answer) return null;
   const { sentences, citations, known, finish, reasoning, checks } = answer;

@@ -87,7 +87,6 @@ interface ChipsProps {
 }
 
 function Chips({ now, usual, open, panel, onOpen, onChange }: ChipsProps) {
-  const metadata = Object.entries(now.filter.metadata ?? {});
   const without = (name: string) => {
     const { [name]: _, ...parameters } = now.parameters;
     onChange({ ...now, parameters });
@@ -100,22 +99,33 @@ function Chips({ now, usual, open, panel, onOpen, onChange }: ChipsProps) {
       {Object.entries(now.parameters).map(([name, value]) => (
         <Chip key={name} text={`${name} ${shown(value)}`} onRemove={() => without(name)} />
       ))}
-      {(now.filter.uris ?? []).map((uri) => (
-        <Chip
-          key={uri}
-          text={uri}
-          onRemove={() => onChange({ ...now, filter: withoutUri(now.filter, uri) })}
-        />
+      <FilterChips filter={now.filter} onChange={(filter) => onChange({ ...now, filter })} />
+    </div>
+  );
+}
+
+interface FilterProps {
+  filter: Filter;
+  onChange: (filter: Filter) => void;
+}
+
+/** The documents and the values of metadata that a question is limited to. */
+export function FilterChips({ filter, onChange }: FilterProps) {
+  const metadata = Object.entries(filter.metadata ?? {});
+  return (
+    <>
+      {(filter.uris ?? []).map((uri) => (
+        <Chip key={uri} text={uri} onRemove={() => onChange(withoutUri(filter, uri))} />
       ))}
       {metadata.map(([key, value]) => (
         <Chip
           key={key}
           text={`${key}: ${shown(value as Json)}`}
-          onRemove={() => onChange({ ...now, filter: withoutKey(now.filter, key) })}
+          onRemove={() => onChange(withoutKey(filter, key))}
         />
       ))}
-      {!now.filter.uris?.length && !metadata.length && <span className={styles.plain}>all documents</span>}
-    </div>
+      {!filter.uris?.length && !metadata.length && <span className={styles.plain}>all documents</span>}
+    </>
   );
 }
 
@@ -175,7 +185,7 @@ function Options({ workspace, id, now, usual, onChange }: OptionsProps) {
 }
 
 /** Adds a document, or a value of its metadata, to the filter. */
-function FilterField({ filter, onChange }: { filter: Filter; onChange: (filter: Filter) => void }) {
+export function FilterField({ filter, onChange }: FilterProps) {
   const [text, setText] = useState("");
   const id = useId();
   const add = () => {

@@ -106,7 +106,8 @@ function Passages({ workspace, passages, reason, cited }: PassagesProps) {
   );
 }
 
-function placeOf(passage: Schemas["Passage"]): string {
+/** The title and the place of a passage in words. */
+export function placeOf(passage: Schemas["Passage"]): string {
   const headings = passage.headings[0] === passage.title ? passage.headings.slice(1) : passage.headings;
   const place = passage.page ? `page ${passage.page}` : headings.join(" > ");
   return [passage.title || passage.uri, place].filter(Boolean).join(", ");

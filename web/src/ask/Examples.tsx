@@ -6,6 +6,7 @@ import { entities, relationsOf } from "../api/queries";
 import { viewPath } from "../shell/views";
 import { Empty } from "../ui/States";
 import styles from "./AskPage.module.css";
+import { questionAbout } from "./recent";
 
 interface Props {
   workspace: string;
@@ -35,7 +36,7 @@ export function Examples({ workspace, hasModel, documents, onAsk }: Props) {
   const pair = relations[0];
   const questions = [
     ...(pair ? [`How are ${pair.source_name} and ${pair.target_name} connected?`] : []),
-    ...known.map((one) => `What do the documents say about ${one.name}?`),
+    ...known.map((one) => questionAbout(one.name)),
   ].slice(0, 3);
   return (
     <>

@@ -29,10 +29,15 @@ export function readAddress(params: URLSearchParams): AskState {
   };
 }
 
-function readObject(params: URLSearchParams, name: string): Record<string, Json> {
+/** A parameter of an address that is a JSON object; empty if there is none. */
+export function readObject(params: URLSearchParams, name: string): Record<string, Json> {
   const text = params.get(name);
-  if (!text) return {};
-  const wrong = new Error(`The parameter ${name} of this address is not a JSON object.`);
+  return text ? jsonObject(text, `The parameter ${name} of this address is`) : {};
+}
+
+/** The object that a text describes. Throws an Error that begins with `what`. */
+export function jsonObject(text: string, what: string): Record<string, Json> {
+  const wrong = new Error(`${what} not a JSON object.`);
   let found: unknown;
   try {
     found = JSON.parse(text);

@@ -26,7 +26,8 @@ export function commandOf(workspace: string, state: AskState): string {
   return [...words, ...filterWords(state.filter)].join(" ");
 }
 
-function filterWords(filter: Filter): string[] {
+/** The options of a command that limit a question to documents. */
+export function filterWords(filter: Filter): string[] {
   const documents = (filter.uris ?? []).flatMap((uri) => ["--document", quoted(uri)]);
   const wheres = Object.entries(filter.metadata ?? {}).flatMap(([key, value]) =>
     (Array.isArray(value) ? value : [value]).flatMap((one) => ["--where", quoted(condition(key, one))]),

@@ -20,3 +20,6 @@ export function rememberQuestion(workspace: string, question: string): void {
     // The browser stores nothing for this page: there is no list of recent questions.
   }
 }
+
+/** A question that is about one entity. */
+export const questionAbout = (name: string): string => `What do the documents say about ${name}?`;

@@ -28,6 +28,13 @@ const KEYS: [string, [string[], string][]][] = [
     ],
   ],
   [
+    "In a comparison",
+    [
+      [["1"], "Go to the first column; 2 to 4: to the others"],
+      [["x"], "Exchange the column with the next"],
+    ],
+  ],
+  [
     "In the list of documents",
     [
       [["a"], "Add files"],

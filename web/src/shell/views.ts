@@ -9,6 +9,7 @@ export interface View {
 
 export const VIEWS: View[] = [
   { name: "Ask", path: "ask", key: "a" },
+  { name: "Compare", path: "compare", key: "c" },
   { name: "Documents", path: "documents", key: "d" },
 ];
 
