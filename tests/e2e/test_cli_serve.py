@@ -87,9 +87,7 @@ def test_a_port_that_is_in_use_is_one_line_with_what_to_do(trueweave: Trueweave)
         port = taken.getsockname()[1]
         told = trueweave("serve", "--port", str(port), code=1).stderr
     other = port + 1 if port < 65535 else port - 1
-    assert (
-        told == f"error: port {port} of 127.0.0.1 is in use. Choose another, as in `trueweave serve --port {other}`.\n"
-    )
+    assert told == f"error: port {port} of 127.0.0.1 is in use. Choose another, as in `--port {other}`.\n"
 
 
 def test_an_address_of_another_machine_is_refused(trueweave: Trueweave) -> None:

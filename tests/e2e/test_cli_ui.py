@@ -41,8 +41,8 @@ def test_the_browser_gets_a_private_page_with_a_code_that_works_once(
     browser = tmp_path / "browser"
     browser.write_text(SEEN)
     browser.chmod(stat.S_IRWXU)
-    command = [str(PROGRAM), "ui"]
     known = {**environment, "BROWSER": f"{browser} %s", "SEEN": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    command = [str(PROGRAM), "ui"]
     with subprocess.Popen(command, cwd=tmp_path, env=known, stderr=subprocess.PIPE, text=True) as process:
         try:
             wait_for(tmp_path / "done", process)
@@ -67,6 +67,40 @@ def test_the_browser_gets_a_private_page_with_a_code_that_works_once(
             _, printed = process.communicate(timeout=60)
     assert address in printed
     assert not Path(argument.removeprefix("file://")).exists()
+
+
+@pytest.mark.usefixtures("needs_ui", "trueweave")
+def test_the_address_is_printed_when_it_answers_and_two_run_side_by_side(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    def started(*options: str) -> "subprocess.Popen[str]":
+        command = [str(PROGRAM), "ui", "--no-browser", *options]
+        return subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
+
+    with started() as first, started() as second:
+        try:
+            ports = [_port(one) for one in (first, second)]
+            assert ports[0] != ports[1]
+            for port in ports:
+                assert httpx2.get(f"http://127.0.0.1:{port}/readyz", timeout=30).status_code == 200
+            with started("--port", ports[0]) as third:
+                _, printed = third.communicate(timeout=60)
+            assert third.returncode == 1
+            assert f"port {ports[0]} of 127.0.0.1 is in use." in printed
+        finally:
+            first.send_signal(signal.SIGINT)
+            second.send_signal(signal.SIGTERM)
+            ends = [one.communicate(timeout=60)[1] for one in (first, second)]
+    assert (first.returncode, second.returncode) == (130, 143)
+    assert "Traceback" not in "".join(ends)
+
+
+def _port(process: "subprocess.Popen[str]") -> str:
+    assert process.stderr
+    for line in process.stderr:
+        if found := re.search(r"web UI is at http://tw-[0-9a-f]{16}\.localhost:(\d+)/", line):
+            return found[1]
+    pytest.fail("no address was printed")
 
 
 def wait_for(file: Path, process: "subprocess.Popen[str]") -> None:

@@ -111,7 +111,7 @@ def revoke(
     database_url: DatabaseUrl = None,
     json: Json = False,
 ) -> None:
-    """Revoke a key. Servers refuse it within seconds."""
+    """Revoke a key. Within seconds, servers refuse it, and browsers that logged in with it are logged out."""
     from trueweave.core.errors import ConfigError
     from trueweave.store.postgres.access import api_keys
 
@@ -124,14 +124,31 @@ def revoke(
 
 def _key_table(found: Sequence[ApiKeyInfo]) -> TextTable:
     """Keys, one a line."""
-    made = table("prefix", "name", "scope", "~workspaces", "made", "last used", "a day", "state", styles=("cyan",))
+    made = table(
+        "prefix", "name", "scope", "~workspaces", "made", "last used", "browsers", "a day", "state", styles=("cyan",)
+    )
     for one in found:
         workspaces = "all" if one.workspaces is None else ", ".join(one.workspaces) or "none that is there"
         used = str(one.last_used) if one.last_used else "never"
         made.add_row(
-            one.prefix, one.name, one.scope, workspaces, local_time(one.created), used, _limits(one), _state(one)
+            one.prefix,
+            one.name,
+            one.scope,
+            workspaces,
+            local_time(one.created),
+            used,
+            _sessions(one),
+            _limits(one),
+            _state(one),
         )
     return made
+
+
+def _sessions(one: ApiKeyInfo) -> str:
+    """How many browsers are logged in with a key, and when one of them was last used."""
+    if one.sessions_last_used is None:
+        return "none"
+    return f"{one.sessions}, last used {local_time(one.sessions_last_used)}"
 
 
 def _limits(one: ApiKeyInfo) -> str:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
+import time
 import webbrowser
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from getpass import getuser
 from html import escape
+from http import HTTPStatus
+from http.client import HTTPConnection
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,7 +25,12 @@ from trueweave.cli.render.console import say
 from trueweave.cli.reply import replying
 from trueweave.cli.session import bundled, in_database, load_settings, start
 
+if TYPE_CHECKING:
+    from trueweave.core.settings import Settings
+
 _HOST = "127.0.0.1"
+_PATIENCE = 30.0  # seconds
+_PAUSE = 0.1
 
 
 def ui(
@@ -36,52 +45,78 @@ def ui(
     """
     from trueweave.server.run import check_installed
 
-    with replying(False):
+    with replying(False), _stopped_by_sigterm():
         check_installed()
         settings = load_settings(database_url)
         if not settings.database_url:
             start(bundled(settings), make=True)
         with logged(settings):
-            from trueweave.core.errors import ConfigError
-            from trueweave.server.listening import bind
-            from trueweave.server.local_login import LocalLogin
-            from trueweave.server.routes.ui import is_built
-            from trueweave.server.run import run
-            from trueweave.server.tracing import sent_traces
-            from trueweave.store.postgres.access import api_keys
+            _serve(settings, port, browser=browser)
 
-            if not is_built():
-                raise ConfigError("the web UI is not built. Run `make web` in the source tree, or install a wheel.")
-            in_database(api_keys.any_valid, settings)  # fails here, and not in the browser, if the database is unusable
-            sockets = bind(_HOST, port)
-            local = LocalLogin(getuser())
-            address = local.address(sockets[0].getsockname()[1])
+
+def _serve(settings: Settings, port: int, *, browser: bool) -> None:
+    from trueweave.core.errors import ConfigError
+    from trueweave.server.listening import bind
+    from trueweave.server.local_login import LocalLogin
+    from trueweave.server.routes.ui import is_built
+    from trueweave.server.run import run
+    from trueweave.server.tracing import sent_traces
+    from trueweave.store.postgres.access import api_keys
+
+    if not is_built():
+        raise ConfigError("the web UI is not built. Run `make web` in the source tree, or install a wheel.")
+    in_database(api_keys.any_valid, settings)  # fails here, and not in the browser, if the database is unusable
+    sockets = bind(_HOST, port)
+    local = LocalLogin(getuser())
+    chosen = sockets[0].getsockname()[1]
+    address = local.address(chosen)
+    with _page_to(address) as page, sent_traces("trueweave-server"):
+
+        def announce() -> None:
+            if not _is_ready(chosen, local.host):
+                return
             say(
                 f"The web UI is at {address.partition('login')[0]} Ctrl-C stops it.",
                 f"To log in, open this address within ten minutes. It works once: {address}",
             )
-            with _page_to(address) as page, sent_traces("trueweave-server"):
-                run(
-                    settings,
-                    sockets,
-                    authenticated=True,
-                    works=True,
-                    local=local,
-                    started=(lambda: _open(page)) if browser else None,
-                )
+            if browser and not webbrowser.open(page.as_uri()):
+                say("No browser could be opened: open the address above.")
+
+        run(settings, sockets, authenticated=True, works=True, local=local, started=announce)
 
 
-def _open(page: Path) -> None:
-    if not webbrowser.open(page.as_uri()):
-        say("No browser could be opened: open the address above.")
+def _is_ready(port: int, host: str) -> bool:
+    """Wait until the server is ready; false if it stops first."""
+    while True:
+        try:
+            with closing(HTTPConnection(_HOST, port, timeout=_PATIENCE)) as connection:
+                connection.request("GET", "/readyz", headers={"Host": f"{host}:{port}"})
+                response = connection.getresponse()
+                body = response.read()
+        except OSError:
+            return False  # it listens before this is called, so it has stopped
+        if response.status == HTTPStatus.OK:
+            return True
+        if json.loads(body)["code"] == "stopping":
+            return False
+        time.sleep(_PAUSE)
+
+
+@contextmanager
+def _stopped_by_sigterm() -> Iterator[None]:
+    """Have SIGTERM end the command like an exception does, so that what it made is removed. The server, while it runs,
+    handles the signal itself, and raises it again once it has stopped."""
+    before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager
 def _page_to(address: str) -> Iterator[Path]:
     """A page that leads to an address, in a folder that only this user can read. The address itself would be visible to
-    all users as an argument of the browser. The page is removed at the end, also after SIGTERM, which the server raises
-    again once it has stopped."""
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    all users as an argument of the browser. The page is removed at the end."""
     with TemporaryDirectory(prefix="trueweave-") as folder:
         page = Path(folder) / "open.html"
         page.touch(0o600)

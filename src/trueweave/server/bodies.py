@@ -593,7 +593,8 @@ class KeyRequest(_Request):
 
 
 class KeyBody(BaseModel):
-    """A key as listed. `workspaces` is null if it is for all. Usage of the day is counted only if there is a limit."""
+    """A key as listed. `workspaces` is null if it is for all. Usage of the day is counted only if there is a
+    limit. `sessions` are those of browsers that are logged in with it."""
 
     prefix: str
     name: str
@@ -607,6 +608,8 @@ class KeyBody(BaseModel):
     max_spend_per_day: Decimal | None
     tokens_today: int
     spend_today: Decimal
+    sessions: int
+    sessions_last_used: datetime | None
 
 
 class NewKeyBody(BaseModel):

@@ -34,5 +34,5 @@ def bind(host: str, port: int) -> list[socket.socket]:
 def _problem(host: str, port: int, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         other = port + 1 if port < _HIGHEST_PORT else port - 1
-        return f"port {port} of {host} is in use. Choose another, as in `trueweave serve --port {other}`."
+        return f"port {port} of {host} is in use. Choose another, as in `--port {other}`."
     return f"cannot listen on port {port} of {host}: {error.strerror}. Choose another --host or --port."

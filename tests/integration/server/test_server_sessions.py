@@ -155,13 +155,22 @@ async def test_a_session_ends_with_its_key(url: str, certificate: Certificate, m
             assert (await browser.get(WORKSPACES)).status_code == 200
         assert datetime.fromisoformat(answer.json()["ends"]) <= soon
         async with server.client(await server.key("admin")) as admin:
+            assert await sessions_of_keys(admin) == [1, 1, 1, 0]
             await admin.delete(f"/v1/keys/{keys[0].split('_')[1]}")
+            assert await sessions_of_keys(admin) == [0, 1, 1, 0]
         assert (await browsers[0].get(WORKSPACES)).status_code == 401, "revoked at this server"
         await api_keys.revoke(server.database, keys[1].split("_")[1])  # by another process
         await until_ended(browsers[1])
         await until_ended(browsers[2])
         for browser in browsers:
             await browser.aclose()
+
+
+async def sessions_of_keys(admin: httpx2.AsyncClient) -> list[int]:
+    listed = (await admin.get("/v1/keys")).json()["items"]
+    for one in listed:
+        assert (one["sessions_last_used"] is None) == (one["sessions"] == 0)
+    return [one["sessions"] for one in listed]
 
 
 async def until_ended(browser: httpx2.AsyncClient) -> None:

@@ -113,4 +113,6 @@ def _body(one: Any) -> KeyBody:
         max_spend_per_day=one.max_spend_per_day,
         tokens_today=one.tokens_today,
         spend_today=one.spend_today,
+        sessions=one.sessions,
+        sessions_last_used=one.sessions_last_used,
     )

@@ -33,8 +33,10 @@ WHERE api_key.prefix = u.prefix AND last_used IS DISTINCT FROM current_date
 -- name: listed
 -- Keys in order of creation: all, or those restricted to these workspaces.
 SELECT k.prefix, k.name, k.scope, k.workspaces IS NULL, w.names, k.created, k.expires, k.revoked, k.last_used,
-    k.max_tokens_per_day, k.max_spend_per_day, coalesce(u.tokens, 0), coalesce(u.price, 0)
+    k.max_tokens_per_day, k.max_spend_per_day, coalesce(u.tokens, 0), coalesce(u.price, 0), s.count, s.last_used
 FROM api_key k
+CROSS JOIN LATERAL (SELECT count(*), max(last_used) AS last_used FROM web_session
+    WHERE key = k.prefix AND ends > now() AND last_used > now() - %(idle)s AND k.revoked IS NULL) s
 LEFT JOIN caller_usage u ON u.caller = k.prefix AND u.day = (now() AT TIME ZONE 'UTC')::date
 CROSS JOIN LATERAL (SELECT coalesce(array_agg(name ORDER BY name), '{}') AS names
     FROM list_workspaces(coalesce(k.workspaces, '{}'), '', 1000)) w
@@ -43,6 +45,7 @@ WHERE (%(within)s::int[] IS NULL OR k.workspaces <@ %(within)s::int[])
 ORDER BY k.created, k.prefix LIMIT %(limit)s
 
 -- name: revoke
+-- A session opened with a key is valid only while the key is.
 UPDATE api_key SET revoked = coalesce(revoked, now())
 WHERE prefix = %(prefix)s AND (%(within)s::int[] IS NULL OR workspaces <@ %(within)s::int[]) RETURNING prefix
 

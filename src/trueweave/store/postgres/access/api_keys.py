@@ -12,7 +12,7 @@ import re
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -23,6 +23,7 @@ KeyScope = Literal["read", "write", "admin"]
 SCOPES: tuple[KeyScope, ...] = get_args(KeyScope)
 
 KEY_START = "twk_"
+IDLE = timedelta(hours=12)  # without a request, after which a session ends
 
 _FORM = re.compile(r"twk_([0-9a-f]{12})_([0-9A-Za-z_-]{43})")
 _LONGEST_NAME = 200
@@ -49,7 +50,8 @@ NO_LIMITS = KeyLimits()
 
 @dataclass(frozen=True, slots=True)
 class ApiKeyInfo:
-    """A key as listed. `workspaces` are names; None means all. Today's usage is only known for keys with a limit."""
+    """A key as listed. `workspaces` are names; None means all. Today's usage is only known for keys with a limit.
+    `sessions` are those of browsers that are logged in with it."""
 
     prefix: str
     name: str
@@ -63,6 +65,8 @@ class ApiKeyInfo:
     max_spend_per_day: Decimal | None
     tokens_today: int
     spend_today: Decimal
+    sessions: int
+    sessions_last_used: datetime | None
 
 
 class MadeKey(NamedTuple):
@@ -214,7 +218,7 @@ async def listed(
     created, prefix = after or (None, None)
     ids = None if within is None else sorted(within)
     async with database.transaction(None) as tx:
-        rows = await tx.rows("api_key.listed", limit=limit, within=ids, after=created, prefix=prefix)
+        rows = await tx.rows("api_key.listed", limit=limit, within=ids, after=created, prefix=prefix, idle=IDLE)
     return [ApiKeyInfo(p, n, s, None if is_all else tuple(w), *rest) for p, n, s, is_all, w, *rest in rows]
 
 

@@ -13,11 +13,10 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from trueweave.store.postgres.access import api_keys
-from trueweave.store.postgres.access.api_keys import KeyScope, ValidKey, hash_of
+from trueweave.store.postgres.access.api_keys import IDLE, KeyScope, ValidKey, hash_of
 from trueweave.store.postgres.db import Database
 
 LONGEST = timedelta(days=7)
-IDLE = timedelta(hours=12)
 
 _FORM = re.compile(r"[0-9A-Za-z_-]{43}")
 _MOST_OF_CALLER = 100
