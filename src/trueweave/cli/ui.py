@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import signal
 import sys
 import time
@@ -65,6 +66,7 @@ def _serve(settings: Settings, port: int, *, browser: bool) -> None:
 
     if not is_built():
         raise ConfigError("the web UI is not built. Run `make web` in the source tree, or install a wheel.")
+    logging.getLogger("trueweave.server.requests").setLevel(logging.WARNING)  # its user needs no line for each request
     in_database(api_keys.any_valid, settings)  # fails here, and not in the browser, if the database is unusable
     sockets = bind(_HOST, port)
     local = LocalLogin(getuser())

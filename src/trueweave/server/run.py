@@ -102,6 +102,7 @@ async def _serve(
 
     log_to_stderr(settings.log_format)
     app = create_app(settings, authenticated=authenticated, works=works, local=local)
+    await asyncio.sleep(0)  # raises if Ctrl-C came before the server handles it, and not in the middle of its start
     config = uvicorn.Config(
         app,
         log_config=None,

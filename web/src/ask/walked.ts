@@ -3,8 +3,6 @@ import Graph from "graphology";
 import forceAtlas2 from "graphology-layout-forceatlas2";
 import type { Schemas } from "../api/client";
 
-export const MOST_NODES = 24;
-
 export interface WalkedNode {
   name: string;
   x: number;
@@ -38,8 +36,8 @@ function pairsOf(evidence: Schemas["EvidenceBody"]): Pair[] {
   return [...ofPaths, ...ofConnections, ...ofRelations];
 }
 
-/** The graph with positions between 0 and 1. The same evidence always gets the same picture. */
-export function walkedOf(evidence: Schemas["EvidenceBody"]): Walked {
+/** The graph with up to `most` entities, and positions between 0 and 1. The same evidence always gets the same picture. */
+export function walkedOf(evidence: Schemas["EvidenceBody"], most: number): Walked {
   const graph = new Graph({ type: "undirected" });
   for (const { a, b, onPath } of pairsOf(evidence)) {
     for (const name of [a, b]) {
@@ -51,7 +49,7 @@ export function walkedOf(evidence: Schemas["EvidenceBody"]): Walked {
   const total = graph.order;
   const rank = (name: string) => graph.degree(name) + (graph.getNodeAttribute(name, "onPath") ? 1000 : 0);
   const ranked = graph.nodes().sort((a, b) => rank(b) - rank(a));
-  for (const name of ranked.slice(MOST_NODES)) graph.dropNode(name);
+  for (const name of ranked.slice(most)) graph.dropNode(name);
   if (graph.order > 1) {
     forceAtlas2.assign(graph, {
       iterations: 200,

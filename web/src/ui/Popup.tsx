@@ -7,11 +7,12 @@ interface Props {
   title: string;
   open: boolean;
   onClose: () => void;
+  wide?: boolean;
   children: ReactNode;
 }
 
 /** A dialog over the page. Escape and a click beside it close it. */
-export function Popup({ title, open, onClose, children }: Props) {
+export function Popup({ title, open, onClose, wide = false, children }: Props) {
   return (
     <ModalOverlay
       className={styles.overlay ?? ""}
@@ -19,7 +20,7 @@ export function Popup({ title, open, onClose, children }: Props) {
       onOpenChange={(now) => !now && onClose()}
       isDismissable
     >
-      <Modal className={styles.modal ?? ""}>
+      <Modal className={`${styles.modal} ${wide ? styles.wide : ""}`}>
         <Dialog className={styles.dialog ?? ""}>
           <div className={styles.head}>
             <Heading slot="title" className={styles.title ?? ""}>
