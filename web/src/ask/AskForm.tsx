@@ -54,12 +54,13 @@ export function AskForm({ workspace, asked, usual, busy, onAsk, onStop }: Props)
           onChange={(event) => setNow({ ...now, question: event.target.value })}
           onKeyDown={keyed}
         />
+        {/* Two buttons, and not one that changes: a click on one must not reach the other. */}
         {busy ? (
-          <Button className={styles.go ?? ""} onPress={onStop}>
+          <Button key="stop" className={styles.go ?? ""} onPress={onStop}>
             Stop
           </Button>
         ) : (
-          <Button className={`primary ${styles.go}`} type="submit">
+          <Button key="ask" className={`primary ${styles.go}`} type="submit">
             Ask
           </Button>
         )}

@@ -58,9 +58,13 @@ interface Props {
   documents: number;
 }
 
+const NO_TURNS: Turn[] = [];
+
 function AskView({ workspace, state, usual, hasModel, documents }: Props) {
   const navigate = useNavigate();
-  const [turns, setTurns] = useState<Turn[]>([]);
+  // By the question that follows them, so that they change together with the address.
+  const [conversations, setConversations] = useState<ReadonlyMap<string, Turn[]>>(new Map());
+  const turns = conversations.get(state.question) ?? NO_TURNS;
   const question = useMemo(() => withHistory(state, turns), [state, turns]);
   const asked = useAsk({ workspace, question, hasModel });
   const { answer, found, phase } = asked;
@@ -81,14 +85,15 @@ function AskView({ workspace, state, usual, hasModel, documents }: Props) {
   );
   const send = (asking: Asking) => {
     rememberQuestion(workspace, asking.question);
-    setTurns([]);
+    setConversations((before) => new Map([...before].filter(([one]) => one !== asking.question)));
     if (asking.question === state.question && phase !== "idle") asked.again();
     navigate(`${viewPath(workspace, "ask")}?${writeAddress({ ...asking, tab: state.tab })}`);
   };
   const follow = (text: string) => {
     if (!answer?.answer) return;
     rememberQuestion(workspace, text);
-    setTurns([...turns, { question: state.question, answer: answer.answer }]);
+    const turn = { question: state.question, answer: answer.answer };
+    setConversations((before) => new Map([...before, [text, [...turns, turn]]]));
     navigate(addressOf({ question: text, sentence: null }), { preventScrollReset: true });
   };
   useSentenceKeys({

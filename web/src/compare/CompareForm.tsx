@@ -59,12 +59,13 @@ export function CompareForm({ workspace, compared, hasModel, busy, onCompare, on
           onChange={(event) => setNow({ ...now, question: event.target.value })}
           onKeyDown={keyed}
         />
+        {/* Two buttons, and not one that changes: a click on one must not reach the other. */}
         {busy ? (
-          <Button className={form.go ?? ""} onPress={onStop}>
+          <Button key="stop" className={form.go ?? ""} onPress={onStop}>
             Stop
           </Button>
         ) : (
-          <Button className={`primary ${form.go}`} type="submit" isDisabled={wrong !== ""}>
+          <Button key="compare" className={`primary ${form.go}`} type="submit" isDisabled={wrong !== ""}>
             Compare
           </Button>
         )}
