@@ -30,7 +30,6 @@ export default defineConfig({
     environment: "happy-dom",
     testTimeout: 30_000, // milliseconds, as machines that run all tests are busy
     setupFiles: ["src/test-setup.ts"],
-    testTimeout: 30_000, // for machines that do something else, too
     css: { modules: { classNameStrategy: "non-scoped" } },
   },
 });

@@ -1,7 +1,8 @@
 // The Compare view: one question by several methods, side by side.
 import { useQuery } from "@tanstack/react-query";
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { Button } from "react-aria-components";
+import { flushSync } from "react-dom";
 import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import type { Question } from "../api/ask";
 import { methods as methodsQuery, workspace as workspaceQuery } from "../api/queries";
@@ -107,7 +108,11 @@ function CompareView({ workspace, state, hasModel, isEmpty }: Props) {
   const stop = () => {
     for (const one of of) if (one?.isBusy) one.stop();
   };
-  useColumnKeys({ count: choices.length, onShow: setShown, onSwap: (at) => go(swapped(state, at), true) });
+  useColumnKeys({
+    order: choices.map(choiceText),
+    onShow: setShown,
+    onSwap: (at) => go(swapped(state, at), true),
+  });
 
   return (
     <div className={styles.page}>
@@ -212,19 +217,24 @@ export function swapped(state: CompareState, at: number): CompareState {
 }
 
 interface Keys {
-  count: number;
+  /** The methods from left to right. */
+  order: string[];
   onShow: (at: number) => void;
   onSwap: (at: number) => void;
 }
 
+const heading = (at: number) => globalThis.document.querySelector<HTMLElement>(`[data-column="${at}"]`);
+
 /** The keys 1 to 4 go to a column, and x exchanges the column that has the focus with the next. */
-function useColumnKeys({ count, onShow, onSwap }: Keys): void {
-  const [going, setGoing] = useState<number | null>(null);
+function useColumnKeys({ order, onShow, onSwap }: Keys): void {
+  // The column that was moved. It loses the focus while it moves, and gets it back when it has its new place.
+  const moved = useRef<string | null>(null);
+  const key = JSON.stringify(order);
   useEffect(() => {
-    if (going === null) return;
-    globalThis.document.querySelector<HTMLElement>(`[data-column="${going}"]`)?.focus();
-    setGoing(null);
-  }, [going]);
+    if (moved.current === null) return;
+    heading((JSON.parse(key) as string[]).indexOf(moved.current))?.focus();
+    moved.current = null;
+  }, [key]);
   const focused = () => {
     const column = globalThis.document.activeElement
       ?.closest("section")
@@ -233,20 +243,20 @@ function useColumnKeys({ count, onShow, onSwap }: Keys): void {
   };
   useShortcuts({
     ...Object.fromEntries(
-      Array.from({ length: count }, (_, at) => [
+      order.map((_, at) => [
         String(at + 1),
         () => {
-          onShow(at);
-          setGoing(at);
+          flushSync(() => onShow(at)); // a narrow window hides the others, which cannot have the focus
+          heading(at)?.focus();
         },
       ]),
     ),
     x: () => {
       const at = focused();
-      if (at === null || at + 1 >= count) return;
-      onSwap(at);
+      if (at === null || at + 1 >= order.length) return;
+      moved.current = order[at] ?? null;
       onShow(at + 1);
-      setGoing(at + 1);
+      onSwap(at);
     },
   });
 }
