@@ -15,7 +15,7 @@ WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 2)
 SMOKE := $(addprefix smoke-,quality resolution query index ingest communities text_search citations tenants partitions workspaces settling home_made stores server embedding first_minute growth bulk relation_vectors)
 
 .DEFAULT_GOAL := help
-.PHONY: help chart-tools neo4j oidc models web web-dev setup check test collect nightly smoke $(SMOKE) db docs quality communities checking scale reference sync bench lock schema fmt clean
+.PHONY: help chart-tools neo4j oidc models web web-dev setup check test collect nightly coverage smoke $(SMOKE) db docs quality communities checking scale reference sync bench lock schema fmt clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,12 @@ collect: setup  ## import every test, which also compiles what the workers of `m
 nightly: export TRUEWEAVE_TEST_FULL = 1
 nightly: check docs smoke  ## everything at its long form: all tests, 5,000 histories, all faults, every benchmark
 	$(BIN)/python -m tests.with_neo4j $(BIN)/pytest -q -n $(WORKERS) --dist worksteal tests
+
+coverage: setup  ## run the tests with branch coverage; fails if it is below that of pyproject.toml
+	$(BIN)/coverage erase
+	$(BIN)/python -m tests.with_neo4j $(BIN)/coverage run -m pytest -q -m "not nightly" -n $(WORKERS) --dist worksteal tests
+	$(BIN)/coverage combine -q
+	$(BIN)/coverage report
 
 smoke: $(SMOKE)  ## run every benchmark at a small size (with make -j2, two at a time)
 
@@ -157,5 +163,5 @@ fmt: setup  ## format, and fix what can be fixed
 	$(BIN)/ruff format .
 
 clean:  ## remove what the tools made
-	rm -rf .venv .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
+	rm -rf .venv .coverage* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
 	find src tests tools benchmarks -name __pycache__ -prune -exec rm -rf {} +
