@@ -167,6 +167,25 @@ async def test_a_transaction_in_which_nothing_happens_is_ended_and_lets_others_p
             await tx.rows("ledger.lock_budget")
 
 
+async def test_a_process_that_is_stopped_before_it_has_its_lease_leaves_no_connection(url: str) -> None:
+    async def is_there(condition: str) -> bool:
+        query = f"SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%%INTO process%%' AND {condition}"
+        async with await psycopg.AsyncConnection.connect(url, autocommit=True) as own:
+            return await (await own.execute(query.encode())).fetchone() == (1,)
+
+    async def is_gone() -> bool:
+        return not await is_there("pid <> pg_backend_pid()")
+
+    async with Database(url) as database, await psycopg.AsyncConnection.connect(url) as other:
+        await other.execute("LOCK TABLE trueweave.process")
+        entering = asyncio.create_task(Liveness(database, SHORT).__aenter__())
+        await eventually(lambda: is_there("wait_event_type = 'Lock'"))
+        entering.cancel()
+        await asyncio.wait((entering,))
+        assert entering.cancelled()
+        await eventually(is_gone)
+
+
 async def test_every_connection_has_timeouts_and_keepalives(url: str, workspace: Workspace) -> None:
     given = Timeouts(statement=7, lock=5, idle=3)
     query = """SELECT current_setting('statement_timeout'), current_setting('lock_timeout'),

@@ -67,7 +67,11 @@ class Liveness:
 
     async def __aenter__(self) -> Self:
         if not self._follows:
-            await self._database.retry_while_down(self._register)
+            try:
+                await self._database.retry_while_down(self._register)
+            except BaseException:
+                await self._disconnect()  # __aexit__ is not called for a process that never had a lease
+                raise
         self._renewing = background("process lease", self._renew_for_ever)
         self._database.closes_first.add(self.aclose)
         return self
