@@ -155,7 +155,7 @@ function Extraction({ estimate, currency }: { estimate: Estimate; currency: stri
     const how = EXTRACTORS[extractor] ?? `found by the extractor ${extractor}`;
     return (
       <p>
-        There is no language model, so nothing is spent: names are {how}. A model finds more names, and how
+        No language model is used, so nothing is spent: names are {how}. A model finds more names, and how
         they relate. Whoever runs the server sets one in <code>trueweave.toml</code>.
       </p>
     );
@@ -169,24 +169,24 @@ function Extraction({ estimate, currency }: { estimate: Estimate; currency: stri
           ` ${counted(answered, "chunk has", "chunks have")} a stored reply, and cost nothing.`}
       </p>
       <p className={styles.price}>
-        {price === null
-          ? "What this costs is not known: the server has no price for this model."
-          : `About ${money(price, currency)}, at most ${money(most_price, currency)}.`}
+        {price === null && "What this costs is not known: the server has no price for this model."}
+        {price !== null &&
+          (isFree(most_price)
+            ? "This model costs nothing."
+            : `About ${money(price, currency)}, at most ${money(most_price, currency)}.`)}
       </p>
     </>
   );
 }
+
+const isFree = (price: string | null): boolean => price !== null && Number(price) === 0;
 
 function Embedding({ estimate, currency }: { estimate: Estimate; currency: string }) {
   const { embedding_model, embedding_price } = estimate;
   if (!embedding_model)
     return <p>There is no embedding model: questions are searched by words and names, not by meaning.</p>;
   const cost =
-    embedding_price === null
-      ? ""
-      : Number(embedding_price) === 0
-        ? ""
-        : `: ${money(embedding_price, currency)}`;
+    embedding_price === null || isFree(embedding_price) ? "" : `: ${money(embedding_price, currency)}`;
   return (
     <p>
       Vectors are computed by <code>{embedding_model}</code>
@@ -212,7 +212,7 @@ function CapFields({ workspace, estimate, currency, isAdmin, cap, onChange }: Ca
     queryFn: ({ signal }) => dataOf(api.GET("/v1/workspaces/{workspace}/budget", { params, signal })),
   });
   if (!budget) return null;
-  const priced = estimate.most_price !== null;
+  const priced = estimate.most_price !== null && !isFree(estimate.most_price);
   const left = [
     budget.price_cap !== null && money(String(Number(budget.price_cap) - Number(budget.price)), currency),
     budget.token_cap !== null && `${number(budget.token_cap - budget.tokens)} tokens`,

@@ -276,7 +276,7 @@ function useStops({ found, cited, entity, isOn, text }: Stops) {
   const move = async (by: 1 | -1) => {
     if (busy.current) return;
     busy.current = true;
-    const from = current?.start ?? onScreen(text.current, by) - by;
+    const from = current?.start ?? startOf(text.current, cited, by);
     try {
       let data = found.data;
       for (;;) {
@@ -297,13 +297,16 @@ function useStops({ found, cited, entity, isOn, text }: Stops) {
   return { current, move, isSearching };
 }
 
-/** The position of the first stop on the screen, or of the last for the way back. */
-function onScreen(text: HTMLElement | null, by: 1 | -1): number {
-  const all = [...(text?.querySelectorAll<HTMLElement>("[data-at]") ?? [])];
-  const isShown = (one: HTMLElement) => {
+/** Where the first key starts from: the cited words if they are on the screen, or else what is on the screen. */
+function startOf(text: HTMLElement | null, cited: { start: number; end: number }, by: 1 | -1): number {
+  const isShown = (one: Element) => {
     const { top } = one.getBoundingClientRect();
     return top > 60 && top < innerHeight;
   };
+  const mark = text?.querySelector("mark");
+  if (mark && isShown(mark)) return cited.start;
+  const all = [...(text?.querySelectorAll<HTMLElement>("[data-at]") ?? [])];
   const found = by > 0 ? all.find(isShown) : all.findLast(isShown);
-  return found ? Number(found.dataset.at) : by > 0 ? -1 : Number.POSITIVE_INFINITY;
+  if (found) return Number(found.dataset.at) - by;
+  return by > 0 ? -1 : Number.POSITIVE_INFINITY;
 }
