@@ -1,24 +1,11 @@
 // The session of this browser. It is in a cookie that scripts cannot read.
 import { queryOptions } from "@tanstack/react-query";
-import { api, dataOf, Problem, type Schemas } from "./client";
+import { api, dataOf } from "./client";
 
 /** The ways to log in at this address. */
 export const loginWays = queryOptions({
   queryKey: ["login ways"],
   queryFn: ({ signal }) => dataOf(api.GET("/v1/session/ways", { signal })),
-});
-
-/** The session; null where requests are let in without one, such as behind a proxy that logs people in. */
-export const session = queryOptions({
-  queryKey: ["session"],
-  queryFn: async ({ signal }): Promise<Schemas["SessionBody"] | null> => {
-    try {
-      return await dataOf(api.GET("/v1/session", { signal }));
-    } catch (error) {
-      if (error instanceof Problem && error.status === 404) return null;
-      throw error;
-    }
-  },
 });
 
 /** Logs in. Throws Problem. */

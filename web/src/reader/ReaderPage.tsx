@@ -12,6 +12,7 @@ import { Failed, Loading } from "../ui/States";
 import { entriesOf, Outline, useOutline } from "./Outline";
 import { PartText } from "./PartText";
 import styles from "./ReaderPage.module.css";
+import { scrollTo } from "./scroll";
 import { byPart, type Mention, type Stop, separate, stopsOf, typeColours } from "./segments";
 import { partsOf } from "./spans";
 import { useDocument, type Windows } from "./useDocument";
@@ -225,7 +226,7 @@ function useScrollToTarget(text: React.RefObject<HTMLElement | null>, span: stri
     const target = mark ?? text.current?.querySelector("[data-target]");
     if (!target) return; // it is still being loaded
     done.current = span;
-    target.scrollIntoView({ block: mark ? "center" : "start" });
+    scrollTo(target, mark ? "center" : "start");
   });
 }
 
@@ -266,8 +267,9 @@ function useStops({ found, cited, entity, isOn, text }: Stops) {
   useEffect(() => {
     if (!current) return;
     const element = text.current?.querySelector<HTMLElement>(`[data-at="${current.start}"]`);
-    element?.scrollIntoView({ block: "center" });
-    element?.focus({ preventScroll: true });
+    if (!element) return;
+    scrollTo(element, "center");
+    element.focus({ preventScroll: true });
   }, [current, text]);
   // The address or the chosen entity changed: go on from what is on the screen.
   // biome-ignore lint/correctness/useExhaustiveDependencies: these start anew

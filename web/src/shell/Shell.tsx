@@ -4,8 +4,8 @@ import { CircleHelp, Command, LogOut, Moon, Sun } from "lucide-react";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { Button } from "react-aria-components";
 import { Link, NavLink, Outlet, ScrollRestoration, useLocation, useNavigate, useParams } from "react-router";
-import { workspace as workspaceQuery } from "../api/queries";
-import { logOut, session as sessionQuery } from "../api/session";
+import { me as meQuery, workspace as workspaceQuery } from "../api/queries";
+import { logOut } from "../api/session";
 import { dropUploads } from "../documents/uploads";
 import { setTheme, useTheme } from "./preferences";
 import styles from "./Shell.module.css";
@@ -91,11 +91,11 @@ function ThemeButton() {
 /** Ends the session; not shown where there is none. */
 function LogOutButton() {
   const isLogin = useLocation().pathname === "/login";
-  const { data } = useQuery({ ...sessionQuery, enabled: !isLogin });
+  const { data } = useQuery({ ...meQuery, enabled: !isLogin });
   const queries = useQueryClient();
   const navigate = useNavigate();
   const [failed, setFailed] = useState(false);
-  if (!data || isLogin) return null;
+  if (data?.identified_by !== "session" || isLogin) return null;
   const leave = () =>
     logOut().then(
       () => {
