@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
+from tests.certificates import Certificate
+
 ROOT = Path(__file__).parents[1]
 NEO4J_JARS = Path(os.environ.get("TRUEWEAVE_NEO4J_JARS", ROOT / ".neo4j" / "lib"))
 OIDC = ROOT / "tests" / "oidc"
@@ -68,9 +70,9 @@ def wait_for_port(port: int, seconds: float) -> None:
 class _Server:
     """A server process that listens on a port of its own, also after it was killed and started again."""
 
-    def __init__(self, folder: Path, within: float) -> None:
+    def __init__(self, folder: Path, within: float, port: int | None = None) -> None:
         self.folder = folder
-        self.port = free_port()
+        self.port = port or free_port()
         self._within = within
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -156,11 +158,15 @@ class ChromaServer(_Server):
 
 
 class NginxServer(_Server):
-    """nginx as a reverse proxy for a server on this machine, with these directives besides `proxy_pass`."""
+    """nginx as a reverse proxy for a server on this machine, with these directives besides `proxy_pass`; with a
+    certificate, over TLS."""
 
-    def __init__(self, folder: Path, upstream: str, *directives: str) -> None:
+    def __init__(self, folder: Path, upstream: str, *directives: str, certificate: Certificate | None = None) -> None:
         super().__init__(folder, within=30)
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"{'https' if certificate else 'http'}://127.0.0.1:{self.port}"
+        self._tls = (
+            f"ssl; ssl_certificate {certificate.chain}; ssl_certificate_key {certificate.key};" if certificate else ";"
+        )
         self._location = " ".join((f"proxy_pass {upstream};", *directives))
 
     def _launch(self, log: IO[bytes]) -> subprocess.Popen[bytes]:
@@ -171,7 +177,7 @@ class NginxServer(_Server):
         (self.folder / "nginx.conf").write_text(
             f"daemon off; master_process off; pid {self.folder}/nginx.pid; error_log stderr; events {{}}\n"
             f"http {{ access_log off; {temporary}\n"
-            f"server {{ listen 127.0.0.1:{self.port}; location / {{ {self._location} }} }} }}\n"
+            f"server {{ listen 127.0.0.1:{self.port} {self._tls} location / {{ {self._location} }} }} }}\n"
         )
         command = [NGINX, "-p", str(self.folder), "-c", str(self.folder / "nginx.conf"), "-e", "stderr"]
         return subprocess.Popen(command, stdout=log, stderr=log)
@@ -180,8 +186,10 @@ class NginxServer(_Server):
 class OidcProvider(_Server):
     """A certified OpenID Connect provider, with new keys at each start. Each tenant is a client of it."""
 
-    def __init__(self, folder: Path, audience: str, tenants: Mapping[str, Sequence[str]]) -> None:
-        super().__init__(folder, within=60)
+    def __init__(
+        self, folder: Path, audience: str, tenants: Mapping[str, Sequence[str]], port: int | None = None
+    ) -> None:
+        super().__init__(folder, within=60, port=port)
         self.url = f"http://127.0.0.1:{self.port}"
         self._arguments = (str(self.port), audience, json.dumps(tenants))
 

@@ -14,7 +14,7 @@ from tests.browser.site import site
 from trueweave.server.routes import ui
 from trueweave.testing import Databases
 
-expect.set_options(timeout=15_000)  # milliseconds, as machines that run all tests are busy
+expect.set_options(timeout=30_000)  # milliseconds, as machines that run all tests are busy
 
 
 @pytest.fixture(scope="package")

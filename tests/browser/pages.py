@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from playwright.async_api import Browser, Page
+from playwright.async_api import Browser, ConsoleMessage, Page, Request
 
 from tests.browser.site import Site
 
@@ -44,18 +44,23 @@ class Web:
     @asynccontextmanager
     async def visit(
         self,
-        path: str = "",
+        path: str | None = "",
         *,
         key: str | None = None,
         origin: str | None = None,
         width: int = WIDE,
         theme: Theme = "light",
         expected: Sequence[str] = (),
+        others: Sequence[str] = (),
         **options: Any,
     ) -> AsyncIterator[Page]:
-        """A page of `/ui/` in a fresh browser that is logged in with a key, of the administrator if none is given;
-        with an empty key, it is not logged in. `expected` are patterns of console messages that may appear, such as
-        those about requests that a test lets fail; `options` are Playwright's, for the browser's context."""
+        """A page of `/ui/` in a fresh browser; without a path, it is still blank.
+
+        It is logged in with a key: of the administrator, if none is given; with an empty key, it is not logged in.
+        `expected` are patterns of console messages that may appear, such as those about requests that a test lets
+        fail. `others` are origins that the page may go to, where it may do as it likes. `options` are Playwright's,
+        for the context of the browser.
+        """
         origin = origin or self.url
         context = await self.browser.new_context(
             viewport={"width": width, "height": HEIGHT},
@@ -65,7 +70,7 @@ class Web:
             permissions=["clipboard-read", "clipboard-write"],
             **options,
         )
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(30_000)
         key = self.site.key if key is None else key
         if key:
             session = await self._session(key)
@@ -75,17 +80,30 @@ class Web:
         page = await context.new_page()
         said: list[str] = []
         hosts: set[str] = set()
-        page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+
+        def is_elsewhere() -> bool:
+            return page.url.startswith(tuple(others))
+
+        def logged(message: ConsoleMessage) -> None:
+            if not is_elsewhere():
+                said.append(f"{message.type}: {message.text}")
+
+        def requested(request: Request) -> None:
+            if not is_elsewhere():
+                hosts.add("/".join(request.url.split("/")[:3]))
+
+        page.on("console", logged)
         page.on("pageerror", lambda error: said.append(f"uncaught: {error}"))
-        page.on("request", lambda request: hosts.add("/".join(request.url.split("/")[:3])))
+        page.on("request", requested)
         try:
-            await page.goto(f"{origin}/ui/{path}")
+            if path is not None:
+                await page.goto(f"{origin}/ui/{path}")
             yield page
         finally:
             await context.close()
         unexpected = [one for one in said if not any(re.search(pattern, one) for pattern in expected)]
         assert not unexpected, f"on the console: {unexpected}"
-        assert hosts <= {origin}, f"requests to {hosts}"
+        assert hosts <= {origin, *others}, f"requests to {hosts}"
 
     async def _session(self, key: str) -> str:
         """The cookie of a session that a key opened."""
@@ -100,10 +118,11 @@ class Web:
 async def check_looks(page: Page) -> None:
     """The page has no serious fault of accessibility and does not scroll sideways: wide and narrow, light and dark."""
     before = page.viewport_size
-    for width in (WIDE, NARROW):
+    looks: dict[int, tuple[Theme, ...]] = {NARROW: ("light",), WIDE: ("dark", "light")}
+    for width, themes in looks.items():
         await page.set_viewport_size({"width": width, "height": HEIGHT})
         await check_width(page)
-        for theme in ("dark", "light"):
+        for theme in themes:
             await page.emulate_media(color_scheme=theme)
             await check_accessibility(page)
     assert before

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from tests.browser import hostile
 from tests.certificates import make_certificate
 from tests.integration.serving import Served, serving
 from tests.servers import PASSWORD, free_port
@@ -38,6 +39,7 @@ ANSWERS: Mapping[str, str] = {
         f"Marley was dead, to begin with [[Marley was dead, to begin with]]. {QUOTED} [[{QUOTED}]]. "
         f"{DOUBTFUL} [[Scrooge never painted out Old Marley's name]]. {UNCITED}"
     ),
+    hostile.QUESTION: hostile.ANSWER,
     STANDS_ALONE: "Marley was dead, to begin with [[Marley was dead, to begin with]].",
 }
 
@@ -55,7 +57,8 @@ class Site:
 
 @asynccontextmanager
 async def site(url: str, bench: Path, folder: Path) -> AsyncIterator[Site]:
-    """The server for a new database, with the workspaces `carol`, which has the book, and `empty`."""
+    """The server for a new database, with the workspaces `carol` with the book, `breaking` with a hostile document, and
+    `empty`."""
     port, provider = free_port(), free_port()
     address = f"https://127.0.0.1:{port}"
     login: dict[str, Any] = {
@@ -77,6 +80,9 @@ async def site(url: str, bench: Path, folder: Path) -> AsyncIterator[Site]:
         carol = await AsyncTrueweave.enter(server.database, "carol", settings=Settings(**models))
         async with aclosing(carol):
             await carol.add_documents([book(bench)])
+        breaking = await AsyncTrueweave.enter(server.database, "breaking", settings=Settings(**models))
+        async with aclosing(breaking):
+            await breaking.add_documents([hostile.document()])
         await server.database.find_workspace("empty", make=True)
         yield Site(server, model, await server.key("admin"), provider)
 

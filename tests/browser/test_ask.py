@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from playwright.async_api import Page, expect
 
-from tests.browser.pages import Web, check_looks
+from tests.browser.pages import Web, check_accessibility, check_looks
 from tests.browser.site import BOOK, DOUBTFUL, FOLLOW_UP, PARTNERS, QUOTED, STANDS_ALONE, UNCITED
 from trueweave.testing import Fault, Trouble
 
@@ -86,7 +86,7 @@ async def test_an_answer_can_be_taken_elsewhere(web: Web) -> None:
         await page.keyboard.press("Escape")
         await page.get_by_role("button", name="As JSON").click()
         await expect(page.get_by_role("dialog")).to_contain_text('"top_k": 4')
-        await check_looks(page)
+        await check_accessibility(page)
 
 
 async def test_a_pasted_address_shows_the_same_question_method_sentence_and_tab(web: Web) -> None:
@@ -99,9 +99,10 @@ async def test_a_pasted_address_shows_the_same_question_method_sentence_and_tab(
         await expect(page.get_by_role("tabpanel").get_by_text("EBENEZER SCROOGE").first).to_be_visible()
         await expect(page.get_by_role("img", name="entities and")).to_be_visible()
         assert await page.title() == f"{PARTNERS} · carol · Trueweave"
+        await check_looks(page)
         for tab in ("Search", "Context"):
             await page.get_by_role("tab", name=tab).click()
-            await check_looks(page)
+            await check_accessibility(page)
 
 
 async def test_the_keyboard_alone_leads_from_the_question_to_the_document_and_back(web: Web) -> None:
@@ -138,7 +139,19 @@ async def test_a_follow_up_question_is_understood_in_the_conversation(web: Web) 
         before = page.get_by_label("Conversation so far")
         await before.get_by_text(PARTNERS).click()
         await expect(before).to_contain_text(UNCITED)
-        await check_looks(page)
+        await check_accessibility(page)
+
+
+async def test_what_was_found_stays_when_the_answer_is_stopped(web: Web) -> None:
+    async with web.site.server.client(web.site.key) as client:  # so that the workspace is open, with its models
+        await client.post("/v1/workspaces/carol/retrieve", json={"question": PARTNERS})
+    with trouble(web, Trouble(share={Fault.SLOW: 1.0}, pause=1.0)):
+        async with web.visit(address(method="keyword")) as page:
+            await expect(page.get_by_text("Waiting for the model…")).to_be_visible()
+            await page.get_by_role("button", name="Stop").click()
+            await expect(page.get_by_text("The answer is not complete and was not checked.")).to_be_visible()
+            await expect(page.get_by_role("tab", name="Passages 5")).to_be_visible()
+            await expect(page.get_by_text("(checked by")).to_have_count(0)
 
 
 async def test_a_model_that_fails_is_named_and_asked_again(web: Web) -> None:
@@ -177,4 +190,3 @@ async def test_an_address_that_cannot_be_understood_is_refused_with_the_reason(w
         await expect(page.get_by_role("alert")).to_contain_text("The parameter p of this address is not a JSON object")
     async with web.visit("nowhere/ask", expected=["status of 404"]) as page:
         await expect(page.get_by_role("alert")).to_contain_text("There is no such workspace")
-        await check_looks(page)
