@@ -85,11 +85,11 @@ def test_a_stream_ends_with_its_answer_while_nobody_new_is_let_in(
     assert 0 in waiting, "after a while it takes no connection"
     assert seen == sorted(seen, key=[200, 503, 0].index), "in this order"
     assert "Traceback" not in told
-    assert process.returncode in (0, -signal.SIGTERM)
+    assert process.returncode in DONE
 
 
-SHUTDOWN = 6  # seconds
-SLACK = 20  # seconds that a busy machine may add
+SHUTDOWN = 6  # seconds; a process that is not done by then ends itself with code 1, and logs that
+DONE = (0, -signal.SIGTERM)
 
 
 class Server:
@@ -119,15 +119,16 @@ class Server:
             assert time.monotonic() < end, self.log.read_text()[-3000:]
             time.sleep(0.05)
 
-    def stop(self) -> float:
-        """Send SIGTERM; how many seconds it took to end."""
-        began = time.monotonic()
+    def stop(self) -> bool:
+        """Send SIGTERM, and wait until it has ended; whether it ended itself because its time was up."""
         self.process.send_signal(signal.SIGTERM)
         try:
             self.process.wait(60)
         except subprocess.TimeoutExpired:
             pytest.fail(f"it did not end within 60 s\n{self.log.read_text()[-3000:]}")
-        return time.monotonic() - began
+        forced = '"event": "server.forced_end"' in self.log.read_text()
+        assert forced or self.process.returncode in DONE, self.log.read_text()[-3000:]
+        return forced
 
 
 def test_a_server_whose_worker_retries_an_unreachable_model_stops_in_time_and_leaves_the_document_to_others(
@@ -140,9 +141,7 @@ def test_a_server_whose_worker_retries_an_unreachable_model_stops_in_time_and_le
         answer = httpx2.post(f"{server.base}/v1/workspaces/acme/documents", json={"documents": [document]}, timeout=30)
         assert answer.status_code == 202, answer.text
         server.logged("model.retry")
-        assert server.stop() < SHUTDOWN + SLACK
-        assert server.process.returncode in (0, -signal.SIGTERM), server.log.read_text()[-3000:]
-        assert '"event": "server.forced_end"' not in server.log.read_text()
+        assert not server.stop(), server.log.read_text()[-3000:]
     with psycopg.connect(environment["TRUEWEAVE_DATABASE_URL"]) as connection:
         rows = connection.execute("SELECT owner FROM trueweave.job WHERE kind = 'document'").fetchall()
     assert rows == [(None,)], "the job is back in the queue"
@@ -166,8 +165,7 @@ def test_a_server_with_an_open_stream_stops_in_time(
         ) as answer,
     ):
         assert "event: evidence" in answer.iter_lines()
-        assert server.stop() < SHUTDOWN + SLACK
-        assert server.process.returncode in (0, -signal.SIGTERM), server.log.read_text()[-3000:]
+        assert not server.stop(), server.log.read_text()[-3000:]
 
 
 async def test_a_server_whose_database_does_not_answer_stops_in_time(
@@ -179,7 +177,7 @@ async def test_a_server_whose_database_does_not_answer_stops_in_time(
             await asyncio.to_thread(wait_for, f"{server.base}/readyz")
             proxy.freeze()
             assert await asyncio.to_thread(status, f"{server.base}/readyz") == 503
-            assert await asyncio.to_thread(server.stop) < SHUTDOWN + SLACK
+            await asyncio.to_thread(server.stop)  # in good order, or by itself when its time is up
         finally:
             proxy.thaw()
             server.__exit__()
