@@ -5,7 +5,7 @@ import { Link } from "react-router";
 import type { Found } from "../api/ask";
 import type { Schemas } from "../api/client";
 import { documentPath } from "../reader/address";
-import { duration, number } from "../text/words";
+import { duration, number, shortened } from "../text/words";
 import { CopyButton } from "../ui/CopyButton";
 import { PlainMarkdown } from "./AnswerText";
 import { TABS, type Tab as TabName } from "./address";
@@ -106,11 +106,13 @@ function Passages({ workspace, passages, reason, cited }: PassagesProps) {
   );
 }
 
+const LONGEST_PLACE = 200; // characters
+
 /** The title and the place of a passage in words. */
 export function placeOf(passage: Schemas["Passage"]): string {
   const headings = passage.headings[0] === passage.title ? passage.headings.slice(1) : passage.headings;
   const place = passage.page ? `page ${passage.page}` : headings.join(" > ");
-  return [passage.title || passage.uri, place].filter(Boolean).join(", ");
+  return shortened([passage.title || passage.uri, place].filter(Boolean).join(", "), LONGEST_PLACE);
 }
 
 const FOLDED = 600; // characters of a passage shown at first

@@ -1,4 +1,5 @@
 // Places the labels of a drawing so that they do not cover each other.
+import { shortened } from "../text/words";
 
 export interface Size {
   width: number;
@@ -43,7 +44,7 @@ export function placeLabels(points: readonly Labelled[], size: Size): (Label | n
   for (const at of order) {
     const point = points[at];
     if (!point) continue;
-    const text = shortened(point.text);
+    const text = shortened(point.text, LONGEST);
     const half = ([...text].length * CHARACTER) / 2;
     const own = taken[at];
     const others = taken.filter((one) => one !== own);
@@ -68,11 +69,6 @@ export function placeLabels(points: readonly Labelled[], size: Size): (Label | n
 }
 
 const rank = (point: Labelled | undefined): number => (point?.isImportant ? 0 : 1);
-
-function shortened(text: string): string {
-  const points = [...text];
-  return points.length > LONGEST ? `${points.slice(0, LONGEST).join("")}…` : text;
-}
 
 /** The position nearest to `x` at which a label stays within the drawing. */
 const within = (x: number, half: number, width: number): number =>

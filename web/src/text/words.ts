@@ -38,3 +38,10 @@ export function timeLeft(seconds: number): string {
     ? `about ${counted(minutes, "minute")}`
     : `about ${counted(Math.round(minutes / 60), "hour")}`;
 }
+
+/** A text of at most so many characters. */
+export function shortened(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const points = [...text.slice(0, 2 * most + 2)];
+  return points.length > most ? `${points.slice(0, most).join("")}…` : text;
+}
