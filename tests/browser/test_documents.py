@@ -10,9 +10,9 @@ from types import MappingProxyType
 from urllib.parse import urlencode
 
 import httpx2
-from playwright.async_api import FileChooser, FilePayload, Locator, Page, expect
+from playwright.async_api import FileChooser, FilePayload, Locator, Page, Route, expect
 
-from tests.browser.pages import NARROW, Web, check_looks, check_width
+from tests.browser.pages import NARROW, Web, check_accessibility, check_looks, check_width
 from tests.browser.site import BOOK
 from tests.browser.test_ask import trouble
 from trueweave import AsyncTrueweave
@@ -69,9 +69,20 @@ async def room(
 
 
 async def test_files_are_added_after_an_estimate_and_with_a_limit(web: Web) -> None:
-    async with room(web, "letters") as client, web.visit("letters/documents") as page:
+    known = asyncio.Event()
+
+    async def wait(route: Route) -> None:
+        await known.wait()
+        await route.continue_()
+
+    async with room(web, "letters") as client, web.visit(None) as page:
+        await page.route(re.compile(r"/v1/workspaces/letters$"), wait)
+        await page.goto(f"{web.url}/ui/letters/documents")
         await expect(page.get_by_text("There are no documents here yet")).to_be_visible()
-        await check_looks(page)
+        # Until it is known how much the server takes, no file can be chosen.
+        await expect(page.get_by_label("Files to add")).to_have_count(0)
+        known.set()
+        await check_accessibility(page)
         await choose(page, file("ada.md", ADA), file("broken.pdf", "no PDF"))
         dialog = page.get_by_role("dialog")
         await expect(dialog.get_by_text("new or changed documents")).to_be_visible()
@@ -81,7 +92,7 @@ async def test_files_are_added_after_an_estimate_and_with_a_limit(web: Web) -> N
         assert (await client.get("documents", params={"state": "any"})).json()["items"] == []
         await dialog.get_by_label("From now on, spend at most").check()
         await dialog.get_by_label("At most, in tokens").fill("123456")
-        await check_looks(page)
+        await check_accessibility(page)
         await dialog.get_by_role("button", name="Add 1 document").click()
         upload = page.get_by_role("region", name="Upload")
         await expect(upload).to_contain_text("1 document added, 1 file could not be read.")
@@ -118,7 +129,7 @@ async def test_the_keyboard_alone_adds_selects_and_deletes(web: Web) -> None:
         dialog = page.get_by_role("dialog")
         await expect(dialog).to_contain_text("Their text is erased everywhere")
         await expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
-        await check_looks(page)
+        await check_accessibility(page)
         await page.keyboard.press("Shift+Tab")
         await page.keyboard.press("Enter")
         await expect(row(page, "turin.txt")).to_have_count(0)
@@ -133,7 +144,7 @@ async def test_a_pasted_address_shows_the_same_list(web: Web) -> None:
         await page.get_by_label("State").select_option("failed")
         await expect(page.get_by_text("No document matches these filters")).to_be_visible()
         assert page.url.endswith("/lists/documents?q=b%2F&state=failed&order=uri")
-        await check_looks(page)
+        await check_accessibility(page)
         await page.get_by_role("button", name="Show all documents").click()
         await expect(row(page, "a.md")).to_be_visible()
         await page.keyboard.press("/")
@@ -175,14 +186,14 @@ async def test_what_others_add_and_delete_is_shown_without_reloading(web: Web) -
 
 async def test_a_server_that_goes_away_is_told_and_followed_again(web: Web) -> None:
     expected = ["Failed to load resource", "ERR_FAILED"]
-    async with room(web, "away", {"one.md": ADA}) as client, web.visit("about", expected=expected) as page:
+    async with room(web, "away", {"one.md": ADA}) as client, web.visit(None, expected=expected) as page:
         await page.route("**/v1/workspaces/away/events", lambda route: route.abort())
         await page.route("**/v1/workspaces/away/documents?*", lambda route: route.abort())
         await page.goto(f"{web.url}/ui/away/documents")
         await expect(page.get_by_text("Progress is not shown at the moment")).to_be_visible()
         failed = page.get_by_role("alert").filter(has_text="The server cannot be reached.")
         await expect(failed.last).to_be_visible(timeout=30_000)
-        await check_looks(page)
+        await check_accessibility(page)
         await page.unroute_all()
         await page.get_by_role("button", name="Try again").click()
         await expect(row(page, "one.md")).to_be_visible()
@@ -211,7 +222,7 @@ async def test_files_are_kept_when_the_session_ends_while_they_are_sent(web: Web
 async def test_a_first_workspace_is_created_in_the_page_and_a_reader_cannot(web: Web) -> None:
     async with web.visit("?all", expected=["409"]) as page:
         await page.get_by_label("Name").fill("made-here")
-        await check_looks(page)
+        await check_accessibility(page)
         await page.get_by_role("button", name="Create").click()
         await expect(page.get_by_role("heading", name="Documents")).to_be_focused()
         assert page.url == f"{web.url}/ui/made-here/documents"
@@ -274,6 +285,6 @@ async def test_the_reader_has_an_outline_and_mentions_of_one_entity(web: Web) ->
         await expect(page.locator("p", has_text=re.compile("^# Chapter 2")).first).to_be_in_viewport()
     async with web.visit("long/document?uri=gone.md", expected=["404"]) as page:
         await expect(page.get_by_role("alert")).to_contain_text("There is no document 'gone.md'.")
-        await check_looks(page)
+        await check_accessibility(page)
         await page.get_by_role("link", name="All documents").click()
         await expect(row(page, "long.md")).to_be_visible()

@@ -134,7 +134,7 @@ function DocumentsView({ workspace }: { workspace: string }) {
           <AddButtons isDisabled={!mayAdd} inputs={inputs} isPrimary={sending.phase === "idle"} />
         )}
       </div>
-      {mayWrite && <FileInputs inputs={inputs} onFiles={choose} />}
+      {mayWrite && mostBytes !== undefined && <FileInputs inputs={inputs} onFiles={choose} />}
       <UploadPanel upload={upload} state={sending} />
       <ActivityLine
         workspace={workspace}
