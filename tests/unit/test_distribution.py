@@ -1,6 +1,9 @@
 """Wheel and source distribution contain what they should and nothing else."""
 
+import os
 import shutil
+import subprocess
+import sys
 import tarfile
 import zipfile
 from email.parser import Parser
@@ -9,6 +12,8 @@ from pathlib import Path
 import pytest
 from hatchling.builders.sdist import SdistBuilder
 from hatchling.builders.wheel import WheelBuilder
+
+from trueweave.server.routes import ui
 
 ROOT = Path(__file__).parents[2]
 # Files beside the Python modules, by folder and ending. A new kind of file is added here on purpose.
@@ -77,6 +82,29 @@ def test_wheel_and_source_distribution_have_the_built_web_ui(tmp_path: Path) -> 
     [sdist] = SdistBuilder(str(tree)).build(directory=str(out), versions=["standard"])
     with tarfile.open(sdist) as archive:
         assert built <= {name.partition("/")[2] for name in archive.getnames()}
+
+
+SERVES = """
+import re
+from starlette.testclient import TestClient
+import trueweave
+from trueweave.server.app import create_app
+
+client = TestClient(create_app(authenticated=True), base_url="http://127.0.0.1")
+page = client.get("/ui/")
+loaded = [client.get(path) for path in re.findall(r'(?:src|href)="(/ui/[^"]+)"', page.text)]
+print(trueweave.__file__, page.status_code, {one.status_code for one in loaded}, len(loaded) > 2)
+"""
+
+
+@pytest.mark.skipif(not ui.is_built(), reason="The web UI is not built here: run `make web`.")
+def test_the_installed_wheel_serves_the_web_ui(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
+    wheel.extractall(tmp_path / "installed")  # all that installing a wheel of pure Python does
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(tmp_path / "installed"), "HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", SERVES], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.split() == [f"{tmp_path}/installed/trueweave/__init__.py", "200", "{200}", "True"], done.stderr
 
 
 def test_the_metadata_name_nothing_that_does_not_exist(wheel: zipfile.ZipFile) -> None:
