@@ -12,10 +12,10 @@ unexport PYTHONDONTWRITEBYTECODE
 # Many tests wait for a server, a process or a clock, so more of them run at once than there are cores.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 2)
 # The longest first.
-SMOKE := $(addprefix smoke-,quality resolution query index ingest communities text_search citations tenants partitions workspaces settling home_made stores server embedding first_minute growth bulk relation_vectors)
+SMOKE := $(addprefix smoke-,quality resolution query index ingest communities text_search citations tenants partitions workspaces settling home_made stores server embedding first_minute growth bulk relation_vectors ui)
 
 .DEFAULT_GOAL := help
-.PHONY: help chart-tools neo4j oidc models web web-dev setup check test collect nightly coverage smoke $(SMOKE) db docs quality communities checking scale reference sync bench lock schema fmt clean
+.PHONY: help chart-tools neo4j oidc models web web-dev screenshots setup check test collect nightly coverage smoke $(SMOKE) db docs quality communities checking scale reference sync bench lock schema fmt clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -100,6 +100,9 @@ web-dev: web/node_modules/.ready  ## show the web pages as they are edited, with
 	$(BIN)/python tools/write_openapi.py web/openapi.json
 	npm run --prefix web --silent types
 	npm run --prefix web --silent dev
+
+screenshots: setup  ## take the pictures of docs/web-ui.md anew (needs Chromium and the built pages)
+	$(BIN)/python tools/take_screenshots.py
 
 models: benchmarks/.models/.ready  ## fetch the embedding models that benchmarks measure (needs Maven)
 

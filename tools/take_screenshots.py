@@ -1,0 +1,76 @@
+"""Takes the pictures of docs/web-ui.md anew: the real pages in Chromium, with a real book and scripted answers.
+
+python tools/take_screenshots.py    # `make screenshots`, after `make web`
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+import tempfile
+from io import BytesIO
+from pathlib import Path
+from urllib.parse import urlencode
+
+from PIL import Image
+from playwright.async_api import async_playwright, expect
+
+sys.path.append(str(Path(__file__).parents[1]))
+sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
+
+import corpora
+from served import served
+
+from tests.browser.pages import Theme, Web
+from tests.browser.site import PARTNERS, site
+from trueweave.testing import Databases
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "docs" / "images"
+WIDTH, HEIGHT = 1360, 860
+ASK = f"carol/ask?{urlencode({'q': PARTNERS, 's': '3', 'tab': 'search'})}"
+MOST = 150_000  # bytes of a picture
+
+
+async def take(server_url: str, place: Path) -> None:
+    """Write all pictures."""
+    databases = Databases(server_url)
+    await databases.prepare()
+    async with site(databases.make(), corpora.BENCH, place) as found, async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=shutil.which("chromium"))
+        web = Web(found, browser)
+        themes: tuple[Theme, ...] = ("light", "dark")
+        for theme in themes:
+            async with web.visit(ASK, theme=theme) as page:
+                await page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
+                await expect(page.get_by_text("(checked by rules)")).to_be_visible()
+                save(f"ask-{theme}", await page.screenshot())
+                if theme == "light":
+                    await page.get_by_role("link", name="open in document").click()
+                    await expect(page.locator("article mark")).to_be_in_viewport()
+                    await page.mouse.move(0, 0)
+                    save("reader", await page.screenshot())
+        await browser.close()
+
+
+def save(name: str, picture: bytes) -> None:
+    """Write a picture with 256 colours, which is half as large and looks the same."""
+    path = FOLDER / f"{name}.png"
+    Image.open(BytesIO(picture)).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
+    size = path.stat().st_size
+    print(f"{path.relative_to(ROOT)}: {size:,} bytes")
+    if size > MOST:
+        sys.exit(f"{path.name} has more than {MOST:,} bytes: show less in it")
+
+
+def main() -> None:
+    if problem := corpora.missing():
+        sys.exit(problem)
+    FOLDER.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as place, served(Path(place)) as server:
+        asyncio.run(take(server.url, Path(place)))
+
+
+if __name__ == "__main__":
+    main()
