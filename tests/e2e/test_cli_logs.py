@@ -13,7 +13,7 @@ import httpx2
 
 from tests.commands import PROGRAM
 from tests.e2e.conftest import Trueweave, answer
-from tests.servers import free_port
+from tests.servers import free_port, wait_for_url
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 
@@ -27,18 +27,6 @@ def records(stderr: str) -> list[dict[str, Any]]:
         assert abs(datetime.now(UTC) - at) < timedelta(minutes=5)
         assert {"level", "logger", "message"} <= one.keys()
     return found
-
-
-def wait_for(url: str) -> None:
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        try:
-            httpx2.get(url).raise_for_status()
-        except httpx2.HTTPError:
-            time.sleep(0.05)
-        else:
-            return
-    raise TimeoutError(url)
 
 
 def test_all_that_server_and_worker_log_is_json(
@@ -57,8 +45,8 @@ def test_all_that_server_and_worker_log_is_json(
         ) as worker,
     ):
         try:
-            wait_for(f"http://127.0.0.1:{port}/readyz")
-            wait_for(f"http://127.0.0.1:{metrics}/healthz")
+            wait_for_url(f"http://127.0.0.1:{port}/readyz")
+            wait_for_url(f"http://127.0.0.1:{metrics}/healthz")
             headers = {
                 "Authorization": f"Bearer {key}",
                 "X-Request-Id": "mine",

@@ -4,8 +4,6 @@ import json
 import signal
 import socket
 import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +15,7 @@ import pytest
 
 from tests.commands import PROGRAM
 from tests.e2e.conftest import Trueweave, answer
-from tests.servers import free_port
+from tests.servers import free_port, wait_for_url
 from trueweave.errors import ConfigError
 from trueweave.server import run
 
@@ -142,20 +140,9 @@ def served(folder: Path, environment: dict[str, str], *options: str) -> Iterator
     ):
         server = RunningServer(client)
         try:
-            _wait_for(f"http://127.0.0.1:{port}/readyz")
+            wait_for_url(f"http://127.0.0.1:{port}/readyz")
             yield server
         finally:
             process.send_signal(signal.SIGTERM)
             _, server.printed = process.communicate(timeout=30)
             server.returncode = process.returncode
-
-
-def _wait_for(url: str) -> None:
-    end = time.monotonic() + 120
-    while time.monotonic() < end:
-        try:
-            if httpx2.get(url).status_code == 200:
-                return
-        except httpx2.TransportError:
-            time.sleep(0.05)
-    sys.exit(f"{url} does not answer")

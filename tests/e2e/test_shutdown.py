@@ -16,20 +16,11 @@ import pytest
 
 from tests.commands import PROGRAM
 from tests.e2e.conftest import Trueweave, model_server
-from tests.e2e.test_cli_logs import wait_for
 from tests.integration.proxies import Proxy
-from tests.servers import free_port
+from tests.servers import free_port, status_of, wait_for_url
 
 DRAIN = 2.0
 QUESTION = {"question": "Whom did Ada meet?", "method": "keyword"}
-
-
-def status(url: str) -> int:
-    """The status of an answer on a connection of its own; 0 where none was taken."""
-    try:
-        return httpx2.get(url, timeout=5).status_code
-    except httpx2.TransportError:
-        return 0
 
 
 def test_a_stream_ends_with_its_answer_while_nobody_new_is_let_in(
@@ -63,7 +54,7 @@ def test_a_stream_ends_with_its_answer_while_nobody_new_is_let_in(
             command, cwd=tmp_path, env={**environment, **settings}, stderr=subprocess.PIPE, text=True
         ) as process:
             try:
-                wait_for(f"{base}/readyz")
+                wait_for_url(f"{base}/readyz")
                 asking = threading.Thread(target=ask)
                 asking.start()
                 assert begun.wait(30)
@@ -71,7 +62,7 @@ def test_a_stream_ends_with_its_answer_while_nobody_new_is_let_in(
                 stopped = time.monotonic()
                 seen = []
                 while asking.is_alive():
-                    seen.append(status(f"{base}/readyz"))
+                    seen.append(status_of(f"{base}/readyz"))
                     time.sleep(0.1)
                     assert time.monotonic() < stopped + 40
             finally:
@@ -105,7 +96,7 @@ class Server:
             self.process = subprocess.Popen(command, cwd=folder, env=env, stderr=log, stdout=subprocess.DEVNULL)
 
     def __enter__(self) -> Self:
-        wait_for(f"{self.base}/readyz")
+        wait_for_url(f"{self.base}/readyz")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -174,9 +165,9 @@ async def test_a_server_whose_database_does_not_answer_stops_in_time(
     async with Proxy(environment["TRUEWEAVE_DATABASE_URL"]).serve() as proxy:
         server = Server(tmp_path, environment, database_url=proxy.url)
         try:
-            await asyncio.to_thread(wait_for, f"{server.base}/readyz")
+            await asyncio.to_thread(wait_for_url, f"{server.base}/readyz")
             proxy.freeze()
-            assert await asyncio.to_thread(status, f"{server.base}/readyz") == 503
+            assert await asyncio.to_thread(status_of, f"{server.base}/readyz") == 503
             await asyncio.to_thread(server.stop)  # in good order, or by itself when its time is up
         finally:
             proxy.thaw()
