@@ -30,6 +30,12 @@ ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "images"
 WIDTH, HEIGHT = 1360, 860
 ASK = f"carol/ask?{urlencode({'q': PARTNERS, 's': '3', 'tab': 'search'})}"
+COMPARE = f"carol/compare?{urlencode([('q', PARTNERS), ('m', 'naive'), ('m', 'fuse'), ('m', 'weave')])}"
+FILES: dict[str, str] = {
+    "engine.md": "# The engine\n\nAda Lovelace wrote notes on the Analytical Engine of Charles Babbage.",
+    "letters/menabrea.txt": "Luigi Menabrea met Charles Babbage in Turin.",
+    "people.csv": "id,text\n1,Ada Lovelace knew Mary Somerville.\n2,Mary Somerville wrote on astronomy.",
+}
 MOST = 150_000  # bytes of a picture
 
 
@@ -51,6 +57,17 @@ async def take(server_url: str, place: Path) -> None:
                     await expect(page.locator("article mark")).to_be_in_viewport()
                     await page.mouse.move(0, 0)
                     save("reader", await page.screenshot())
+        async with web.visit(COMPARE) as page:
+            await page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
+            await expect(page.get_by_text("All methods have finished")).to_be_attached()
+            save("compare", await page.screenshot())
+        async with web.visit("empty/documents") as page:
+            await page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
+            await page.get_by_label("Files to add").set_input_files(
+                [{"name": name, "mimeType": "text/plain", "buffer": text.encode()} for name, text in FILES.items()]
+            )
+            await expect(page.get_by_role("button", name="Add 4 documents")).to_be_enabled()
+            save("documents", await page.screenshot())
         await browser.close()
 
 

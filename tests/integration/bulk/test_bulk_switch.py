@@ -354,7 +354,9 @@ async def test_a_load_that_was_killed_does_not_keep_another_one_from_starting(
         await prepare(it)
         written(tmp_path / "a.jsonl", rows(6, seed=2, first=20))
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", LOADER, url, str(tmp_path), stdout=asyncio.subprocess.PIPE
+            *(sys.executable, "-c", LOADER, url, str(tmp_path)),
+            stdout=asyncio.subprocess.PIPE,
+            cwd=Path(__file__).parents[3],  # where it finds the tests
         )
         assert process.stdout
         assert await process.stdout.readline() == b"loading\n"

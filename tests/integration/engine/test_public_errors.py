@@ -101,6 +101,7 @@ CALLS: dict[str, Call] = {
     "subgraph": lambda it: it.graph.subgraph([uuid4()]),
     "around": lambda it: it.graph.around(uuid4()),
     "types": lambda it: it.graph.types(),
+    "complete": lambda it: it.graph.complete("a"),
     "activity": lambda it: it.maintenance.activity(),
     "request_retry": lambda it: it.maintenance.request_retry(),
     "list_documents": lambda it: it.list_documents(),

@@ -1,14 +1,14 @@
 // The question with its options: method, parameters that differ from their defaults, filter on documents.
 import { useQuery } from "@tanstack/react-query";
 import { SlidersHorizontal, X } from "lucide-react";
-import { type FormEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { type FormEvent, useEffect, useId, useState } from "react";
 import { Button } from "react-aria-components";
 import type { Filter } from "../api/ask";
 import { methods as methodsQuery } from "../api/queries";
-import { useShortcuts } from "../shell/shortcuts";
 import styles from "./AskForm.module.css";
 import type { AskState, Json } from "./address";
 import { ParameterFields, type ParameterSchema } from "./ParameterFields";
+import { QuestionLine } from "./QuestionLine";
 
 export type Asking = Pick<AskState, "question" | "method" | "parameters" | "filter">;
 
@@ -25,46 +25,25 @@ interface Props {
 export function AskForm({ workspace, asked, usual, busy, onAsk, onStop }: Props) {
   const [now, setNow] = useState(asked);
   const [open, setOpen] = useState(false);
-  const field = useRef<HTMLTextAreaElement>(null);
   const panel = useId();
   const key = JSON.stringify(asked);
   useEffect(() => setNow(JSON.parse(key) as Asking), [key]);
-  useShortcuts({ "/": () => field.current?.focus() });
 
   const send = (event?: FormEvent) => {
     event?.preventDefault();
     if (now.question.trim()) onAsk({ ...now, question: now.question.trim() });
   };
-  const keyed = (event: KeyboardEvent) => {
-    if (event.key === "Escape") field.current?.blur();
-    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
-    event.preventDefault();
-    send();
-  };
   return (
     <form className={styles.form} onSubmit={send}>
-      <div className={styles.line}>
-        <textarea
-          ref={field}
-          className={styles.question}
-          aria-label="Question"
-          placeholder="Ask your documents"
-          rows={1}
-          value={now.question}
-          onChange={(event) => setNow({ ...now, question: event.target.value })}
-          onKeyDown={keyed}
-        />
-        {/* Two buttons, and not one that changes: a click on one must not reach the other. */}
-        {busy ? (
-          <Button key="stop" className={styles.go ?? ""} onPress={onStop}>
-            Stop
-          </Button>
-        ) : (
-          <Button key="ask" className={`primary ${styles.go}`} type="submit">
-            Ask
-          </Button>
-        )}
-      </div>
+      <QuestionLine
+        question={now.question}
+        placeholder="Ask your documents"
+        action="Ask"
+        busy={busy}
+        onChange={(question) => setNow({ ...now, question })}
+        onSend={send}
+        onStop={onStop}
+      />
       <Chips
         now={now}
         usual={usual}

@@ -3,6 +3,7 @@ import { Link } from "react-router";
 import type { Schemas } from "../api/client";
 import { documentPath } from "../reader/address";
 import { Highlighted } from "../text/Highlighted";
+import { unwrapped } from "../text/unwrap";
 import styles from "./Quotes.module.css";
 import type { Citation, Sentence } from "./sentences";
 import { isDoubtful, verdictOf } from "./status";
@@ -78,7 +79,7 @@ function Quote({
 
 /** The cited words with some of the passage around them, which begins and ends between words where there are any. */
 function InContext({ passage, citation }: { passage: Passage; citation: Citation }) {
-  const points = [...passage.text];
+  const points = [...unwrapped(passage.text)];
   const start = citation.start - passage.start;
   const end = citation.end - passage.start;
   const isSpace = (point: string | undefined) => point !== undefined && /\s/.test(point);

@@ -1,13 +1,13 @@
 // The question of a comparison, with the methods, their parameters, and the filter on documents.
 import { useQuery } from "@tanstack/react-query";
 import { SlidersHorizontal, X } from "lucide-react";
-import { type FormEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { type FormEvent, useEffect, useId, useState } from "react";
 import { Button } from "react-aria-components";
 import { methods as methodsQuery } from "../api/queries";
 import { FilterChips, FilterField } from "../ask/AskForm";
 import form from "../ask/AskForm.module.css";
 import { ParameterFields, type ParameterSchema } from "../ask/ParameterFields";
-import { useShortcuts } from "../shell/shortcuts";
+import { QuestionLine } from "../ask/QuestionLine";
 import { type Choice, type CompareState, choiceName, choiceText, MOST_METHODS } from "./address";
 import styles from "./ComparePage.module.css";
 
@@ -25,12 +25,10 @@ interface Props {
 export function CompareForm({ workspace, compared, hasModel, busy, onCompare, onStop }: Props) {
   const [now, setNow] = useState(compared);
   const [open, setOpen] = useState<number | "filter" | null>(null);
-  const field = useRef<HTMLTextAreaElement>(null);
   const panel = useId();
   const answers = useId();
   const key = JSON.stringify(compared);
   useEffect(() => setNow(JSON.parse(key) as CompareState), [key]);
-  useShortcuts({ "/": () => field.current?.focus() });
 
   const texts = new Set(now.choices.map(choiceText));
   const wrong =
@@ -39,37 +37,19 @@ export function CompareForm({ workspace, compared, hasModel, busy, onCompare, on
     event?.preventDefault();
     if (now.question.trim() && !wrong) onCompare({ ...now, question: now.question.trim() });
   };
-  const keyed = (event: KeyboardEvent) => {
-    if (event.key === "Escape") field.current?.blur();
-    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
-    event.preventDefault();
-    send();
-  };
   const opened = typeof open === "number" ? now.choices[open] : undefined;
   return (
     <form className={form.form} onSubmit={send}>
-      <div className={form.line}>
-        <textarea
-          ref={field}
-          className={form.question}
-          aria-label="Question"
-          placeholder="Ask several methods the same"
-          rows={1}
-          value={now.question}
-          onChange={(event) => setNow({ ...now, question: event.target.value })}
-          onKeyDown={keyed}
-        />
-        {/* Two buttons, and not one that changes: a click on one must not reach the other. */}
-        {busy ? (
-          <Button key="stop" className={form.go ?? ""} onPress={onStop}>
-            Stop
-          </Button>
-        ) : (
-          <Button key="compare" className={`primary ${form.go}`} type="submit" isDisabled={wrong !== ""}>
-            Compare
-          </Button>
-        )}
-      </div>
+      <QuestionLine
+        question={now.question}
+        placeholder="Ask several methods the same"
+        action="Compare"
+        busy={busy}
+        isDisabled={wrong !== ""}
+        onChange={(question) => setNow({ ...now, question })}
+        onSend={send}
+        onStop={onStop}
+      />
       <div className={form.chips}>
         {now.choices.map((choice, at) => (
           <ChoiceChip

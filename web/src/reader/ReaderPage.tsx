@@ -1,6 +1,6 @@
 // A document: its text, with the cited words and the mentions of entities marked, and its outline.
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { Button, Switch } from "react-aria-components";
+import { Button } from "react-aria-components";
 import { Link, useParams, useSearchParams } from "react-router";
 import { useShortcuts } from "../shell/shortcuts";
 import { useTitle } from "../shell/useTitle";
@@ -9,6 +9,7 @@ import { counted } from "../text/words";
 import { CopyButton } from "../ui/CopyButton";
 import { Popup } from "../ui/Popup";
 import { Failed, Loading } from "../ui/States";
+import { Toggle } from "../ui/Toggle";
 import { entriesOf, Outline, useOutline } from "./Outline";
 import { PartText } from "./PartText";
 import styles from "./ReaderPage.module.css";
@@ -152,10 +153,9 @@ function Reader({ workspace, uri }: { workspace: string; uri: string }) {
         {first.entities.length > 0 && (
           <section className="card" aria-label="Entities">
             <h2>Mentioned most</h2>
-            <Switch className={styles.switch ?? ""} isSelected={showsMentions} onChange={toggleMentions}>
-              <span className={styles.track} aria-hidden="true" />
+            <Toggle on={showsMentions} onChange={toggleMentions}>
               Underline mentions
-            </Switch>
+            </Toggle>
             <ul className={styles.entities}>
               {first.entities.map(({ entity: one, mentions: often }) => (
                 <li key={one.id}>
@@ -164,10 +164,12 @@ function Reader({ workspace, uri }: { workspace: string; uri: string }) {
                     aria-pressed={entity === one.id}
                     onClick={() => setEntity(entity === one.id ? "" : one.id)}
                   >
-                    <span className={styles.entityName} data-colour={colourOf(one.type)}>
-                      <bdi>{one.name}</bdi>
-                    </span>{" "}
-                    <span className="muted">{one.type}</span>
+                    <span className={styles.entity}>
+                      <span className={styles.entityName} data-colour={colourOf(one.type)}>
+                        <bdi>{one.name}</bdi>
+                      </span>{" "}
+                      <span className="muted">{one.type}</span>
+                    </span>
                     <span className={styles.mentions}>{often}</span>
                   </button>
                 </li>

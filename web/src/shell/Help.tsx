@@ -1,5 +1,5 @@
-import { Switch } from "react-aria-components";
 import { Popup } from "../ui/Popup";
+import { Toggle } from "../ui/Toggle";
 import styles from "./Help.module.css";
 import { setSingleKeys, useSingleKeys } from "./preferences";
 import { VIEWS } from "./views";
@@ -75,10 +75,9 @@ export default function Help({ onClose }: { onClose: () => void }) {
           </dl>
         </section>
       ))}
-      <Switch className={styles.switch ?? ""} isSelected={on} onChange={setSingleKeys}>
-        <span className={styles.track} aria-hidden="true" />
+      <Toggle on={on} onChange={setSingleKeys}>
         Shortcuts of a single character
-      </Switch>
+      </Toggle>
     </Popup>
   );
 }
