@@ -48,7 +48,7 @@ nightly: export TRUEWEAVE_TEST_FULL = 1
 nightly: check docs smoke  ## everything at its long form: all tests, 5,000 histories, all faults, every benchmark
 	$(BIN)/python -m tests.with_neo4j $(BIN)/pytest -q -n $(WORKERS) --dist worksteal tests
 
-coverage: setup  ## run the tests with branch coverage; fails if it is below that of pyproject.toml
+coverage: setup  ## run the tests, and show the branch coverage of each module
 	$(BIN)/coverage erase
 	$(BIN)/python -m tests.with_neo4j $(BIN)/coverage run -m pytest -q -m "not nightly" -n $(WORKERS) --dist worksteal tests
 	$(BIN)/coverage combine -q

@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from PIL import Image
-from playwright.async_api import async_playwright, expect
+from playwright.async_api import FilePayload, async_playwright, expect
 
 sys.path.append(str(Path(__file__).parents[1]))
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
@@ -64,7 +64,7 @@ async def take(server_url: str, place: Path) -> None:
         async with web.visit("empty/documents") as page:
             await page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
             await page.get_by_label("Files to add").set_input_files(
-                [{"name": name, "mimeType": "text/plain", "buffer": text.encode()} for name, text in FILES.items()]
+                [FilePayload(name=name, mimeType="text/plain", buffer=text.encode()) for name, text in FILES.items()]
             )
             await expect(page.get_by_role("button", name="Add 4 documents")).to_be_enabled()
             save("documents", await page.screenshot())
