@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from uuid import UUID
 
 from trueweave.core.errors import ConfigError, InvalidArgument, ModelRefused, SpaceMismatch, UnreadableFile
-from trueweave.core.events import Added, CountingListener, Listener, Progress, Refused, Removed, ignore, in_run, unseen
+from trueweave.core.events import (
+    Added,
+    CountingListener,
+    Event,
+    Listener,
+    Progress,
+    Refused,
+    Removed,
+    ignore,
+    in_run,
+    unseen,
+)
 from trueweave.core.evidence import DocumentDetails, DocumentOutline, EntitySpan, Filter, Passage
 from trueweave.core.jobs import DocumentInfo, DocumentOrder, ListedState, SyncPlan
 from trueweave.core.model_calls import ExtractionTrial
@@ -25,6 +37,7 @@ from trueweave.ingest.folders import Folder, gone, matching
 from trueweave.ingest.intake import count, incoming, take_back, take_in
 from trueweave.ingest.loading import check_present, is_folder
 from trueweave.ingest.seen import Seen
+from trueweave.ingest.submitted import Submitted, report_others
 from trueweave.ingest.worker import Worker, run_until
 from trueweave.store.postgres.public_errors import own_errors, translated
 from trueweave.store.postgres.record import erasing, record
@@ -50,10 +63,11 @@ class DocumentCalls:
         indexed. A path that does not exist raises UnreadableFile before anything is added.
 
         Unchanged documents are skipped, so a run that was interrupted, or stopped by an error such as BudgetReached,
-        can simply be run again. Other workers of this workspace help. If a setting or a refusal by the model stops the
-        run, documents that no worker has begun are taken out of the queue again. With `prune`, documents whose files no
-        longer exist in these folders are removed at the end. With `refresh`, unchanged documents are processed again if
-        an earlier version of the extractor or of its prompts made them.
+        can simply be run again. Other workers of this workspace help, and the result counts what they did with these
+        documents. If a setting or a refusal by the model stops the run, documents that no worker has begun are taken
+        out of the queue again. With `prune`, documents whose files no longer exist in these folders are removed at the
+        end. With `refresh`, unchanged documents are processed again if an earlier version of the extractor or of its
+        prompts made them.
         """
         return await self._add(what, listener, self._folders(what) if prune else [], refresh=refresh)
 
@@ -103,19 +117,25 @@ class DocumentCalls:
         counted = CountingListener(listener, Added())
         models = await self._core.models()
         recipe = models.recipe()
-        with in_run(counted, is_watched=True), Seen() as seen:
+        with in_run(counted, is_watched=True), Seen() as seen, closing(Submitted()) as submitted:
+
+            def heard(event: Event) -> None:
+                submitted.reported(event)
+                counted(event)
+
             kit = await self._core.worker_dependencies()
             made = models.made(recipe)  # if anything it needs is missing, it fails here, before anything is added
-            worker = await self._core.worker(kit, counted)
+            worker = await self._core.worker(kit, heard)
             files = self._core.files(seen)
             coming = incoming(what, files, seen)
             again, room = made.id if refresh else None, self._core.settings.max_storage_bytes
-            taking = take_in(self._core.workspace, coming, recipe, counted, seen, again, room)
+            taking = take_in(self._core.workspace, coming, recipe, counted, submitted, again, room)
             try:
                 await self._work_while(worker, taking)
             except (ConfigError, ModelRefused, SpaceMismatch):
-                await take_back(self._core.workspace, seen)
+                await take_back(self._core.workspace, submitted)
                 raise
+            await report_others(self._core.workspace, submitted, counted)
             if prune:
                 left = await gone(self._core.workspace, prune, files.naming, seen)
                 agreed = left if plan is None else sorted({*left} & {*plan.gone})

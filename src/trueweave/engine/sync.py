@@ -658,10 +658,11 @@ class Trueweave(_Waiting):
         indexed. A path that does not exist raises UnreadableFile before anything is added.
 
         Unchanged documents are skipped, so a run that was interrupted, or stopped by an error such as BudgetReached,
-        can simply be run again. Other workers of this workspace help. If a setting or a refusal by the model stops the
-        run, documents that no worker has begun are taken out of the queue again. With `prune`, documents whose files no
-        longer exist in these folders are removed at the end. With `refresh`, unchanged documents are processed again if
-        an earlier version of the extractor or of its prompts made them.
+        can simply be run again. Other workers of this workspace help, and the result counts what they did with these
+        documents. If a setting or a refusal by the model stops the run, documents that no worker has begun are taken
+        out of the queue again. With `prune`, documents whose files no longer exist in these folders are removed at the
+        end. With `refresh`, unchanged documents are processed again if an earlier version of the extractor or of its
+        prompts made them.
         """
         return self._wait_for(lambda trueweave: trueweave.add(*what, listener=listener, prune=prune, refresh=refresh))
 

@@ -14,6 +14,7 @@ from trueweave.ingest import reading_limits
 from trueweave.ingest.loading import Files, Loaded
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.seen import Seen
+from trueweave.ingest.submitted import Submitted
 from trueweave.store.postgres.db import Workspace
 from trueweave.store.postgres.record import sources
 from trueweave.store.postgres.record.sources import HandedIn
@@ -27,23 +28,23 @@ async def take_in(
     incoming: Iterable[Loaded],
     recipe: Recipe,
     listener: Listener,
-    seen: Seen | None = None,
+    submitted: Submitted | None = None,
     made: UUID | None = None,
     room: int | None = None,
 ) -> None:
-    """Submit all documents, and report each file that could not be read. Submitted documents are recorded in `seen`.
-    With `made`, unchanged documents are also submitted if they were processed with another recipe. StorageFull if the
-    workspace would exceed `room` bytes of text."""
+    """Submit all documents, and report each file that could not be read. Submitted documents are recorded in
+    `submitted`. With `made`, unchanged documents are also submitted if they were processed with another recipe.
+    StorageFull if the workspace would exceed `room` bytes of text."""
     async for found in batches(incoming, listener):
         handed_in = await hand_in(workspace, found, recipe, listener, made, room)
-        if seen is not None:
-            seen.queue(handed_in.queued)
+        if submitted is not None:
+            submitted.add(handed_in.queued)
         listener(Found(handed_in.new, len(found) - handed_in.new))
 
 
-async def take_back(workspace: Workspace, seen: Seen) -> None:
+async def take_back(workspace: Workspace, submitted: Submitted) -> None:
     """Withdraw the documents of a run that no worker has started."""
-    for jobs in seen.queued():
+    for jobs in submitted.all():
         await sources.take_back(workspace, jobs)
 
 

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Self
-from uuid import UUID
 
 from trueweave.core.events import Refused
-from trueweave.store.postgres.record.sources import Job
-
-_SOME = 1000
 
 _TABLES = """
 CREATE TABLE document (uri TEXT PRIMARY KEY, origin TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE file (uri TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE source (uri TEXT PRIMARY KEY, id BLOB NOT NULL) WITHOUT ROWID;
 """
 
 
@@ -56,17 +50,6 @@ class Seen:
     def is_whole(self, file: str) -> bool:
         """Whether all that is in a file has been read."""
         return self._connection.execute("SELECT 1 FROM file WHERE uri = ?", (file,)).fetchone() is not None
-
-    def queue(self, jobs: Iterable[Job]) -> None:
-        """Record what was submitted."""
-        rows = ((job.uri, job.id.bytes) for job in jobs)
-        self._connection.executemany("INSERT OR REPLACE INTO source VALUES (?, ?)", rows)
-
-    def queued(self) -> Iterator[list[Job]]:
-        """The submitted documents, in batches."""
-        cursor = self._connection.execute("SELECT uri, id FROM source")
-        while rows := cursor.fetchmany(_SOME):
-            yield [Job(uri, UUID(bytes=id_)) for uri, id_ in rows]
 
     def has(self, uri: str) -> bool:
         """Whether a document of this uri has been read."""
