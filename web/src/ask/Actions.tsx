@@ -5,7 +5,7 @@ import { Link } from "react-router";
 import type { Answer, Question } from "../api/ask";
 import { viewPath } from "../shell/views";
 import { CopyButton } from "../ui/CopyButton";
-import { Popup } from "../ui/Popup";
+import { SameAs } from "../ui/SameAs";
 import styles from "./AskPage.module.css";
 import { type AskState, writeAddress } from "./address";
 import { commandOf, markdownOf } from "./forms";
@@ -21,13 +21,10 @@ interface Props {
 }
 
 export function Actions({ workspace, state, question, searched, answer, onFollow }: Props) {
-  const [open, setOpen] = useState<"" | "command" | "json">("");
   // A link is asked without the conversation, so it has the question that stands alone.
   const alone = { ...state, question: searched || state.question };
   const link = () => `${location.origin}/ui${viewPath(workspace, "ask")}?${writeAddress(alone)}`;
-  const command = commandOf(workspace, alone);
   const compared = writeAddress({ question: alone.question, filter: state.filter });
-  const request = JSON.stringify(question, null, 2);
   return (
     <>
       <div className={styles.actions}>
@@ -36,24 +33,15 @@ export function Actions({ workspace, state, question, searched, answer, onFollow
         <Link className="quiet" to={`${viewPath(workspace, "compare")}?${compared}`}>
           Compare methods
         </Link>
-        <Button className="quiet" onPress={() => setOpen("command")}>
-          As a command
-        </Button>
-        <Button className="quiet" onPress={() => setOpen("json")}>
-          As JSON
-        </Button>
+        <SameAs
+          command={commandOf(workspace, alone)}
+          request={`POST /v1/workspaces/${workspace}/ask`}
+          body={question}
+        >
+          {answer && <CopyButton label="Copy the response" text={() => JSON.stringify(answer, null, 2)} />}
+        </SameAs>
       </div>
       {onFollow && <FollowUp onFollow={onFollow} />}
-      <Popup title="The same as a command" open={open === "command"} onClose={() => setOpen("")}>
-        <pre>{command}</pre>
-        <CopyButton label="Copy" text={command} />
-      </Popup>
-      <Popup title="The same as a request" open={open === "json"} onClose={() => setOpen("")}>
-        <p className="muted">POST /v1/workspaces/{workspace}/ask</p>
-        <pre>{request}</pre>
-        <CopyButton label="Copy the request" text={request} />
-        {answer && <CopyButton label="Copy the response" text={() => JSON.stringify(answer, null, 2)} />}
-      </Popup>
     </>
   );
 }

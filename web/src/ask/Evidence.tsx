@@ -1,12 +1,13 @@
 // What the search found, in tabs: passages, facts, paths, reports, the steps of the search, the model's context.
-import { type ReactNode, useState } from "react";
-import { Button, Tab, TabList, TabPanel, Tabs } from "react-aria-components";
+import type { ReactNode } from "react";
+import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { Link } from "react-router";
 import type { Found } from "../api/ask";
 import type { Schemas } from "../api/client";
 import { documentPath } from "../reader/address";
 import { duration, number, shortened } from "../text/words";
 import { CopyButton } from "../ui/CopyButton";
+import { Folded } from "../ui/Folded";
 import { PlainMarkdown } from "./AnswerText";
 import { TABS, type Tab as TabName } from "./address";
 import styles from "./Evidence.module.css";
@@ -99,7 +100,7 @@ function Passages({ workspace, passages, reason, cited }: PassagesProps) {
             {cited.has(passage.id) && <span className={styles.cited}>cited as {cited.get(passage.id)}</span>}
             {passage.copies > 0 && <span>and in {number(passage.copies)} more places</span>}
           </p>
-          <Folded text={passage.text} />
+          <Folded text={passage.text} most={FOLDED} className={styles.passage} />
         </li>
       ))}
     </ol>
@@ -116,24 +117,6 @@ export function placeOf(passage: Schemas["Passage"]): string {
 }
 
 const FOLDED = 600; // characters of a passage shown at first
-
-function Folded({ text }: { text: string }) {
-  const [open, setOpen] = useState(false);
-  const points = [...text];
-  const long = points.length > FOLDED;
-  return (
-    <>
-      <p className={styles.passage} dir="auto">
-        {long && !open ? `${points.slice(0, FOLDED).join("")}…` : text}
-      </p>
-      {long && (
-        <Button className="quiet" aria-expanded={open} onPress={() => setOpen(!open)}>
-          {open ? "Show less" : `Show all ${number(points.length)} characters`}
-        </Button>
-      )}
-    </>
-  );
-}
 
 function Facts({ entities, relations }: { entities: Schemas["Entity"][]; relations: Schemas["Relation"][] }) {
   if (entities.length + relations.length === 0) return <None>This method used no facts of the graph.</None>;

@@ -1,10 +1,8 @@
 // The Ask view before the first question.
 import { useQuery } from "@tanstack/react-query";
 import { Button } from "react-aria-components";
-import { Link } from "react-router";
 import { entities, relationsOf } from "../api/queries";
-import { viewPath } from "../shell/views";
-import { Empty } from "../ui/States";
+import { NoDocuments } from "../ui/NoDocuments";
 import styles from "./AskPage.module.css";
 import { questionAbout } from "./recent";
 
@@ -23,16 +21,7 @@ export function Examples({ workspace, hasModel, documents, onAsk }: Props) {
     ...relationsOf(workspace, first?.name ?? ""),
     enabled: Boolean(first),
   });
-  if (documents === 0) {
-    return (
-      <Empty title="There are no documents here yet">
-        <p>
-          <Link to={viewPath(workspace, "documents")}>Add some</Link>, or use{" "}
-          <code>trueweave add PATH --workspace {workspace}</code>
-        </p>
-      </Empty>
-    );
-  }
+  if (documents === 0) return <NoDocuments workspace={workspace} />;
   const pair = relations[0];
   const questions = [
     ...(pair ? [`How are ${pair.source_name} and ${pair.target_name} connected?`] : []),

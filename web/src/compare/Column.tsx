@@ -1,6 +1,5 @@
 // One method of a comparison: its answer, its passages, and which of them the other methods found as well.
 import { useEffect, useId, useMemo, useState } from "react";
-import { Button } from "react-aria-components";
 import { Link } from "react-router";
 import type { Question } from "../api/ask";
 import type { Schemas } from "../api/client";
@@ -12,6 +11,7 @@ import { useAsk } from "../ask/useAsk";
 import { documentPath } from "../reader/address";
 import { viewPath } from "../shell/views";
 import { counted, duration } from "../text/words";
+import { Folded } from "../ui/Folded";
 import { Failed, Loading } from "../ui/States";
 import { type Choice, choiceName } from "./address";
 import styles from "./ComparePage.module.css";
@@ -172,24 +172,6 @@ function Tick({ shared }: { shared: Shared | undefined }) {
   );
 }
 
-/** The beginning of a passage as one paragraph, and a button that shows all of it as it is. */
-function Excerpt({ text }: { text: string }) {
-  const [open, setOpen] = useState(false);
-  const points = [...text.split(/\s+/).join(" ").trim()];
-  return (
-    <>
-      <p className={styles.excerpt} data-open={open || undefined} dir="auto">
-        {open ? text : points.length > EXCERPT ? `${points.slice(0, EXCERPT).join("")}…` : points.join("")}
-      </p>
-      {points.length > EXCERPT && (
-        <Button className={`quiet ${styles.more}`} aria-expanded={open} onPress={() => setOpen(!open)}>
-          {open ? "Show less" : "Show all"}
-        </Button>
-      )}
-    </>
-  );
-}
-
 function Passages({
   workspace,
   at,
@@ -220,7 +202,7 @@ function Passages({
                   {placeOf(one)}
                 </Link>
               </p>
-              <Excerpt text={one.text} />
+              <Folded text={one.text} most={EXCERPT} className={styles.excerpt} />
               <p className={styles.others}>
                 {others.length > 0
                   ? others.map((other) => `${ordinal(other.rank)} in ${names[other.column]}`).join(", ")

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { Button } from "react-aria-components";
 import { flushSync } from "react-dom";
-import { Link, useNavigate, useParams, useSearchParams } from "react-router";
+import { useNavigate, useParams, useSearchParams } from "react-router";
 import type { Question } from "../api/ask";
 import { methods as methodsQuery, workspace as workspaceQuery } from "../api/queries";
 import ask from "../ask/AskPage.module.css";
@@ -13,7 +13,8 @@ import { useShortcuts } from "../shell/shortcuts";
 import { useTitle } from "../shell/useTitle";
 import { viewPath } from "../shell/views";
 import { CopyButton } from "../ui/CopyButton";
-import { Popup } from "../ui/Popup";
+import { NoDocuments } from "../ui/NoDocuments";
+import { SameAs } from "../ui/SameAs";
 import { Empty, Failed, Loading } from "../ui/States";
 import {
   type Choice,
@@ -133,14 +134,7 @@ function CompareView({ workspace, state, hasModel, isEmpty }: Props) {
       <p className="visually-hidden" role="status">
         {announcement(of, names)}
       </p>
-      {isEmpty && (
-        <Empty title="There are no documents here yet">
-          <p>
-            <Link to={viewPath(workspace, "documents")}>Add some</Link>, or use{" "}
-            <code>trueweave add PATH --workspace {workspace}</code>
-          </p>
-        </Empty>
-      )}
+      {isEmpty && <NoDocuments workspace={workspace} />}
       {!isEmpty && !state.question && (
         <Empty title="Ask one question by several methods">
           <p>
@@ -268,10 +262,9 @@ interface ToolbarProps {
 }
 
 function Toolbar({ workspace, state, onDifferences }: ToolbarProps) {
-  const [open, setOpen] = useState<"" | "command" | "json">("");
   const link = () => `${location.origin}/ui${viewPath(workspace, "compare")}?${writeAddress(state)}`;
-  const command = commandOf(workspace, state);
-  const request = JSON.stringify(requestOf(state), null, 2);
+  const none =
+    "The command compares methods with their default parameters only. The request has all of them.";
   return (
     <div className={`${ask.actions} ${styles.toolbar}`}>
       <label className={styles.answers}>
@@ -283,27 +276,11 @@ function Toolbar({ workspace, state, onDifferences }: ToolbarProps) {
         Only differences
       </label>
       <CopyButton label="Copy link" text={link} />
-      <Button className="quiet" onPress={() => setOpen("command")}>
-        As a command
-      </Button>
-      <Button className="quiet" onPress={() => setOpen("json")}>
-        As JSON
-      </Button>
-      <Popup title="The same as a command" open={open === "command"} onClose={() => setOpen("")}>
-        {command ? (
-          <>
-            <pre>{command}</pre>
-            <CopyButton label="Copy" text={command} />
-          </>
-        ) : (
-          <p>The command compares methods with their default parameters only. The request has all of them.</p>
-        )}
-      </Popup>
-      <Popup title="The same as a request" open={open === "json"} onClose={() => setOpen("")}>
-        <p className="muted">POST /v1/workspaces/{workspace}/compare</p>
-        <pre>{request}</pre>
-        <CopyButton label="Copy the request" text={request} />
-      </Popup>
+      <SameAs
+        command={commandOf(workspace, state) || { none }}
+        request={`POST /v1/workspaces/${workspace}/compare`}
+        body={requestOf(state)}
+      />
     </div>
   );
 }
