@@ -50,9 +50,9 @@ class CommandReply:
 
 
 @contextmanager
-def replying(as_json: bool) -> Iterator[CommandReply]:
+def replying(as_json: bool, *, runs_until_stopped: bool = False) -> Iterator[CommandReply]:
     """A reply to fill in. An error of Trueweave becomes one line; any other exception is a bug and keeps its
-    traceback."""
+    traceback. Ctrl-C is an error, unless the command runs until it is stopped that way."""
     reply = CommandReply(as_json)
     try:
         yield reply
@@ -60,7 +60,10 @@ def replying(as_json: bool) -> Iterator[CommandReply]:
         reply.fail(str(error))
         raise typer.Exit(1) from error
     except KeyboardInterrupt:
-        reply.fail("stopped. What was finished is kept; run the same command again to continue.")
+        if runs_until_stopped:
+            print_to(err, "Stopped. Unfinished documents are processed when it runs again.")
+        else:
+            reply.fail("stopped. What was finished is kept; run the same command again to continue.")
         raise typer.Exit(INTERRUPTED) from None
 
 

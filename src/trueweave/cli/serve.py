@@ -38,7 +38,7 @@ def serve(
     """
     from trueweave.server.run import check_installed
 
-    with replying(False):
+    with replying(False, runs_until_stopped=True):
         check_installed()
         settings = with_operations(load_settings(database_url), metrics_port, log_format)
         with logged(settings):

@@ -46,7 +46,7 @@ def ui(
     """
     from trueweave.server.run import check_installed
 
-    with replying(False), _stopped_by_sigterm():
+    with replying(False, runs_until_stopped=True), _stopped_by_sigterm():
         check_installed()
         settings = load_settings(database_url)
         if not settings.database_url:
@@ -67,6 +67,7 @@ def _serve(settings: Settings, port: int, *, browser: bool) -> None:
     if not is_built():
         raise ConfigError("the web UI is not built. Run `make web` in the source tree, or install a wheel.")
     logging.getLogger("trueweave.server.requests").setLevel(logging.WARNING)  # its user needs no line for each request
+    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # nor one for each request that the browser abandons
     in_database(api_keys.any_valid, settings)  # fails here, and not in the browser, if the database is unusable
     sockets = bind(_HOST, port)
     local = LocalLogin(getuser())

@@ -18,7 +18,8 @@ interface Props {
 }
 
 export function AnswerPart({ label = "Answer", asked, hasModel, focus, addressOf, onFocus }: Props) {
-  const { phase, answer, text, problem, rewritten } = asked;
+  const { phase, answer, text, problem, rewritten, found } = asked;
+  const anything = Boolean(found?.evidence.passages.length);
   return (
     <section aria-label={label} aria-busy={phase === "searching" || phase === "answering"}>
       <p className="visually-hidden" role="status">
@@ -44,8 +45,10 @@ export function AnswerPart({ label = "Answer", asked, hasModel, focus, addressOf
       )}
       {phase === "done" && !hasModel && (
         <p className={styles.phase}>
-          Without a language model there is no written answer; the passages that were found are below. To get
-          answers, set one: <code>trueweave init --model PROVIDER/MODEL</code>
+          {anything
+            ? "Without a language model there is no written answer; the passages that were found are below."
+            : "Nothing was found, and without a language model there is no written answer."}{" "}
+          To get answers, set one: <code>trueweave init --model PROVIDER/MODEL</code>
         </p>
       )}
       {problem && <Failed error={problem} again={asked.again} />}
@@ -53,9 +56,10 @@ export function AnswerPart({ label = "Answer", asked, hasModel, focus, addressOf
   );
 }
 
-function announcement({ phase, answer }: Asked, hasModel: boolean): string {
+function announcement({ phase, answer, found }: Asked, hasModel: boolean): string {
   if (phase === "searching") return "Searching";
   if (phase === "answering") return "Answer under way";
+  if (phase === "done" && found?.evidence.passages.length === 0) return "Nothing was found";
   if (phase === "done" && answer) return `Checked: ${summaryOf(answer.sentences)}`;
   if (phase === "done" && !hasModel) return "Passages found";
   return "";

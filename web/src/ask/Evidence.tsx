@@ -72,6 +72,10 @@ export function Evidence({ workspace, found, context, tab, onTab, cited }: Props
 
 const None = ({ children }: { children: ReactNode }) => <p className="muted">{children}</p>;
 
+/** Why there are no passages. */
+export const nothingFound = (reason: string): string =>
+  reason ? `Nothing was found: ${reason}` : "No passage was found.";
+
 interface PassagesProps {
   workspace: string;
   passages: Schemas["Passage"][];
@@ -80,7 +84,7 @@ interface PassagesProps {
 }
 
 function Passages({ workspace, passages, reason, cited }: PassagesProps) {
-  if (passages.length === 0) return <None>{reason || "No passage was found."}</None>;
+  if (passages.length === 0) return <None>{nothingFound(reason)}</None>;
   return (
     <ol className={styles.passages}>
       {passages.map((passage, at) => (

@@ -53,7 +53,8 @@ export function quoted(word: string): string {
 /** The answer with its sources, and the sentences that the check does not confirm. */
 export function markdownOf(answer: Answer): string {
   const sources = answer.citations.map(
-    (one) => `[${one.mark}] ${one.source} (${one.uri}): “${oneLine(one.quote)}”`,
+    (one) =>
+      `[${one.mark}] ${one.source}${one.source === one.uri ? "" : ` (${one.uri})`}: “${oneLine(one.quote)}”`,
   );
   const doubtful = answer.sentences
     .filter(isDoubtful)

@@ -6,7 +6,7 @@ import type { Schemas } from "../api/client";
 import { AnswerPart } from "../ask/AnswerPart";
 import { type AskState, writeAddress } from "../ask/address";
 import { costsOf } from "../ask/CostLine";
-import { placeOf } from "../ask/Evidence";
+import { nothingFound, placeOf } from "../ask/Evidence";
 import { useAsk } from "../ask/useAsk";
 import { documentPath } from "../reader/address";
 import { viewPath } from "../shell/views";
@@ -182,7 +182,7 @@ function Passages({
   passages,
   reason,
 }: Props & { passages: Passage[]; reason: string }) {
-  if (passages.length === 0) return <p className="muted">{reason || "No passage was found."}</p>;
+  if (passages.length === 0) return <p className="muted">{nothingFound(reason)}</p>;
   const left = passages.filter((one) => !differences || !isCommon(one.id, columns));
   const hidden = passages.length - left.length;
   return (

@@ -52,9 +52,10 @@ export function DeleteDialog({ workspace, documents, onClose, onDeleted }: Props
         {uris.length > MOST_SHOWN && <li>and {number(uris.length - MOST_SHOWN)} more</li>}
       </ul>
       <p>
-        Their text is erased everywhere, with all entities and relations that no other document states.
-        Answers no longer cite them. Your own files are not touched. This cannot be undone: to have them back,
-        add them again.
+        {uris.length === 1
+          ? "Its text is erased everywhere, with all entities and relations that no other document states. Answers no longer cite it."
+          : "Their text is erased everywhere, with all entities and relations that no other document states. Answers no longer cite them."}{" "}
+        Your own files are not touched. This cannot be undone, but files can be added again.
       </p>
       {error !== null && <Failed error={error} />}
       <div className={styles.dialogButtons}>
