@@ -22,7 +22,7 @@ def read(path: Path, draft: TextBuilder) -> str:
         raise UnreadableFile(
             "it is locked; save it without a password"
             if locked
-            else f"it is damaged, or not a PDF ({str(error).rstrip(".")}); save it again"
+            else f"it is damaged, or not a PDF ({str(error).rstrip('.')}); save it again"
         ) from error
     for number in range(len(document)):
         draft.page(document.get_page_label(number) or str(number + 1))
