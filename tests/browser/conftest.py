@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import Browser, async_playwright, expect
 
 from tests.browser.pages import AXE, Web
-from tests.browser.site import site
+from tests.browser.site import add_medical, site
 from trueweave.server.routes import ui
 from trueweave.testing import Databases
 
@@ -40,3 +40,10 @@ async def web(
     async with site(url, bench, tmp_path_factory.mktemp("site")) as found:
         yield Web(found, chromium)
     databases.drop(url)
+
+
+@pytest.fixture(scope="package")
+async def medical(web: Web) -> str:
+    """A workspace with texts for patients and their graph: 199 documents, 1,764 entities, 1,904 relations."""
+    await add_medical(web.site)
+    return "medical"

@@ -34,25 +34,28 @@ QUOTED = "Scrooge and he were partners for I don't know how many years"
 DOUBTFUL = "Scrooge always painted out Old Marley's name"
 UNCITED = "They first met at school."
 FOLLOW_UP, STANDS_ALONE = "And when did he die?", "When did Marley die?"
+SKIN_CANCER, COMMON = "Is Basal Cell Skin Cancer common?", "most common type of skin cancer"
 ANSWERS: Mapping[str, str] = {
     PARTNERS: (
         f"Marley was dead, to begin with [[Marley was dead, to begin with]]. {QUOTED} [[{QUOTED}]]. "
         f"{DOUBTFUL} [[Scrooge never painted out Old Marley's name]]. {UNCITED}"
     ),
     hostile.QUESTION: hostile.ANSWER,
+    SKIN_CANCER: f"Basal cell carcinoma is the {COMMON} [[{COMMON}]].",
     STANDS_ALONE: "Marley was dead, to begin with [[Marley was dead, to begin with]].",
 }
 
 
 @dataclass(frozen=True)
 class Site:
-    """The server, its model, a key of an administrator, and the port at which the server expects its identity provider,
-    which does not run yet."""
+    """The server, its model, a key of an administrator, the port at which the server expects its identity provider,
+    which does not run yet, and the settings of a workspace that uses the model."""
 
     server: Served
     model: ModelServer
     key: str
     provider: int
+    models: Settings
 
 
 @asynccontextmanager
@@ -74,17 +77,25 @@ async def site(url: str, bench: Path, folder: Path) -> AsyncIterator[Site]:
         model = await stack.enter_async_context(ModelServer(answering(ANSWERS), embedder=HashEmbedder(dimensions=512)))
         models: dict[str, Any] = {"model": "vllm/any", "embedding_model": "vllm/any", "model_tries": 1}
         models |= {"model_url": model.url, "embedding_url": model.url}
+        settings = Settings(**models)
         server = await stack.enter_async_context(
             serving(url, certificate=certificate, port=port, works=True, **models, **login)
         )
-        carol = await AsyncTrueweave.enter(server.database, "carol", settings=Settings(**models))
+        carol = await AsyncTrueweave.enter(server.database, "carol", settings=settings)
         async with aclosing(carol):
             await carol.add_documents([book(bench)])
-        breaking = await AsyncTrueweave.enter(server.database, "breaking", settings=Settings(**models))
+        breaking = await AsyncTrueweave.enter(server.database, "breaking", settings=settings)
         async with aclosing(breaking):
             await breaking.add_documents([hostile.document()])
         await server.database.find_workspace("empty", make=True)
-        yield Site(server, model, await server.key("admin"), provider)
+        yield Site(server, model, await server.key("admin"), provider, settings)
+
+
+async def add_medical(site: Site) -> None:
+    """Make the workspace `medical`."""
+    made = await AsyncTrueweave.enter(site.server.database, "medical", settings=site.models)
+    async with aclosing(made):
+        await made.add_documents(corpora.medical())
 
 
 def book(bench: Path) -> Document:

@@ -9,7 +9,17 @@ from urllib.parse import urlencode
 from playwright.async_api import Page, expect
 
 from tests.browser.pages import Web, check_accessibility, check_looks
-from tests.browser.site import BOOK, DOUBTFUL, FOLLOW_UP, PARTNERS, QUOTED, STANDS_ALONE, UNCITED
+from tests.browser.site import (
+    BOOK,
+    COMMON,
+    DOUBTFUL,
+    FOLLOW_UP,
+    PARTNERS,
+    QUOTED,
+    SKIN_CANCER,
+    STANDS_ALONE,
+    UNCITED,
+)
 from trueweave.testing import Fault, Trouble
 
 SUMMARY = "4 sentences: 2 quoted, 1 not checked, 1 contradicted (checked by rules)"
@@ -103,6 +113,17 @@ async def test_a_pasted_address_shows_the_same_question_method_sentence_and_tab(
         for tab in ("Search", "Context"):
             await page.get_by_role("tab", name=tab).click()
             await check_accessibility(page)
+
+
+async def test_an_answer_from_a_large_graph_shows_facts_and_what_was_walked(web: Web, medical: str) -> None:
+    found = urlencode({"q": SKIN_CANCER, "method": "hybrid", "tab": "facts"})
+    async with web.visit(f"{medical}/ask?{found}") as page:
+        await expect(page.get_by_text("1 sentence: 1 quoted (checked by rules)")).to_be_visible()
+        await expect(page.get_by_role("complementary").locator("mark")).to_have_text(COMMON)
+        facts = page.get_by_role("tabpanel").get_by_role("listitem")
+        await expect(facts.filter(has_text="Basal Cell Skin Cancer").first).to_be_visible()
+        await expect(page.get_by_role("img", name="entities and")).to_be_visible()
+        await check_looks(page)
 
 
 async def test_the_keyboard_alone_leads_from_the_question_to_the_document_and_back(web: Web) -> None:

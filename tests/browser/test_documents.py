@@ -127,7 +127,7 @@ async def test_the_keyboard_alone_adds_selects_and_deletes(web: Web) -> None:
         await page.keyboard.press("Space")
         await page.keyboard.press("Delete")
         dialog = page.get_by_role("dialog")
-        await expect(dialog).to_contain_text("Their text is erased everywhere")
+        await expect(dialog).to_contain_text("Its text is erased everywhere")
         await expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
         await check_accessibility(page)
         await page.keyboard.press("Shift+Tab")

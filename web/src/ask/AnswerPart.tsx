@@ -2,8 +2,8 @@
 import { Link } from "react-router";
 import { Failed, Loading } from "../ui/States";
 import styles from "./AnswerPart.module.css";
-import { AnswerText, PlainMarkdown } from "./AnswerText";
 import { CheckStatusBar } from "./CheckStatusBar";
+import { AnswerText, PlainMarkdown } from "./LazyText";
 import { isDoubtful, summaryOf, verdictOf } from "./status";
 import type { Asked } from "./useAsk";
 

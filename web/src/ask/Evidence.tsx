@@ -8,9 +8,9 @@ import { documentPath } from "../reader/address";
 import { duration, number, shortened } from "../text/words";
 import { CopyButton } from "../ui/CopyButton";
 import { Folded } from "../ui/Folded";
-import { PlainMarkdown } from "./AnswerText";
 import { TABS, type Tab as TabName } from "./address";
 import styles from "./Evidence.module.css";
+import { PlainMarkdown } from "./LazyText";
 
 interface Props {
   workspace: string;

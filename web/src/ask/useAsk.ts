@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useReducer, useState } from "react";
 import { type Answer, type AskEvent, ask, type Found, type Question } from "../api/ask";
 import { api, asProblem, dataOf, type Problem } from "../api/client";
+import { loadRenderer } from "./LazyText";
 
 export type Phase = "idle" | "searching" | "answering" | "done" | "stopped" | "failed";
 
@@ -85,6 +86,7 @@ export function useAsk({ workspace, question, hasModel }: Options) {
     const run = async () => {
       try {
         if (hasModel) {
+          loadRenderer();
           for await (const event of ask(workspace, body, controller.signal)) {
             if (controller.signal.aborted) return;
             dispatch(event);

@@ -9,9 +9,18 @@ import { me as meQuery, workspace as workspaceQuery } from "../api/queries";
 import { useShortcuts } from "../shell/shortcuts";
 import { useTitle } from "../shell/useTitle";
 import { counted } from "../text/words";
+import { SameAs } from "../ui/SameAs";
 import { Empty, Failed, Loading } from "../ui/States";
 import { ActivityLine } from "./ActivityLine";
-import { isFiltered, type ListState, readAddress, writeAddress } from "./address";
+import {
+  commandOf,
+  isFiltered,
+  type ListState,
+  queryOf,
+  readAddress,
+  requestOf,
+  writeAddress,
+} from "./address";
 import { DeleteDialog } from "./DeleteDialog";
 import styles from "./DocumentsPage.module.css";
 import { DocumentTable } from "./DocumentTable";
@@ -25,20 +34,12 @@ import { useFileDrop } from "./useFileDrop";
 
 const PAGE = 50;
 
-function useDocuments(workspace: string, { prefix, state, order, since }: ListState) {
+function useDocuments(workspace: string, list: ListState) {
   return useInfiniteQuery({
-    queryKey: ["documents", workspace, prefix, state, order, since],
+    queryKey: ["documents", workspace, list],
     initialPageParam: "",
     queryFn: async ({ pageParam, signal }) => {
-      const query = {
-        limit: PAGE,
-        cursor: pageParam,
-        prefix,
-        state: state || ("any" as const),
-        order,
-        total: pageParam === "",
-        ...(since ? { since: new Date(`${since}T00:00`).toISOString() } : {}),
-      };
+      const query = { ...queryOf(list), limit: PAGE, cursor: pageParam, total: pageParam === "" };
       const params = { path: { workspace }, query };
       return dataOf(api.GET("/v1/workspaces/{workspace}/documents", { params, signal }));
     },
@@ -181,6 +182,7 @@ function DocumentsView({ workspace }: { workspace: string }) {
                   {counted(total, "document")}
                   {chosen.length > 0 && `, ${chosen.length} selected`}
                 </p>
+                <SameAs command={commandOf(workspace, list)} request={requestOf(workspace, list)} />
                 {mayWrite && (
                   <>
                     <Button

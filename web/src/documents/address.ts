@@ -42,3 +42,19 @@ export function writeAddress({ prefix, state, order, since }: ListState): URLSea
 
 /** Whether the list leaves documents out. */
 export const isFiltered = ({ prefix, state, since }: ListState): boolean => Boolean(prefix || state || since);
+
+/** The parameters of the request for the list. */
+export const queryOf = ({ prefix, state, order, since }: ListState) => ({
+  prefix,
+  state: state || ("any" as const),
+  order,
+  ...(since ? { since: new Date(`${since}T00:00`).toISOString() } : {}),
+});
+
+export const requestOf = (workspace: string, list: ListState): string =>
+  `GET /v1/workspaces/${workspace}/documents?${new URLSearchParams(queryOf(list))}`;
+
+export const commandOf = (workspace: string, list: ListState): string | { none: string } =>
+  isFiltered(list)
+    ? { none: "The command lists all documents by name. The request has the filters." }
+    : `trueweave documents --workspace ${workspace}`;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readAddress, writeAddress } from "./address";
+import { commandOf, readAddress, requestOf, writeAddress } from "./address";
 import { removedText } from "./DeleteDialog";
 import { atLeast } from "./estimates";
 import { batchesOf, type NamedFile } from "./files";
@@ -44,4 +44,11 @@ test("what became of files and documents is told in a sentence", () => {
   expect(sentence({ ...none, unreadable: 1 })).toBe("0 documents added, 1 file could not be read");
   expect(removedText(2, 2)).toBe("2 documents deleted.");
   expect(removedText(1, 2)).toBe("1 document deleted; 1 document was already gone.");
+});
+
+test("the list as a request and as a command", () => {
+  const list = { prefix: "a b/", state: "", order: "uri", since: "" } as const;
+  expect(requestOf("w", list)).toBe("GET /v1/workspaces/w/documents?prefix=a+b%2F&state=any&order=uri");
+  expect(commandOf("w", list)).toEqual({ none: expect.stringContaining("has the filters") });
+  expect(commandOf("w", { ...list, prefix: "" })).toBe("trueweave documents --workspace w");
 });
