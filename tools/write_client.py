@@ -36,6 +36,10 @@ CALLS: dict[str, dict[str, tuple[str, dict[str, str]]]] = {
         "hierarchy": ("get_hierarchy", {}),
         "select": ("list_communities", {}),
         "retired": ("list_retired", {}),
+        "tree": ("get_tree", {}),
+        "members": ("list_members", {}),
+        "estimate_report": ("estimate_report", {}),
+        "write_report": ("write_report", {}),
     },
     "documents": {
         "document_outline": ("get_document_outline", {}),

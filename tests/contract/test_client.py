@@ -199,6 +199,7 @@ READS: dict[str, Callable[[Index], Awaitable[Any]]] = {
     "graph.picture": lambda it: it.graph.picture("Ada Lovelace"),
     "communities.hierarchy": lambda it: it.communities.hierarchy(),
     "communities.select": lambda it: it.communities.select(0, since=LONG_AGO),
+    "communities.tree": lambda it: it.communities.tree(depth=1, limit=2),
     "communities.retired": lambda it: it.communities.retired(LONG_AGO),
     "communities.estimate_reports": lambda it: it.communities.estimate_reports(),
     "communities.no report": lambda it: it.communities.report(NOWHERE),
@@ -243,6 +244,7 @@ async def test_calls_that_change_nothing_come_to_the_same(both: Both) -> None:
     id_ = await community(both.engine)
     assert await both.client.communities.get(str(id_)[:8]) == await both.engine.communities.get(id_)
     assert await both.client.communities.members(id_) == await both.engine.communities.members(id_)
+    assert await both.client.communities.estimate_report(id_) == await both.engine.communities.estimate_report(id_)
     assert await both.client.communities.report(id_) == await both.engine.communities.report(id_)
     assert await both.client.graph.picture(community=id_) == await both.engine.graph.picture(community=id_)
     assert await both.client.budget.receipt(LONG_AGO) == await both.engine.budget.receipt(LONG_AGO)
@@ -266,6 +268,9 @@ ERRORS: dict[str, tuple[Callable[[Index], Awaitable[Any]], type[errors.Trueweave
     "no entity of that id": (lambda it: it.graph.entity(NOWHERE), errors.UnknownEntity),
     "nothing around": (lambda it: it.graph.around(NOWHERE), errors.UnknownEntity),
     "several entities": (lambda it: it.graph.entity("ada love"), errors.UnknownEntity),
+    "no community around": (lambda it: it.communities.tree(NOWHERE), errors.UnknownCommunity),
+    "no community to estimate": (lambda it: it.communities.estimate_report(NOWHERE), errors.UnknownCommunity),
+    "no community to write on": (lambda it: it.communities.write_report(NOWHERE), errors.UnknownCommunity),
     "no community": (lambda it: it.communities.get(NOWHERE), errors.UnknownCommunity),
     "no job": (lambda it: it.jobs.get(NOWHERE), errors.UnknownJob),
     "no job to add to": (lambda it: it.jobs.submit(Source("a", "A"), job=NOWHERE), errors.UnknownJob),

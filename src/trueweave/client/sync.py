@@ -29,6 +29,7 @@ from trueweave.core.graph import (
     Community,
     CommunityChanges,
     CommunityReport,
+    CommunityTree,
     Entity,
     GraphNode,
     GraphPart,
@@ -186,10 +187,6 @@ class ClientCommunities(_Group):
         """The report on a community; None if there is none."""
         return self._wait_for(lambda trueweave: trueweave.communities.report(community))
 
-    def members(self, community: UUID, limit: int = 50) -> list[Entity]:
-        """The entities in a community, those with most relations first."""
-        return self._wait_for(lambda trueweave: trueweave.communities.members(community, limit))
-
     def find(self) -> CommunityChanges:
         """Find the communities of the graph as currently indexed. Returns what changed.
 
@@ -200,6 +197,18 @@ class ClientCommunities(_Group):
     def estimate_reports(self) -> ReportEstimate:
         """What `write_reports` would take. Nothing is sent to any model."""
         return self._wait_for(lambda trueweave: trueweave.communities.estimate_reports())
+
+    def estimate_report(self, community: UUID) -> ReportEstimate:
+        """What `write_report` would take. Nothing is sent to any model."""
+        return self._wait_for(lambda trueweave: trueweave.communities.estimate_report(community))
+
+    def write_report(self, community: UUID) -> CommunityReport:
+        """Write the report on one community again, whether or not it is stale. If the model fails, the report that was
+        there stays.
+
+        Raises UnknownCommunity if the community does not exist, or was replaced while the report was written.
+        """
+        return self._wait_for(lambda trueweave: trueweave.communities.write_report(community))
 
     def request_reports(self) -> None:
         """Queue reports for all communities that have none, or a stale one, and return at once: workers write them."""
@@ -217,9 +226,17 @@ class ClientCommunities(_Group):
             lambda trueweave: trueweave.communities.select(level, within=within, since=since, limit=limit)
         )
 
+    def tree(self, within: UUID | None = None, *, depth: int = 2, limit: int = 500) -> CommunityTree:
+        """The largest communities within another, or of all, of the outermost `depth` levels there."""
+        return self._wait_for(lambda trueweave: trueweave.communities.tree(within, depth=depth, limit=limit))
+
     def retired(self, since: datetime, limit: int = 50) -> list[RetiredCommunity]:
         """Communities that have ceased to exist since a time, latest first."""
         return self._wait_for(lambda trueweave: trueweave.communities.retired(since, limit))
+
+    def members(self, community: UUID, limit: int = 50) -> list[Entity]:
+        """The entities in a community, those with most relations first."""
+        return self._wait_for(lambda trueweave: trueweave.communities.members(community, limit))
 
 
 class ClientRules(_Group):

@@ -226,6 +226,16 @@ class Community:
 
 
 @dataclass(frozen=True, slots=True)
+class CommunityTree:
+    """The largest communities within another, or of all, down to some level; the one around a community comes before
+    it. `total` is how many there are, and `path` leads from the outermost community to the one that they are within."""
+
+    path: tuple[Community, ...]
+    communities: tuple[Community, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One statement of a report, with its support: entities, relations, and chunks that mention them."""
 

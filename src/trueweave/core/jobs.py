@@ -189,7 +189,8 @@ WaitsFor = Literal["", "worker", "budget", "retry"]
 @dataclass(frozen=True, slots=True)
 class Activity:
     """The activity of a workspace: the number of documents that are queued, that are processed but not indexed yet, and
-    that failed for good; of descriptions to be summarised; and of documents processed in the last minute.
+    that failed for good; of descriptions to be summarised, and of reports on communities that workers are to write; and
+    of documents processed in the last minute.
 
     `seconds_left` is an estimate for the queue, None while nothing is processed. If nothing is processed, `waits_for`
     says why: no worker is running, the budget is used up, or failed calls are retried later. `price` and `tokens` are
@@ -201,6 +202,7 @@ class Activity:
     unsettled: int
     failed: int
     descriptions: int
+    reports: int
     per_minute: int
     seconds_left: float | None
     waits_for: WaitsFor

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from trueweave.core.errors import UnknownCommunity
 from trueweave.core.events import CountingListener, Listener, Reported, ignore
-from trueweave.core.graph import Community, CommunityChanges, CommunityReport, Entity, Hierarchy, RetiredCommunity
-from trueweave.core.money import ReportEstimate
+from trueweave.core.graph import (
+    Community,
+    CommunityChanges,
+    CommunityReport,
+    CommunityTree,
+    Entity,
+    Hierarchy,
+    RetiredCommunity,
+)
+from trueweave.core.money import Price, ReportEstimate
 from trueweave.engine.core import OpenWorkspace
 from trueweave.graph.communities import LeidenSettings
 from trueweave.index.communities.find import regroup
@@ -16,6 +25,9 @@ from trueweave.store.postgres.public_errors import own_errors
 from trueweave.store.postgres.queue import failed_work
 from trueweave.store.postgres.queue.queue import ask_for
 from trueweave.store.postgres.view import communities
+
+if TYPE_CHECKING:
+    from trueweave.index.communities.reports import Reporting
 
 
 @own_errors
@@ -34,12 +46,28 @@ class AsyncCommunitiesGroup:
 
     async def estimate_reports(self) -> ReportEstimate:
         """What `write_reports` would take. Nothing is sent to any model."""
-        from trueweave.engine import model_settings
         from trueweave.index.communities.reports import estimate
 
-        kit = await self._core.worker_dependencies()
-        price = model_settings.price(self._core.settings, kit.writer.model) if kit.writer else model_settings.FREE
-        return await estimate(self._core.workspace, kit.reporting, price)
+        reporting, price = await self._reporting()
+        return await estimate(self._core.workspace, reporting, price)
+
+    async def estimate_report(self, community: UUID) -> ReportEstimate:
+        """What `write_report` would take. Nothing is sent to any model."""
+        from trueweave.index.communities.reports import estimate_one
+
+        reporting, price = await self._reporting()
+        return await estimate_one(self._core.workspace, reporting, community, price)
+
+    async def write_report(self, community: UUID) -> CommunityReport:
+        """Write the report on one community again, whether or not it is stale. If the model fails, the report that was
+        there stays.
+
+        Raises UnknownCommunity if the community does not exist, or was replaced while the report was written.
+        """
+        from trueweave.index.communities.reports import write_report
+
+        reporting, _ = await self._reporting()
+        return await write_report(self._core.workspace, reporting, community)
 
     async def write_reports(self, listener: Listener = ignore) -> Reported:
         """Write reports on all communities that have none, or a stale one. Returns how many were written.
@@ -71,6 +99,14 @@ class AsyncCommunitiesGroup:
         async with self._core.workspace.transaction() as tx:
             return await communities.listed(tx, level=level, within=within, since=since, limit=limit)
 
+    async def tree(self, within: UUID | None = None, *, depth: int = 2, limit: int = 500) -> CommunityTree:
+        """The largest communities within another, or of all, of the outermost `depth` levels there."""
+        async with self._core.workspace.transaction() as tx:
+            found = await communities.tree(tx, within=within, depth=depth, limit=limit)
+        if found is None:
+            raise UnknownCommunity(f"there is no community {within}.", hint="`trueweave communities` lists them.")
+        return found
+
     async def retired(self, since: datetime, limit: int = 50) -> list[RetiredCommunity]:
         """Communities that have ceased to exist since a time, latest first."""
         async with self._core.workspace.transaction() as tx:
@@ -89,6 +125,14 @@ class AsyncCommunitiesGroup:
         """The entities in a community, those with most relations first."""
         async with self._core.workspace.transaction() as tx:
             return await communities.members(tx, community, limit)
+
+    async def _reporting(self) -> tuple[Reporting, Price | None]:
+        """The tools for reports, and the price of their model."""
+        from trueweave.engine import model_settings
+
+        kit = await self._core.worker_dependencies()
+        price = model_settings.price(self._core.settings, kit.writer.model) if kit.writer else model_settings.FREE
+        return kit.reporting, price
 
     def _how_grouped(self) -> LeidenSettings:
         return LeidenSettings(most=self._core.settings.max_community_size)

@@ -35,7 +35,7 @@ from trueweave.store.postgres.queue import failed_work, ingest_progress
 from trueweave.store.postgres.queue.queue import ask_for
 from trueweave.store.postgres.record import erasing, record, resolution, sources
 from trueweave.store.postgres.vectors import own_tables, vectors
-from trueweave.store.postgres.view import digest, read
+from trueweave.store.postgres.view import communities, digest, read
 
 
 @own_errors
@@ -164,8 +164,9 @@ class AsyncMaintenanceGroup:
     async def activity(self) -> Activity:
         """The activity of this workspace: documents that wait, how fast they are processed and what they wait for, the
         spending, and the position of the latest change."""
+        by_model = bool(self._core.llm or self._core.settings.model_for("report"))
         async with self._core.workspace.transaction() as tx:
-            return await ingest_progress.activity(tx)
+            return await ingest_progress.activity(tx, await communities.count_queued(tx, by_model=by_model))
 
     async def duplicates(self, since: datetime) -> list[Duplicate]:
         """The documents added since a time whose text is identical to that of an earlier document."""

@@ -31,6 +31,7 @@ from trueweave.core.graph import (
     Community,
     CommunityChanges,
     CommunityReport,
+    CommunityTree,
     Entity,
     GraphNode,
     GraphPart,
@@ -229,6 +230,18 @@ class CommunitiesGroup(_Group):
         """What `write_reports` would take. Nothing is sent to any model."""
         return self._wait_for(lambda trueweave: trueweave.communities.estimate_reports())
 
+    def estimate_report(self, community: UUID) -> ReportEstimate:
+        """What `write_report` would take. Nothing is sent to any model."""
+        return self._wait_for(lambda trueweave: trueweave.communities.estimate_report(community))
+
+    def write_report(self, community: UUID) -> CommunityReport:
+        """Write the report on one community again, whether or not it is stale. If the model fails, the report that was
+        there stays.
+
+        Raises UnknownCommunity if the community does not exist, or was replaced while the report was written.
+        """
+        return self._wait_for(lambda trueweave: trueweave.communities.write_report(community))
+
     def write_reports(self, listener: Listener = ignore) -> Reported:
         """Write reports on all communities that have none, or a stale one. Returns how many were written.
 
@@ -252,6 +265,10 @@ class CommunitiesGroup(_Group):
         return self._wait_for(
             lambda trueweave: trueweave.communities.select(level, within=within, since=since, limit=limit)
         )
+
+    def tree(self, within: UUID | None = None, *, depth: int = 2, limit: int = 500) -> CommunityTree:
+        """The largest communities within another, or of all, of the outermost `depth` levels there."""
+        return self._wait_for(lambda trueweave: trueweave.communities.tree(within, depth=depth, limit=limit))
 
     def retired(self, since: datetime, limit: int = 50) -> list[RetiredCommunity]:
         """Communities that have ceased to exist since a time, latest first."""

@@ -5,9 +5,9 @@ import asyncio
 import json
 import random
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from uuid import UUID
 from xml.etree import ElementTree
@@ -16,7 +16,15 @@ import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Filter, Link, Mention, Settings
 from trueweave.core.model_calls import Purpose
-from trueweave.errors import BudgetReached, ConfigError, ModelUnavailable, NoReports, UnknownCommunity
+from trueweave.errors import (
+    BadReply,
+    BudgetReached,
+    ConfigError,
+    InvalidArgument,
+    ModelUnavailable,
+    NoReports,
+    UnknownCommunity,
+)
 from trueweave.extend import Database, Prompt, Reply
 from trueweave.graph.community_ids import LEAST_SHARED
 from trueweave.index.communities.reports import Reporting, write_reports
@@ -374,6 +382,89 @@ async def test_only_one_process_writes_at_a_time(trueweave: AsyncTrueweave) -> N
     assert len(model.asked) == max(written)
 
 
+async def test_one_report_is_written_again_and_paid_for_again(database: Database) -> None:
+    model = Model()
+    trueweave = await AsyncTrueweave.enter(database, "test", HashEmbedder(16), llm=model)
+    await trueweave.add_documents(towns("Aldar", "Berth"))
+    await trueweave.communities.find()
+    town = (await trueweave.communities.select())[0].id
+    first = await trueweave.communities.estimate_report(town)
+    assert (first.reports, first.current, first.calls, first.answered) == (1, 0, 1, 0)
+    assert (await trueweave.communities.write_report(town)).title == "Report 1"
+    again = await trueweave.communities.estimate_report(town)
+    assert again == replace(first, current=1), "its stored reply is not used again"
+    assert (await trueweave.communities.write_report(town)).title == "Report 2"
+    found = await trueweave.communities.report(town)
+    assert found is not None
+    assert (found.title, found.stale, len(model.asked)) == ("Report 2", False, 2)
+    assert [one.written for one in await trueweave.communities.select()].count("unwritten") == 1, "others stay"
+    model.replies = {"report": "I would rather not."}
+    with pytest.raises(BadReply, match="unusable"):
+        await trueweave.communities.write_report(town)
+    await trueweave.budget.allow(tokens=1)
+    with pytest.raises(BudgetReached):
+        await trueweave.communities.write_report(town)
+    assert await trueweave.communities.report(town) == found, "the one that was there stays"
+
+
+async def test_a_community_that_goes_while_its_report_is_written_gets_none(database: Database) -> None:
+    asked, answer = asyncio.Event(), asyncio.Event()
+
+    class Slow(Model):
+        async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
+            asked.set()
+            await answer.wait()
+            return await super().complete(prompt, purpose)
+
+    trueweave = await AsyncTrueweave.enter(database, "test", llm=Slow())
+    await trueweave.add_documents(towns("Aldar", "Berth"))
+    await trueweave.communities.find()
+    town = next(one for one in await trueweave.communities.select() if "Aldar" in one.names[0])
+    writing = asyncio.create_task(trueweave.communities.write_report(town.id))
+    await asked.wait()
+    await trueweave.remove([document.uri for document in towns("Aldar")])
+    await trueweave.communities.find()
+    answer.set()
+    with pytest.raises(UnknownCommunity, match="found again"):
+        await writing
+    async with trueweave.workspace.transaction() as tx:
+        assert not await (await tx.execute("SELECT FROM report")).fetchall()
+    with pytest.raises(UnknownCommunity):
+        await trueweave.communities.estimate_report(town.id)
+
+
+async def test_a_report_on_what_has_changed_meanwhile_is_stale(database: Database) -> None:
+    asked, answer = asyncio.Event(), asyncio.Event()
+
+    class Slow(Model):
+        async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
+            if not self.asked:
+                asked.set()
+                await answer.wait()
+            return await super().complete(prompt, purpose)
+
+    trueweave = await AsyncTrueweave.enter(database, "test", llm=Slow())
+    await trueweave.add_documents(towns("Aldar"))
+    await trueweave.communities.find()
+    [town] = await trueweave.communities.select()
+    writing = asyncio.create_task(trueweave.communities.write_report(town.id))
+    await asked.wait()
+    await trueweave.add_documents([told("Aldar", "smith", "baker")])
+    await trueweave.communities.find()
+    answer.set()
+    assert (await writing).title == "Report 1"
+    [town] = await trueweave.communities.select()
+    assert (town.title, town.written) == ("Report 1", "stale")
+
+
+async def test_two_who_are_one_relation_get_no_report(trueweave: AsyncTrueweave) -> None:
+    await trueweave.add_documents([told("Aldar", "smith", "miller")])
+    await trueweave.communities.find()
+    [pair] = await trueweave.communities.select()
+    with pytest.raises(InvalidArgument, match="2 members"):
+        await trueweave.communities.write_report(pair.id)
+
+
 async def test_a_change_of_model_brings_reports_along(trueweave: AsyncTrueweave) -> None:
     await trueweave.add_documents(towns("Aldar", "Berth"))
     await trueweave.communities.find()
@@ -526,6 +617,27 @@ async def test_the_tree_can_be_walked(database: Database) -> None:
         assert all(part.parent == outer.id for part in parts)
         if parts:
             assert sum(part.size for part in parts) == outer.size
+
+
+async def test_the_tree_in_one_call_is_bounded_and_never_without_what_is_around(database: Database) -> None:
+    trueweave = await AsyncTrueweave.enter(database, "test", settings=Settings(max_community_size=4))
+    hamlets = [f"Hamlet{n}" for n in range(12)]
+    known = [told(hamlet, a, b) for hamlet in hamlets for a, b in combinations(("miller", "smith", "ferryman"), 2)]
+    await trueweave.add_documents([*known, *(road(a, b) for a, b in pairwise(hamlets))])
+    await trueweave.communities.find()
+    every = await trueweave.communities.select(limit=1000)
+    whole = await trueweave.communities.tree(depth=10)
+    assert (set(whole.communities), whole.total, whole.path) == (set(every), len(every), ())
+    for limit in range(1, len(every) + 1):
+        found = await trueweave.communities.tree(depth=10, limit=limit)
+        ids = [one.id for one in found.communities]
+        assert (len(ids), found.total) == (limit, len(every))
+        assert all(one.parent is None or one.parent in ids[:n] for n, one in enumerate(found.communities))
+    inner = next(one for one in every if one.level and one.parent)
+    within = await trueweave.communities.tree(inner.parent, depth=1)
+    assert within.communities == tuple(await trueweave.communities.select(within=inner.parent))
+    assert [one.level for one in within.path] == list(range(inner.level))
+    assert within.path[-1].id == inner.parent
 
 
 async def test_the_graph_can_be_exported(database: Database, tmp_path: Path) -> None:

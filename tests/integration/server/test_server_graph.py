@@ -74,9 +74,23 @@ async def test_communities(url: str) -> None:
         assert len({one["id"] for one in listed}) == 4
         one = (await client.get(f"{ROOM}/communities/{listed[0]['id']}")).json()
         assert (one["report"], len(one["members"])) == (None, 3)
+        members = await all_pages(client, f"/communities/{listed[0]['id']}/members")
+        assert members == one["members"]
+        tree = (await client.get(f"{ROOM}/communities/tree", params={"limit": 3})).json()
+        assert (len(tree["communities"]), tree["total"]) == (3, 4)
+        path = f"{ROOM}/communities/{listed[0]['id']}/report"
+        assert (await client.get(f"{path}/estimate")).json()["reports"] == 1
+        async with server.client(await server.key("read", "mine")) as reader:
+            assert (await reader.get(f"{path}/estimate")).status_code == 200
+            assert (await reader.post(path)).status_code == 403
+        written = await client.post(path, headers={"Idempotency-Key": "one"})
+        assert written.status_code == 200, written.text
+        assert (await client.post(path, headers={"Idempotency-Key": "one"})).json() == written.json()
         asked = await client.post(f"{ROOM}/communities/reports")
-        assert (asked.status_code, asked.json()["reports"]) == (202, 4)
+        assert (asked.status_code, asked.json()["reports"]) == (202, 3)
+        assert (await client.get(f"{ROOM}/activity")).json()["reports"] == 3
         await trueweave.communities.write_reports()
+        assert (await client.get(f"{ROOM}/activity")).json()["reports"] == 0
         assert (await client.get(f"{ROOM}/communities/{listed[0]['id']}")).json()["report"]["title"]
         assert (await client.get(f"{ROOM}/communities/hierarchy")).json()["hierarchy"]["levels"]
         gone = await client.get(f"{ROOM}/communities/00000000-0000-0000-0000-000000000000")

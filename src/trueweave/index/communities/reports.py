@@ -14,7 +14,7 @@ from uuid import UUID, uuid4
 
 from pgvector import HalfVector
 
-from trueweave.core.errors import BadReply
+from trueweave.core.errors import BadReply, InvalidArgument, UnknownCommunity
 from trueweave.core.events import Listener, Reported, WorkFailed, ignore
 from trueweave.core.graph import CommunityReport
 from trueweave.core.money import Price, ReportEstimate
@@ -31,7 +31,7 @@ from trueweave.store.postgres.queue import failed_work, leases
 from trueweave.store.postgres.vectors import vectors
 from trueweave.store.postgres.vectors.vectors import Vector, half
 from trueweave.store.postgres.view import communities as store
-from trueweave.store.postgres.view.communities import DueReport
+from trueweave.store.postgres.view.communities import DueReport, ReportOf
 from trueweave.text import tokens
 
 _ASKED_AT_ONCE = 16
@@ -87,6 +87,47 @@ async def write_reports(
                     listener(WorkFailed("report", label, words))
 
 
+async def write_report(workspace: Workspace, how: Reporting, community: UUID) -> CommunityReport:
+    """Write the report on one community, and return it. If the model has written one on the same contents before, it is
+    asked again.
+
+    Raises UnknownCommunity if there is no such community, or none any more when the report is written. If the model
+    fails, or its reply is unusable, the report that was there stays.
+    """
+    async with workspace.transaction() as tx:
+        of = await _report_of(tx, how, community)
+        [facts] = await _facts(tx, [of.due], how)
+        texts = await store.texts(tx, extractive.chunks_of(facts))
+    if how.writer is None:
+        made = _picked(facts, texts)
+    else:
+        if of.has_report:
+            await how.writer.forget(facts)
+        made = await how.writer.write(facts)
+    if not await _keep(workspace, [(of.due, made)], how.embedder):
+        raise _unknown(community)
+    return made
+
+
+async def _report_of(tx: Transaction, how: Reporting, community: UUID) -> ReportOf:
+    of = await store.report_of(tx, community, how.writer.model if how.writer else "")
+    if of is None:
+        raise _unknown(community)
+    if of.due.size < store.LEAST_MEMBERS:
+        raise InvalidArgument(
+            f"community {community} has {of.due.size} members, and a report needs at least {store.LEAST_MEMBERS}.",
+            hint="Write one on the community around it.",
+        )
+    return of
+
+
+def _unknown(community: UUID) -> UnknownCommunity:
+    return UnknownCommunity(
+        f"there is no community {community}: communities may have been found again since.",
+        hint="`trueweave communities` lists them.",
+    )
+
+
 def _page(how: Reporting) -> int:
     return _ASKED_AT_ONCE if how.by_model else _PICKED_AT_ONCE
 
@@ -121,8 +162,9 @@ def _picked(facts: Facts, texts: dict[UUID, str]) -> CommunityReport:
 
 async def _keep(
     workspace: Workspace, made: Sequence[tuple[DueReport, CommunityReport]], embedder: Embedder | None
-) -> None:
-    """Store reports, with their vectors if there are any. They are embedded first, outside a transaction."""
+) -> int:
+    """Store reports, with their vectors if there are any; returns how many communities still exist. They are embedded
+    first, outside a transaction."""
     while True:
         async with workspace.transaction() as tx:
             space = await vectors.space(tx)
@@ -140,27 +182,56 @@ async def _keep(
             if space and kept:
                 rows = [Vector("community", one.community, one.text_hash, found_by[one.community]) for one in kept]
                 await vectors.write(tx, space, rows, ())
-            return
+            return len(kept)
 
 
 async def estimate(workspace: Workspace, how: Reporting, price: Price | None) -> ReportEstimate:
     """The estimate for writing all missing or stale reports."""
-    total, calls, answered, tokens_in = 0, 0, 0, 0
+    wanted_calls = _WantedCalls()
     after = _FROM_THE_TOP
     async with workspace.transaction() as tx:
         current = await store.count_current(tx, by_model=how.by_model)
         while wanted := await store.due_reports(tx, after, _PICKED_AT_ONCE, by_model=how.by_model):
-            total += len(wanted)
             after = wanted[-1].level, wanted[-1].n
-            if how.writer:
-                asked = [how.writer.prompt(facts) for facts in await _facts(tx, wanted, how)]
-                prompts = {prompt_key(how.writer.model, prompt): prompt for prompt in asked}
-                known = await replies.answered(tx, list(prompts))
-                answered += len(known)
-                calls += len(prompts) - len(known)
-                new = (prompt for key, prompt in prompts.items() if key not in known)
-                tokens_in += sum(tokens.count(message.content) for prompt in new for message in prompt.messages)
-    most_out = calls * how.writer.max_tokens if how.writer else 0
-    model = how.writer.model if how.writer else ""
-    most_price = price.of(tokens_in, most_out) if price else None
-    return ReportEstimate(total, current, model, calls, answered, tokens_in, most_out, most_price)
+            await wanted_calls.add(tx, wanted, how)
+    return wanted_calls.estimate(current, how, price)
+
+
+async def estimate_one(workspace: Workspace, how: Reporting, community: UUID, price: Price | None) -> ReportEstimate:
+    """The estimate for `write_report`."""
+    wanted_calls = _WantedCalls()
+    async with workspace.transaction() as tx:
+        of = await _report_of(tx, how, community)
+        await wanted_calls.add(tx, [of.due], how, again=of.has_report)
+    return wanted_calls.estimate(int(of.has_report), how, price)
+
+
+@dataclass
+class _WantedCalls:
+    """The calls that reports take."""
+
+    reports: int = 0
+    calls: int = 0
+    answered: int = 0
+    tokens_in: int = 0
+
+    async def add(self, tx: Transaction, wanted: Sequence[DueReport], how: Reporting, *, again: bool = False) -> None:
+        """Count the reports on these communities. With `again`, stored replies are not used."""
+        self.reports += len(wanted)
+        if how.writer is None:
+            return
+        asked = [how.writer.prompt(facts) for facts in await _facts(tx, wanted, how)]
+        prompts = {prompt_key(how.writer.model, prompt): prompt for prompt in asked}
+        known = set() if again else set(await replies.answered(tx, list(prompts)))
+        self.answered += len(known)
+        self.calls += len(prompts) - len(known)
+        new = (prompt for key, prompt in prompts.items() if key not in known)
+        self.tokens_in += sum(tokens.count(message.content) for prompt in new for message in prompt.messages)
+
+    def estimate(self, current: int, how: Reporting, price: Price | None) -> ReportEstimate:
+        most_out = self.calls * how.writer.max_tokens if how.writer else 0
+        most_price = price.of(self.tokens_in, most_out) if price else None
+        model = how.writer.model if how.writer else ""
+        return ReportEstimate(
+            self.reports, current, model, self.calls, self.answered, self.tokens_in, most_out, most_price
+        )

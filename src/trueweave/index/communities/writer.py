@@ -120,6 +120,11 @@ class ReportWriter:
         said = tidy(found.title) or _named(facts), tidy(found.summary), min(max(found.rating, 0.0), 10.0)
         return CommunityReport(*said, tidy(found.reason), findings, self._llm.model)
 
+    async def forget(self, facts: Facts) -> None:
+        """Have the model asked again for a report on these facts, even if its reply is stored."""
+        if self._forget:
+            await self._forget(self.prompt(facts))
+
     def _asked(self, seen: Prompted) -> Prompt:
         messages = Message("system", self._instructions), Message("user", fence(seen.text))
         return Prompt(messages, self.max_tokens, _SCHEMA)

@@ -8,7 +8,15 @@ from uuid import UUID
 from fastapi import APIRouter, Path, Query
 from pydantic import AwareDatetime, BaseModel
 
-from trueweave.core.graph import Community, CommunityChanges, Hierarchy, RetiredCommunity
+from trueweave.core.graph import (
+    Community,
+    CommunityChanges,
+    CommunityReport,
+    CommunityTree,
+    Entity,
+    Hierarchy,
+    RetiredCommunity,
+)
 from trueweave.core.money import ReportEstimate
 from trueweave.server.access import Reading, Writing
 from trueweave.server.bodies import CommunityBody
@@ -18,11 +26,13 @@ from trueweave.server.pages import ListPage, Pager
 from trueweave.server.problems import RESPONSES
 from trueweave.server.tagging import TaggedRoute
 from trueweave.store.postgres.public_errors import translated
-from trueweave.store.postgres.view import pages
+from trueweave.store.postgres.view import communities, pages
 
 router = APIRouter(
     prefix="/v1/workspaces/{workspace}/communities", tags=["communities"], responses=RESPONSES, route_class=TaggedRoute
 )
+
+OfCommunity = Annotated[UUID, Path(description="Its id.")]
 
 
 class HierarchyBody(BaseModel):
@@ -62,6 +72,17 @@ async def list_communities(
 async def get_hierarchy(trueweave: Reading) -> HierarchyBody:
     """The number of communities on each level, how they were detected, and whether the graph has changed since."""
     return HierarchyBody(hierarchy=await trueweave.communities.hierarchy())
+
+
+@router.get("/tree")
+async def get_tree(
+    trueweave: Reading,
+    within: Annotated[UUID | None, Query(description="Only those within this one.")] = None,
+    depth: Annotated[int, Query(ge=1, le=10, description="How many levels.")] = 2,
+    limit: Annotated[int, Query(ge=1, le=1000, description="How many communities at most.")] = 500,
+) -> CommunityTree:
+    """The largest communities of several levels in one response. The community around another one comes before it."""
+    return await trueweave.communities.tree(within, depth=depth, limit=limit)
 
 
 @router.get("/retired")
@@ -111,3 +132,28 @@ async def get_community(
         report=await trueweave.communities.report(found.id),
         members=await trueweave.communities.members(found.id, members),
     )
+
+
+@router.get("/{community}/members", response_model=ListPage[Entity])
+async def list_members(community: OfCommunity, trueweave: Reading, limit: Limit = 50, cursor: Cursor = "") -> Any:
+    """The entities in a community, those with the most relations first."""
+    workspace = trueweave.workspace
+    pager: Pager[tuple[int, str, UUID]] = Pager(tuple[int, str, UUID], "members", workspace.id, community)
+    after = pager.position(cursor)
+    with translated():
+        async with workspace.transaction() as tx:
+            found = await communities.members(tx, community, limit + 1, after)
+    return pager.page(found, limit, lambda one: (one.degree, one.name, one.id))
+
+
+@router.get("/{community}/report/estimate")
+async def estimate_report(community: OfCommunity, trueweave: Reading) -> ReportEstimate:
+    """The estimate for writing the report on one community again. Nothing is sent to any model."""
+    return await trueweave.communities.estimate_report(community)
+
+
+@router.post("/{community}/report")
+async def write_report(community: OfCommunity, trueweave: Writing, once: Idempotent) -> CommunityReport:
+    """Write the report on one community again, and return it. If the model fails, the report that was there stays."""
+    written: CommunityReport = await once(trueweave, None, lambda: trueweave.communities.write_report(community))
+    return written

@@ -14,14 +14,14 @@ async def ingest_progress(tx: Transaction, since: datetime | None) -> IngestProg
     return IngestProgress(*(await tx.rows("ingest_progress.since", since=since))[0])
 
 
-async def activity(tx: Transaction) -> Activity:
-    """The activity of a workspace, and what its queue waits for."""
+async def activity(tx: Transaction, reports: int) -> Activity:
+    """The activity of a workspace with this many reports to be written, and what its queue waits for."""
     [(waiting, unsettled, failed, descriptions, per_minute, *spent, is_spent, is_running, is_due)] = await tx.rows(
         "ingest_progress.activity"
     )
     price, tokens, price_cap, token_cap = spent
     waits_for: WaitsFor = ""
-    if waiting + unsettled + descriptions:
+    if waiting + unsettled + descriptions + reports:
         waits_for = "budget" if is_spent else "" if is_running else "worker" if is_due else "retry"
     left = 0.0 if not waiting else waiting * 60 / per_minute if per_minute else None
     return Activity(
@@ -29,6 +29,7 @@ async def activity(tx: Transaction) -> Activity:
         unsettled,
         failed,
         descriptions,
+        reports,
         per_minute,
         left,
         waits_for,

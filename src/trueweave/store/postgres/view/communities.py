@@ -12,7 +12,16 @@ from uuid import UUID, uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from trueweave.core.graph import Community, CommunityReport, Entity, Finding, Hierarchy, Level, RetiredCommunity
+from trueweave.core.graph import (
+    Community,
+    CommunityReport,
+    CommunityTree,
+    Entity,
+    Finding,
+    Hierarchy,
+    Level,
+    RetiredCommunity,
+)
 from trueweave.graph import content_hash
 from trueweave.graph.aggregate import report_text
 from trueweave.graph.communities import LIBRARY, NONE, LeidenSettings, Tree
@@ -189,6 +198,18 @@ async def with_ids(tx: Transaction, ids: Sequence[UUID]) -> list[Community]:
     return [_community(row) for row in await tx.rows("community.listed", **wanted, least=LEAST_MEMBERS)]
 
 
+async def tree(tx: Transaction, *, within: UUID | None, depth: int, limit: int) -> CommunityTree | None:
+    """The largest communities within another, or of all, of the outermost `depth` levels there; None if there is no
+    such community."""
+    path = [id_ for (id_,) in await tx.rows("community.path", id=within)] if within else []
+    if within and not path:
+        return None
+    rows = await tx.rows("community.tree", within=within, depth=depth, limit=limit)
+    found = {one.id: one for one in await with_ids(tx, [*path, *(id_ for id_, _ in rows)])}
+    inside = tuple(found[id_] for id_, _ in rows)
+    return CommunityTree(tuple(found[id_] for id_ in path), inside, rows[0][1] if rows else 0)
+
+
 async def beginning(tx: Transaction, start: str) -> list[UUID]:
     """At most two communities whose ids start with this text."""
     return [id_ for (id_,) in await tx.rows("community.beginning", beginning=start)]
@@ -199,9 +220,14 @@ async def retired(tx: Transaction, since: datetime, limit: int) -> list[RetiredC
     return [RetiredCommunity(*row) for row in await tx.rows("community.retired", since=since, limit=limit)]
 
 
-async def members(tx: Transaction, community: UUID, limit: int) -> list[Entity]:
-    """The entities in a community, those with the most relations first."""
-    return [entity(*row) for row in await tx.rows("community.members", id=community, limit=limit)]
+async def members(
+    tx: Transaction, community: UUID, limit: int, after: tuple[int, str, UUID] | None = None
+) -> list[Entity]:
+    """The entities in a community, those with the most relations first; with `after`, those after this number of
+    relations, name and id."""
+    degree, name, id_ = after or (None, None, None)
+    rows = await tx.rows("community.members", id=community, limit=limit, degree=degree, name=name, after=id_)
+    return [entity(*row) for row in rows]
 
 
 async def report(tx: Transaction, community: UUID) -> CommunityReport | None:
@@ -256,6 +282,24 @@ async def request_reports(tx: Transaction) -> None:
 async def any_report_due(tx: Transaction, *, by_model: bool) -> bool:
     """Whether reports were requested and some are missing or out of date."""
     return bool(await tx.value("community.any_report_due", least=LEAST_MEMBERS, by_model=by_model))
+
+
+async def count_queued(tx: Transaction, *, by_model: bool) -> int:
+    """How many reports are missing or out of date, if workers are to write them."""
+    return int(await tx.value("community.count_queued", least=LEAST_MEMBERS, by_model=by_model))
+
+
+class ReportOf(NamedTuple):
+    """One community to write a report on. `has_report`: its report is up to date, and by the given model."""
+
+    due: DueReport
+    has_report: bool
+
+
+async def report_of(tx: Transaction, community: UUID, model: str) -> ReportOf | None:
+    """A community for its report by a model, or by none if that is empty; None if there is no such community."""
+    rows = await tx.rows("community.report_of", id=community, model=model)
+    return ReportOf(DueReport(*rows[0][:-1]), rows[0][-1]) if rows else None
 
 
 async def due_reports(tx: Transaction, after: tuple[int, int], limit: int, *, by_model: bool) -> list[DueReport]:

@@ -105,6 +105,23 @@ LEFT JOIN community p ON p.n = c.parent
 LEFT JOIN LATERAL (SELECT * FROM report WHERE community = c.id OFFSET 0) r ON true
 ORDER BY c.size DESC, c.n
 
+-- name: tree
+-- The largest communities within another, or of all, down to a level; and how many there are. A community is never larger than the
+-- one around it, so that one comes first.
+SELECT c.id, count(*) OVER () FROM community c
+LEFT JOIN (SELECT n, last, level FROM community WHERE id = %(within)s) AS around ON true
+WHERE (%(within)s::uuid IS NULL OR c.n BETWEEN around.n + 1 AND around.last)
+    AND c.level < coalesce(around.level + 1, 0) + %(depth)s
+ORDER BY c.size DESC, c.level, c.n LIMIT %(limit)s
+
+-- name: path
+-- A community, and those around it.
+WITH RECURSIVE path AS (
+    SELECT id, parent, level FROM community WHERE id = %(id)s
+    UNION ALL
+    SELECT c.id, c.parent, c.level FROM path JOIN community c ON c.n = path.parent)
+SELECT id FROM path ORDER BY level
+
 -- name: beginning
 SELECT id FROM community WHERE starts_with(id::text, %(beginning)s) ORDER BY id LIMIT 2
 
@@ -120,7 +137,9 @@ SELECT e.id, e.name, e.type, e.description, e.aliases, e.count, e.histogram, e.d
 FROM (SELECT e.* FROM community c
       CROSS JOIN LATERAL (SELECT entity FROM member WHERE leaf BETWEEN c.n AND c.last OFFSET 0) m
       CROSS JOIN LATERAL (SELECT * FROM entity WHERE id = m.entity OFFSET 0) e
-      WHERE c.id = %(id)s ORDER BY e.degree DESC, e.name COLLATE "C", e.id LIMIT %(limit)s) e
+      WHERE c.id = %(id)s AND (%(after)s::uuid IS NULL OR e.degree < %(degree)s::bigint
+          OR (e.degree = %(degree)s::bigint AND (e.name COLLATE "C", e.id) > (%(name)s::text, %(after)s::uuid)))
+      ORDER BY e.degree DESC, e.name COLLATE "C", e.id LIMIT %(limit)s) e
 LEFT JOIN LATERAL (SELECT text FROM summary WHERE hash = e.text_hash OFFSET 0) s ON true
 ORDER BY e.degree DESC, e.name COLLATE "C", e.id
 
@@ -135,6 +154,18 @@ SELECT EXISTS (
         AND EXISTS (SELECT FROM (SELECT entity FROM member WHERE leaf BETWEEN c.n AND c.last OFFSET 0) m
                     CROSS JOIN LATERAL (SELECT FROM entity WHERE id = m.entity OFFSET 0) e)
         AND NOT EXISTS (SELECT FROM failed_work f WHERE f.kind = 'report' AND f.subject IN ('', c.hash::text)))
+
+-- name: count_queued
+-- The reports that are missing or out of date, while a job to write them is in the queue.
+SELECT count(*) FROM community c LEFT JOIN report r ON r.community = c.id
+WHERE EXISTS (SELECT FROM job WHERE kind = 'report') AND c.size >= %(least)s
+    AND (r.hash IS DISTINCT FROM c.hash OR (%(by_model)s AND r.author = '' AND r.problem = ''))
+    AND NOT EXISTS (SELECT FROM failed_work f WHERE f.kind = 'report' AND f.subject IN ('', c.hash::text))
+
+-- name: report_of
+-- One community as due_reports has them, and whether its report is up to date and by this model (empty: by none).
+SELECT c.n, c.last, c.level, c.id, c.hash, c.size, c.relations, coalesce(r.hash = c.hash AND r.author = %(model)s, false)
+FROM community c LEFT JOIN report r ON r.community = c.id WHERE c.id = %(id)s
 
 -- name: due_reports
 -- Innermost communities first, because reports on outer ones may be written from theirs. Reports that the model failed
