@@ -9,6 +9,7 @@ import asyncio
 import shutil
 import sys
 import tempfile
+from contextlib import aclosing
 from io import BytesIO
 from pathlib import Path
 from urllib.parse import urlencode
@@ -23,7 +24,8 @@ import corpora
 from served import served
 
 from tests.browser.pages import Theme, Web
-from tests.browser.site import PARTNERS, site
+from tests.browser.site import MODELS, PARTNERS, Site, site
+from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, Settings
 from trueweave.testing import Databases
 
 ROOT = Path(__file__).parents[1]
@@ -61,6 +63,12 @@ async def take(server_url: str, place: Path) -> None:
             await page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
             await expect(page.get_by_text("All methods have finished")).to_be_attached()
             save("compare", await page.screenshot())
+        async with web.visit("carol/communities") as page:
+            await page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
+            await write_some_reports(found)
+            await page.reload()
+            await expect(page.get_by_role("group", name="Communities by size")).to_be_visible()
+            save("communities", await page.screenshot())
         async with web.visit("empty/documents") as page:
             await page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
             await page.get_by_label("Files to add").set_input_files(
@@ -69,6 +77,21 @@ async def take(server_url: str, place: Path) -> None:
             await expect(page.get_by_role("button", name="Add 4 documents")).to_be_enabled()
             save("documents", await page.screenshot())
         await browser.close()
+
+
+async def write_some_reports(at: Site) -> None:
+    """Have reports on three of four communities, without a model, and let one be stale."""
+    how = Settings(embedding_model=MODELS["embedding_model"], embedding_url=at.model.url)
+    async with aclosing(await AsyncTrueweave.enter(at.server.database, "carol", settings=how)) as trueweave:
+        await trueweave.communities.find()
+        large = [one for one in await trueweave.communities.select(limit=100) if one.written != "small"]
+        for at_, one in enumerate(large):
+            if at_ % 4 != 2:
+                await trueweave.communities.write_report(one.id)
+        people = Mention("BOB CRATCHIT", "PERSON"), Mention("MARTHA", "PERSON")
+        said = Chunk("Bob Cratchit told Martha.", mentions=people, links=(Link("BOB CRATCHIT", "MARTHA", "told"),))
+        await trueweave.add_documents([Document("more.txt", (said,))])
+        await trueweave.communities.find()
 
 
 def save(name: str, picture: bytes) -> None:

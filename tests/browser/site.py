@@ -27,6 +27,7 @@ sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 import corpora
 
 BOOK = "carol.txt"
+MODELS: Mapping[str, Any] = {"model": "vllm/any", "embedding_model": "vllm/any", "model_tries": 1}
 
 # An answer cites the words in double brackets: the model finds the passage that contains them.
 PARTNERS = "Was Marley dead, and how long were Scrooge and Marley partners?"
@@ -43,6 +44,13 @@ ANSWERS: Mapping[str, str] = {
     hostile.QUESTION: hostile.ANSWER,
     SKIN_CANCER: f"Basal cell carcinoma is the {COMMON} [[{COMMON}]].",
     STANDS_ALONE: "Marley was dead, to begin with [[Marley was dead, to begin with]].",
+}
+REPORT = {
+    "title": "People who know each other",
+    "summary": "Everybody here knows everybody else.",
+    "rating": 6,
+    "reason": "They meet often.",
+    "findings": [{"summary": "They know each other.", "text": "All of them do.", "references": "E1, E2, R1"}],
 }
 
 
@@ -75,8 +83,7 @@ async def site(url: str, bench: Path, folder: Path) -> AsyncIterator[Site]:
     async with AsyncExitStack() as stack:
         stack.enter_context(patch.dict("os.environ", LOGIN_SECRET=PASSWORD))
         model = await stack.enter_async_context(ModelServer(answering(ANSWERS), embedder=HashEmbedder(dimensions=512)))
-        models: dict[str, Any] = {"model": "vllm/any", "embedding_model": "vllm/any", "model_tries": 1}
-        models |= {"model_url": model.url, "embedding_url": model.url}
+        models: dict[str, Any] = {**MODELS, "model_url": model.url, "embedding_url": model.url}
         settings = Settings(**models)
         server = await stack.enter_async_context(
             serving(url, certificate=certificate, port=port, works=True, **models, **login)
@@ -112,13 +119,15 @@ def book(bench: Path) -> Document:
 
 def answering(answers: Mapping[str, str]) -> Script:
     """A model that knows these questions. Its answers cite the passages that it was given; the keywords of a question
-    are its names; other structured replies are empty."""
+    are its names; every report on a community is the same; other structured replies are empty."""
 
     def script(asked: Asked) -> str:
         prompt = asked.messages[-1].content
         question = prompt.rpartition("Question: ")[2].strip()
         if "low_level" in (asked.schema or {}).get("properties", {}):
             return json.dumps({"low_level": re.findall(r"\b[A-Z]\w+", question), "high_level": []})
+        if "findings" in (asked.schema or {}).get("properties", {}):
+            return json.dumps(REPORT)
         if asked.schema is not None:
             return smallest(asked)
         if question == FOLLOW_UP and "Passages\n" not in prompt:

@@ -29,6 +29,14 @@ export const routes: RouteObject[] = [
         path: ":ws/document",
         lazy: async () => ({ Component: (await import("./reader/ReaderPage")).ReaderPage }),
       },
+      {
+        path: ":ws/communities",
+        lazy: async () => ({ Component: (await import("./communities/CommunitiesPage")).CommunitiesPage }),
+      },
+      {
+        path: ":ws/community/:id",
+        lazy: async () => ({ Component: (await import("./communities/CommunityPage")).CommunityPage }),
+      },
       { path: "*", element: <NotFound /> },
     ],
   },

@@ -71,6 +71,14 @@ export const spend = (name: string) =>
       dataOf(api.GET("/v1/workspaces/{workspace}/spend", { params: { path: { workspace: name } }, signal })),
   });
 
+/** How much the workspace may spend on models, and how much it has spent. */
+export const budget = (name: string) =>
+  queryOptions({
+    queryKey: ["budget", name],
+    queryFn: ({ signal }) =>
+      dataOf(api.GET("/v1/workspaces/{workspace}/budget", { params: { path: { workspace: name } }, signal })),
+  });
+
 const SUGGESTED = 6; // entities, and documents, in a list of suggestions
 
 /** Entities whose names begin with a text, and documents whose uris do. */

@@ -68,7 +68,8 @@ function useMost(activity: Activity | null): number {
   return most.current.pending;
 }
 
-const WAITS_FOR: Record<Activity["waits_for"], ReactNode> = {
+/** What the queue waits for, in words. */
+export const WAITS_FOR: Record<Activity["waits_for"], ReactNode> = {
   "": null,
   worker: (
     <>
@@ -85,7 +86,7 @@ const WAITS_FOR: Record<Activity["waits_for"], ReactNode> = {
 const LASTING = 5_000; // milliseconds after which it is said what the queue waits for
 
 /** A value once it has lasted. A document waits for a worker for a moment, until the worker has seen it. */
-function useLasting<T extends string>(value: T): T | "" {
+export function useLasting<T extends string>(value: T): T | "" {
   const [lasting, setLasting] = useState<T | "">("");
   useEffect(() => {
     if (!value) return setLasting("");

@@ -6,6 +6,7 @@ import { Button } from "react-aria-components";
 import { useParams, useSearchParams } from "react-router";
 import { api, dataOf } from "../api/client";
 import { me as meQuery, workspace as workspaceQuery } from "../api/queries";
+import { useActivity } from "../api/useActivity";
 import { useShortcuts } from "../shell/shortcuts";
 import { useTitle } from "../shell/useTitle";
 import { counted } from "../text/words";
@@ -29,10 +30,10 @@ import { Filters } from "./Filters";
 import { ACCEPTED, type NamedFile, named } from "./files";
 import { UploadPanel } from "./UploadPanel";
 import { uploadTo } from "./uploads";
-import { useActivity } from "./useActivity";
 import { useFileDrop } from "./useFileDrop";
 
 const PAGE = 50;
+const CHANGING = ["documents", "workspace", "spend"]; // what is read again when the index changes
 
 function useDocuments(workspace: string, list: ListState) {
   return useInfiniteQuery({
@@ -61,7 +62,7 @@ function DocumentsView({ workspace }: { workspace: string }) {
   const { data: caller } = useQuery(meQuery);
   const about = useQuery(workspaceQuery(workspace));
   const found = useDocuments(workspace, list);
-  const heard = useActivity(workspace);
+  const heard = useActivity(workspace, CHANGING);
   const upload = uploadTo(workspace);
   const sending = useSyncExternalStore(upload.subscribe, upload.state);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());

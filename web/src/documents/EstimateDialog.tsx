@@ -2,16 +2,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Button } from "react-aria-components";
-import { api, dataOf } from "../api/client";
 import { spend as spendQuery } from "../api/queries";
 import { bytes, counted, money, number } from "../text/words";
 import { Popup } from "../ui/Popup";
+import { type Cap, isFree, SpendingLimit } from "../ui/SpendingLimit";
 import { Failed } from "../ui/States";
 import styles from "./DocumentsPage.module.css";
-import { atLeast, type Estimate } from "./estimates";
+import type { Estimate } from "./estimates";
 import type { NamedFile } from "./files";
 import { NotUsed } from "./UploadPanel";
-import type { Cap, Upload, UploadState } from "./uploads";
+import type { Upload, UploadState } from "./uploads";
 
 const MOST_SHOWN = 200; // names of files
 
@@ -115,7 +115,7 @@ function Plan({ estimate, workspace, isAdmin, onAdd, onCancel }: PlanProps) {
         </p>
       ))}
       {estimate.calls > 0 && (
-        <CapFields
+        <SpendingLimit
           workspace={workspace}
           estimate={estimate}
           currency={currency}
@@ -179,8 +179,6 @@ function Extraction({ estimate, currency }: { estimate: Estimate; currency: stri
   );
 }
 
-const isFree = (price: string | null): boolean => price !== null && Number(price) === 0;
-
 function Embedding({ estimate, currency }: { estimate: Estimate; currency: string }) {
   const { embedding_model, embedding_price } = estimate;
   if (!embedding_model)
@@ -194,63 +192,3 @@ function Embedding({ estimate, currency }: { estimate: Estimate; currency: strin
     </p>
   );
 }
-
-interface CapProps {
-  workspace: string;
-  estimate: Estimate;
-  currency: string;
-  isAdmin: boolean;
-  cap: Cap;
-  onChange: (to: Cap) => void;
-}
-
-/** How much more the workspace may spend. Only its administrators may change that. */
-function CapFields({ workspace, estimate, currency, isAdmin, cap, onChange }: CapProps) {
-  const params = { path: { workspace } };
-  const { data: budget } = useQuery({
-    queryKey: ["budget", workspace],
-    queryFn: ({ signal }) => dataOf(api.GET("/v1/workspaces/{workspace}/budget", { params, signal })),
-  });
-  if (!budget) return null;
-  const priced = estimate.most_price !== null && !isFree(estimate.most_price);
-  const left = [
-    budget.price_cap !== null && money(String(Number(budget.price_cap) - Number(budget.price)), currency),
-    budget.token_cap !== null && `${number(budget.token_cap - budget.tokens)} tokens`,
-  ].filter(Boolean);
-  const now = left.length > 0 ? `it may spend ${left.join(" and ")} more` : "it has no limit";
-  if (!isAdmin) return <p>The budget of the workspace: {now}. When it is used up, processing pauses.</p>;
-  const most = estimate.tokens_in + estimate.most_tokens_out;
-  const start: Cap = priced ? { price: atLeast(estimate.most_price ?? "0") } : { tokens: most };
-  return (
-    <fieldset className={styles.cap}>
-      <legend>Limit</legend>
-      <label>
-        <input type="radio" name="cap" checked={cap === null} onChange={() => onChange(null)} />
-        Leave the budget of the workspace as it is: {now}
-      </label>
-      <label>
-        <input type="radio" name="cap" checked={cap !== null} onChange={() => onChange(start)} />
-        From now on, spend at most
-        <input
-          type="number"
-          aria-label={priced ? `At most, in ${currency}` : "At most, in tokens"}
-          min="0"
-          step="any"
-          required={cap !== null}
-          disabled={cap === null}
-          value={cap === null ? amountOf(start) : amountOf(cap)}
-          onChange={({ target }) =>
-            onChange(priced ? { price: target.value } : { tokens: Math.round(Number(target.value)) })
-          }
-        />
-        {priced ? currency : "tokens"}
-      </label>
-      <p className="muted">
-        The limit holds for all that this workspace does with models, also for questions. When it is reached,
-        processing pauses, and nothing is lost.
-      </p>
-    </fieldset>
-  );
-}
-
-const amountOf = (cap: NonNullable<Cap>): string => ("price" in cap ? cap.price : String(cap.tokens));

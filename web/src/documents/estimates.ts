@@ -33,12 +33,3 @@ function plus(a: Estimate, b: Estimate): Estimate {
 function sum(a: string | null, b: string | null): string | null {
   return a === null || b === null ? null : String(Number(a) + Number(b));
 }
-
-/** An amount that covers a price, with two digits: 0.8031 becomes 0.81. */
-export function atLeast(price: string): string {
-  const value = Number(price);
-  if (value <= 0) return "0.01";
-  const step = 10 ** (Math.floor(Math.log10(value)) - 1);
-  const digits = Math.max(0, -Math.floor(Math.log10(step)));
-  return (Math.ceil(Number((value / step).toFixed(6))) * step).toFixed(digits);
-}

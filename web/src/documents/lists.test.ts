@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { atLeast } from "../ui/SpendingLimit";
 import { commandOf, readAddress, requestOf, writeAddress } from "./address";
 import { removedText } from "./DeleteDialog";
-import { atLeast } from "./estimates";
 import { batchesOf, type NamedFile } from "./files";
 import { sentence } from "./UploadPanel";
 

@@ -2,15 +2,13 @@
 // views meanwhile, and log in again if their session ends. It ends when the page is closed.
 import { problemOf, type Schemas } from "../api/client";
 import { bytes } from "../text/words";
+import type { Cap } from "../ui/SpendingLimit";
 import { added, type Estimate } from "./estimates";
 import { batchesOf, isTooLarge, type NamedFile, readable } from "./files";
 
 export type Told = Schemas["ToldBody"];
 export type Taken = Schemas["TakenBody"];
 export type Phase = "idle" | "estimating" | "ready" | "sending" | "stopped" | "done";
-
-/** How much more the workspace may spend; null leaves its budget as it is. */
-export type Cap = { price: string } | { tokens: number } | null;
 
 export interface UploadState {
   phase: Phase;

@@ -11,6 +11,7 @@ export const VIEWS: View[] = [
   { name: "Ask", path: "ask", key: "a" },
   { name: "Compare", path: "compare", key: "c" },
   { name: "Documents", path: "documents", key: "d" },
+  { name: "Communities", path: "communities", key: "m" },
 ];
 
 /** The address of a view. */

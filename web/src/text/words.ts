@@ -39,6 +39,11 @@ export function timeLeft(seconds: number): string {
     : `about ${counted(Math.round(minutes / 60), "hour")}`;
 }
 
+const MOMENT = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+
+/** "18 Nov 2026, 07:45", in the time zone of the browser. */
+export const moment = (time: string): string => MOMENT.format(new Date(time));
+
 /** A text of at most so many characters. */
 export function shortened(text: string, most: number): string {
   if (text.length <= most) return text;

@@ -1,11 +1,12 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
-import { followActivity, type Heard } from "../api/activity";
+import { followActivity, type Heard } from "./activity";
 
-const REFRESH = 1_000; // milliseconds between two reads of the list, at least
+const REFRESH = 1_000; // milliseconds between two reads of the lists, at least
 
-/** The activity of a workspace while the view is shown. Lists of documents are read again when something changed. */
-export function useActivity(workspace: string): Heard & { again: () => void } {
+/** The activity of a workspace while the view is shown. What is cached under `names` is read again when something
+ * changed. */
+export function useActivity(workspace: string, names: readonly string[]): Heard & { again: () => void } {
   const queries = useQueryClient();
   const [heard, setHeard] = useState<Heard>({ activity: null, error: null });
   const [turn, setTurn] = useState(0);
@@ -19,7 +20,8 @@ export function useActivity(workspace: string): Heard & { again: () => void } {
 
   const { activity } = heard;
   const version =
-    activity && [activity.position, activity.waiting, activity.unsettled, activity.failed].join();
+    activity &&
+    [activity.position, activity.waiting, activity.unsettled, activity.failed, activity.reports].join();
   const before = useRef<string | null>(null);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => {
@@ -29,11 +31,9 @@ export function useActivity(workspace: string): Heard & { again: () => void } {
     if (isFirst || timer.current !== undefined) return; // the list has just been read, or is about to be
     timer.current = setTimeout(() => {
       timer.current = undefined;
-      queries.invalidateQueries({ queryKey: ["documents", workspace] });
-      queries.invalidateQueries({ queryKey: ["workspace", workspace] });
-      queries.invalidateQueries({ queryKey: ["spend", workspace] });
+      for (const name of names) queries.invalidateQueries({ queryKey: [name, workspace] });
     }, REFRESH);
-  }, [version, workspace, queries]);
+  }, [version, workspace, queries, names]);
   useEffect(
     () => () => {
       clearTimeout(timer.current);
