@@ -49,7 +49,11 @@ CALLS: dict[str, dict[str, tuple[str, dict[str, str]]]] = {
     "graph": {
         "entities": ("list_entities", {}),
         "entity": ("get_entity", {"entity": "name"}),
+        "mentions": ("list_mentions", {"entity": "name"}),
+        "mention_counts": ("count_mentions", {"entity": "name"}),
         "relations": ("list_relations", {"entities": "entity"}),
+        "relation": ("get_relation", {}),
+        "statements": ("list_statements", {"relation": "id"}),
         "neighbours": ("list_neighbours", {"entities": "entity"}),
         "path": ("find_path", {}),
         "around": ("get_around", {"types": "type"}),

@@ -150,6 +150,10 @@ async def community(it: Index) -> UUID:
     return (await it.communities.select(limit=1))[0].id
 
 
+async def of_heaviest(it: Index, call: Callable[[UUID], Awaitable[Any]]) -> Any:
+    return await call((await it.graph.relations(limit=1))[0].id)
+
+
 # Calls that change nothing, each of both.
 READS: dict[str, Callable[[Index], Awaitable[Any]]] = {
     "ask": lambda it: it.ask(QUESTION, "keyword"),
@@ -187,6 +191,11 @@ READS: dict[str, Callable[[Index], Awaitable[Any]]] = {
     "graph.entities": lambda it: it.graph.entities(4, type="person"),
     "graph.entity": lambda it: it.graph.entity("ada lovelace"),
     "graph.entity by its type": lambda it: it.graph.entity(NameKey("Ada", "ship"), passages=1),
+    "graph.mentions": lambda it: it.graph.mentions("Ada Lovelace"),
+    "graph.mentions in a document": lambda it: it.graph.mentions("Grace Hopper", document="more/1", limit=1),
+    "graph.mention_counts": lambda it: it.graph.mention_counts("Grace Hopper", limit=2),
+    "graph.relation": lambda it: of_heaviest(it, it.graph.relation),
+    "graph.statements": lambda it: of_heaviest(it, it.graph.statements),
     "graph.search_entities": lambda it: it.graph.search_entities("Lovelace", filter=Filter(uris=("ada",))),
     "graph.search_relations": lambda it: it.graph.search_relations("Babbage", 2),
     "graph.path": lambda it: it.graph.path("Charles Babbage", "London"),
@@ -267,6 +276,10 @@ ERRORS: dict[str, tuple[Callable[[Index], Awaitable[Any]], type[errors.Trueweave
     "no entity": (lambda it: it.graph.entity("Ada Lovelac"), errors.UnknownEntity),
     "no entity of that id": (lambda it: it.graph.entity(NOWHERE), errors.UnknownEntity),
     "nothing around": (lambda it: it.graph.around(NOWHERE), errors.UnknownEntity),
+    "no mentions": (lambda it: it.graph.mentions(NOWHERE), errors.UnknownEntity),
+    "nothing to count": (lambda it: it.graph.mention_counts(NOWHERE), errors.UnknownEntity),
+    "no relation": (lambda it: it.graph.relation(NOWHERE), errors.UnknownRelation),
+    "no statements": (lambda it: it.graph.statements(NOWHERE), errors.UnknownRelation),
     "several entities": (lambda it: it.graph.entity("ada love"), errors.UnknownEntity),
     "no community around": (lambda it: it.communities.tree(NOWHERE), errors.UnknownCommunity),
     "no community to estimate": (lambda it: it.communities.estimate_report(NOWHERE), errors.UnknownCommunity),

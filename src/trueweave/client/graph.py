@@ -9,7 +9,16 @@ from uuid import UUID
 from trueweave.client.forms import entity_name, filter_text, part, read, read_or_none
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.core.errors import InvalidArgument
-from trueweave.core.evidence import EntityDetails, EntityPath, Filter, Hits, Scored
+from trueweave.core.evidence import (
+    EntityDetails,
+    EntityMention,
+    EntityPath,
+    Filter,
+    Hits,
+    MentionCounts,
+    RelationStatement,
+    Scored,
+)
 from trueweave.core.graph import Entity, GraphNode, GraphPart, GraphTypes, Relation
 from trueweave.core.record import NameKey
 from trueweave.formats.pictures import GraphPicture
@@ -100,6 +109,21 @@ class AsyncClientGraph:
             await self._requests.get("/entity", name=entity_name(entity), relations=relations, passages=passages),
         )
 
+    async def mentions(
+        self, entity: UUID | str | NameKey, *, document: str = "", limit: int = 50
+    ) -> list[EntityMention]:
+        """The mentions of an entity, given by id or name, each in its sentence: by the uri of the document, then in
+        order; optionally only those in one `document`. A mention that several chunks contain is listed once for each of
+        them. Raises UnknownEntity if there is no such entity."""
+        return await self._requests.listed(
+            "/entity/mentions", EntityMention, limit, name=entity_name(entity), document=document or None
+        )
+
+    async def mention_counts(self, entity: UUID | str | NameKey, *, limit: int = 100) -> MentionCounts:
+        """How often documents mention an entity, given by id or name: in all, and in each of the `limit` documents that
+        mention it most. Raises UnknownEntity if there is no such entity."""
+        return read(MentionCounts, await self._requests.get("/entity/documents", name=entity_name(entity), limit=limit))
+
     async def complete(self, text: str, limit: int = 10) -> list[GraphNode]:
         """The entities with a name that begins with a text, then those with a name whose last word does, each most
         mentioned first. Case, accents and a leading article make no difference.
@@ -112,6 +136,16 @@ class AsyncClientGraph:
     async def relations(self, *entities: UUID | str | NameKey, limit: int = 50) -> list[Relation]:
         """The relations of these entities, given by id or name, heaviest first; of all entities if none are given."""
         return await self._requests.listed("/relations", Relation, limit, entity=[entity_name(one) for one in entities])
+
+    async def relation(self, id: UUID) -> Relation:
+        """The relation with this id. Raises UnknownRelation if there is none: merging or splitting an entity gives its
+        relations other ids."""
+        return read(Relation, await self._requests.get("/relation", id=str(id)))
+
+    async def statements(self, relation: UUID, *, limit: int = 50) -> list[RelationStatement]:
+        """The statements of the relation with this id, each in its sentence: by the uri of the document, then in order.
+        Raises UnknownRelation if there is no such relation."""
+        return await self._requests.listed("/relation/statements", RelationStatement, limit, id=str(relation))
 
     async def neighbours(self, *entities: UUID | str | NameKey, hops: int = 1, limit: int = 50) -> list[Entity]:
         """The entities within `hops` relations of these, which are given by id or name: nearer ones first, then those

@@ -70,6 +70,7 @@ CLASSES: dict[str, type[TrueweaveError]] = {
     "unknown_job": errors.UnknownJob,
     "unknown_entity": errors.UnknownEntity,
     "ambiguous_name": errors.AmbiguousName,
+    "unknown_relation": errors.UnknownRelation,
     "space_mismatch": errors.SpaceMismatch,
     "changes_gone": errors.ChangesGone,
     "store_failed": errors.StoreError,

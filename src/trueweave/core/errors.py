@@ -38,6 +38,7 @@ TrueweaveError
 ├── UnknownJob
 ├── UnknownEntity
 │   └── AmbiguousName        several entities have the name
+├── UnknownRelation
 ├── SpaceMismatch            vectors of one model were about to meet those of another
 ├── ChangesGone              changes that a projection needs are no longer kept
 ├── StoreError               an operation of Neo4j or Chroma failed
@@ -243,6 +244,10 @@ class UnknownEntity(TrueweaveError):
 
 class AmbiguousName(UnknownEntity):
     """Several entities have the name: they are listed in `near`."""
+
+
+class UnknownRelation(TrueweaveError):
+    """There is no relation of that id."""
 
 
 class SpaceMismatch(TrueweaveError):

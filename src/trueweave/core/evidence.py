@@ -12,7 +12,7 @@ from uuid import UUID
 
 from trueweave.core.graph import Entity, Relation
 from trueweave.core.ranges import Range
-from trueweave.core.record import Json, Place
+from trueweave.core.record import Json, Place, Span
 
 T_co = TypeVar("T_co", covariant=True)
 Scalar = str | int | float | bool
@@ -194,6 +194,58 @@ class EntitySpan:
     entity: UUID
     name: str
     type: str
+
+
+@dataclass(frozen=True, slots=True)
+class EntityMention:
+    """A mention of an entity in a document: the name from `start` to `end`, in the sentence `text`, which begins at
+    `text_start`. All are positions in the document. If the passage does not write the name, `start` equals `end`, and
+    the sentence is the first of the passage."""
+
+    uri: str
+    title: str
+    chunk: UUID
+    start: int
+    end: int
+    text: str
+    text_start: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentMentions:
+    """A document, and how often it mentions an entity."""
+
+    uri: str
+    title: str
+    mentions: int
+
+
+@dataclass(frozen=True, slots=True)
+class MentionCounts:
+    """How often documents mention an entity: in all, in how many documents, and in those that do so most."""
+
+    mentions: int
+    documents: int
+    by_document: tuple[DocumentMentions, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RelationStatement:
+    """A relation as a document states it, in the sentence `text`, which begins at `text_start` of the document. `names`
+    are the positions in the document of both names in the sentence, as far as it writes them; `source` and `target`
+    are these names."""
+
+    uri: str
+    title: str
+    chunk: UUID
+    text: str
+    text_start: int
+    names: tuple[Span, ...]
+    source: str
+    target: str
+    description: str
+    keywords: tuple[str, ...]
+    strength: float
 
 
 @dataclass(frozen=True, slots=True)

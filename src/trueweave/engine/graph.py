@@ -8,12 +8,20 @@ from typing import Any
 from uuid import UUID
 
 from trueweave.core.errors import InvalidArgument
-from trueweave.core.evidence import EntityDetails, EntityPath, Filter, Hits
+from trueweave.core.evidence import (
+    EntityDetails,
+    EntityMention,
+    EntityPath,
+    Filter,
+    Hits,
+    MentionCounts,
+    RelationStatement,
+)
 from trueweave.core.graph import Entity, GraphNode, GraphPart, GraphTypes, Hit, Relation, VectorKind
 from trueweave.core.projections import Change
 from trueweave.core.protocols import Vectors
 from trueweave.core.record import NameKey
-from trueweave.engine import lookup, picturing
+from trueweave.engine import lookup, mentions, picturing
 from trueweave.engine.communities import found_community
 from trueweave.engine.core import OpenWorkspace
 from trueweave.formats.pictures import GraphPicture
@@ -46,6 +54,21 @@ class AsyncGraphGroup:
         """
         return await lookup.entity_details(self._core, entity, relations, passages)
 
+    async def mentions(
+        self, entity: UUID | str | NameKey, *, document: str = "", limit: int = 50
+    ) -> list[EntityMention]:
+        """The mentions of an entity, given by id or name, each in its sentence: by the uri of the document, then in
+        order; optionally only those in one `document`. A mention that several chunks contain is listed once for each of
+        them. Raises UnknownEntity if there is no such entity."""
+        [id_] = await lookup.entity_ids(self._core, entity)
+        return [one for _, one in await mentions.of_entity(self._core.workspace, id_, limit, document)]
+
+    async def mention_counts(self, entity: UUID | str | NameKey, *, limit: int = 100) -> MentionCounts:
+        """How often documents mention an entity, given by id or name: in all, and in each of the `limit` documents that
+        mention it most. Raises UnknownEntity if there is no such entity."""
+        [id_] = await lookup.entity_ids(self._core, entity)
+        return await mentions.counts(self._core.workspace, id_, limit)
+
     async def search_entities(
         self, text: str, limit: int = 10, *, type: str = "", filter: Filter | None = None
     ) -> Hits[Entity]:
@@ -73,6 +96,16 @@ class AsyncGraphGroup:
         ids = await lookup.entity_ids(self._core, *entities)
         async with self._core.workspace.transaction() as tx:
             return await read.relations_of(tx, ids, limit)
+
+    async def relation(self, id: UUID) -> Relation:
+        """The relation with this id. Raises UnknownRelation if there is none: merging or splitting an entity gives its
+        relations other ids."""
+        return await mentions.one_relation(self._core.workspace, id)
+
+    async def statements(self, relation: UUID, *, limit: int = 50) -> list[RelationStatement]:
+        """The statements of the relation with this id, each in its sentence: by the uri of the document, then in order.
+        Raises UnknownRelation if there is no such relation."""
+        return [one for _, one in await mentions.of_relation(self._core.workspace, relation, limit)]
 
     async def neighbours(self, *entities: UUID | str | NameKey, hops: int = 1, limit: int = 50) -> list[Entity]:
         """The entities within `hops` relations of these, which are given by id or name: nearer ones first, then those

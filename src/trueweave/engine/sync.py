@@ -19,13 +19,16 @@ from trueweave.core.evidence import (
     DocumentDetails,
     DocumentOutline,
     EntityDetails,
+    EntityMention,
     EntityPath,
     EntitySpan,
     Evidence,
     Filter,
     Hits,
+    MentionCounts,
     MethodInfo,
     Passage,
+    RelationStatement,
 )
 from trueweave.core.graph import (
     Community,
@@ -110,6 +113,17 @@ class GraphGroup(_Group):
         """
         return self._wait_for(lambda trueweave: trueweave.graph.entity(entity, relations=relations, passages=passages))
 
+    def mentions(self, entity: UUID | str | NameKey, *, document: str = "", limit: int = 50) -> list[EntityMention]:
+        """The mentions of an entity, given by id or name, each in its sentence: by the uri of the document, then in
+        order; optionally only those in one `document`. A mention that several chunks contain is listed once for each of
+        them. Raises UnknownEntity if there is no such entity."""
+        return self._wait_for(lambda trueweave: trueweave.graph.mentions(entity, document=document, limit=limit))
+
+    def mention_counts(self, entity: UUID | str | NameKey, *, limit: int = 100) -> MentionCounts:
+        """How often documents mention an entity, given by id or name: in all, and in each of the `limit` documents that
+        mention it most. Raises UnknownEntity if there is no such entity."""
+        return self._wait_for(lambda trueweave: trueweave.graph.mention_counts(entity, limit=limit))
+
     def search_entities(
         self, text: str, limit: int = 10, *, type: str = "", filter: Filter | None = None
     ) -> Hits[Entity]:
@@ -132,6 +146,16 @@ class GraphGroup(_Group):
     def relations(self, *entities: UUID | str | NameKey, limit: int = 50) -> list[Relation]:
         """The relations of these entities, given by id or name, heaviest first; of all entities if none are given."""
         return self._wait_for(lambda trueweave: trueweave.graph.relations(*entities, limit=limit))
+
+    def relation(self, id: UUID) -> Relation:
+        """The relation with this id. Raises UnknownRelation if there is none: merging or splitting an entity gives its
+        relations other ids."""
+        return self._wait_for(lambda trueweave: trueweave.graph.relation(id))
+
+    def statements(self, relation: UUID, *, limit: int = 50) -> list[RelationStatement]:
+        """The statements of the relation with this id, each in its sentence: by the uri of the document, then in order.
+        Raises UnknownRelation if there is no such relation."""
+        return self._wait_for(lambda trueweave: trueweave.graph.statements(relation, limit=limit))
 
     def neighbours(self, *entities: UUID | str | NameKey, hops: int = 1, limit: int = 50) -> list[Entity]:
         """The entities within `hops` relations of these, which are given by id or name: nearer ones first, then those

@@ -131,6 +131,7 @@ KINDS: dict[type[TrueweaveError], _Kind] = {
     errors.UnknownJob: _Kind(404, "unknown_job", "List the jobs of the workspace."),
     errors.UnknownEntity: _Kind(404, "unknown_entity", "Search the entities of the workspace."),
     errors.AmbiguousName: _Kind(409, "ambiguous_name", "Say which, as NAME::TYPE or by its id."),
+    errors.UnknownRelation: _Kind(404, "unknown_relation", "List the relations of the workspace."),
     errors.SpaceMismatch: _Kind(409, "space_mismatch", "Ask whoever runs the server to embed everything again."),
     errors.ChangesGone: _Kind(410, "changes_gone", _IN_LOG),
     errors.StoreError: _Kind(502, "store_failed", _IN_LOG, "A store of copies could not do what was asked."),

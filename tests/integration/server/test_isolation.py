@@ -78,6 +78,10 @@ IN_WORKSPACE: dict[str, Case] = {
     f"GET {ROOM}/entities": Case({"cursor": "{entities_cursor}"}),
     f"GET {ROOM}/entities/search": Case({"text": SECRET}),
     f"GET {ROOM}/entity": Case({"name": "{entity}"}),
+    f"GET {ROOM}/entity/mentions": Case({"name": "{entity}", "document": "{document}"}),
+    f"GET {ROOM}/entity/documents": Case({"name": "{entity}"}),
+    f"GET {ROOM}/relation": Case({"id": "{relation}"}),
+    f"GET {ROOM}/relation/statements": Case({"id": "{relation}"}),
     f"GET {ROOM}/relations": Case({"entity": "{entity}"}),
     f"GET {ROOM}/relations/search": Case({"text": SECRET}),
     f"GET {ROOM}/neighbours": Case({"entity": "{entity}"}),
@@ -271,6 +275,7 @@ async def _two_tenants(
             "documents_cursor": documents.json()["next"],
             "entities_cursor": entities.json()["next"],
             "entity": str(entity.entity.id),
+            "relation": str(entity.relations[0].id),
             "passage": str(entity.passages[0].id),
             "community": str(community.id),
             "rule": str(rule.id),
@@ -289,7 +294,7 @@ async def _two_tenants(
 
 def invented(ids: Mapping[str, str]) -> dict[str, str]:
     """Ids of nothing, of the same form."""
-    made = {name: str(uuid4()) for name in ("entity", "passage", "community", "rule", "suggestion", "job")}
+    made = {name: str(uuid4()) for name in ("entity", "relation", "passage", "community", "rule", "suggestion", "job")}
     return {
         **made,
         "document": "nowhere",

@@ -9,9 +9,11 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from trueweave.core.evidence import EntityDetails
+from trueweave.core.evidence import EntityDetails, EntityMention, MentionCounts, RelationStatement
 from trueweave.core.graph import Entity, GraphPart, GraphTypes, Relation
 from trueweave.core.parameters import values
+from trueweave.engine import mentions
+from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.server.access import Reading
 from trueweave.server.bodies import (
     CompletedBody,
@@ -29,6 +31,7 @@ from trueweave.server.problems import RESPONSES
 from trueweave.server.tagging import TaggedRoute
 from trueweave.store.postgres.public_errors import translated
 from trueweave.store.postgres.view import pages
+from trueweave.store.postgres.view.mentions import MentionPlace, StatementPlace
 
 router = APIRouter(prefix="/v1/workspaces/{workspace}", tags=["graph"], responses=RESPONSES, route_class=TaggedRoute)
 
@@ -78,6 +81,49 @@ async def get_entity(trueweave: Reading, name: EntityName, relations: Most = 10,
     return await trueweave.graph.entity(name_or_id(name), relations=relations, passages=passages)
 
 
+@router.get("/entity/mentions")
+async def list_mentions(
+    trueweave: Reading,
+    name: EntityName,
+    document: Annotated[Line, Query(description="Only mentions in the document with this uri.")] = "",
+    limit: Limit = 50,
+    cursor: Cursor = "",
+) -> ListPage[EntityMention]:
+    """The mentions of an entity, each in its sentence: by the uri of the document, then in order."""
+    id_ = await _entity_id(trueweave, name)
+    pager: Pager[MentionPlace] = Pager(MentionPlace, "entity mentions", trueweave.workspace.id, id_, document)
+    after = pager.position(cursor)
+    with translated():
+        found = await mentions.of_entity(trueweave.workspace, id_, limit + 1, document, after)
+    page = pager.page(found, limit, lambda one: one[0])
+    return ListPage(items=[mention for _, mention in page["items"]], next=page["next"])
+
+
+@router.get("/entity/documents")
+async def count_mentions(trueweave: Reading, name: EntityName, limit: Limit = 100) -> MentionCounts:
+    """How often documents mention an entity: in all, and in each of the documents that mention it most."""
+    return await trueweave.graph.mention_counts(name_or_id(name), limit=limit)
+
+
+@router.get("/relation")
+async def get_relation(trueweave: Reading, id: UUID) -> Relation:
+    """One relation. Merging or splitting an entity gives its relations other ids."""
+    return await trueweave.graph.relation(id)
+
+
+@router.get("/relation/statements")
+async def list_statements(
+    trueweave: Reading, id: UUID, limit: Limit = 50, cursor: Cursor = ""
+) -> ListPage[RelationStatement]:
+    """The statements of a relation, each in its sentence: by the uri of the document, then in order."""
+    pager: Pager[StatementPlace] = Pager(StatementPlace, "statements", trueweave.workspace.id, id)
+    after = pager.position(cursor)
+    with translated():
+        found = await mentions.of_relation(trueweave.workspace, id, limit + 1, after)
+    page = pager.page(found, limit, lambda one: one[0])
+    return ListPage(items=[statement for _, statement in page["items"]], next=page["next"])
+
+
 @router.get("/relations", response_model=ListPage[Relation])
 async def list_relations(
     trueweave: Reading,
@@ -89,10 +135,7 @@ async def list_relations(
     names = [name for name in entity if name]
     pager: Pager[tuple[float, UUID]] = Pager(tuple[float, UUID], "relations", trueweave.workspace.id, *names)
     after = pager.position(cursor)
-    of = [
-        (await trueweave.graph.entity(name_or_id(name), relations=0, passages=0)).entity.id
-        for name in dict.fromkeys(names)
-    ]
+    of = [await _entity_id(trueweave, name) for name in dict.fromkeys(names)]
     with translated():
         async with trueweave.workspace.transaction() as tx:
             found = await pages.relations(tx, limit + 1, of=of, after=after)
@@ -186,3 +229,8 @@ async def get_picture(
         limit=limit,
     )
     return PictureBody(**{**values(found), "marked": sorted(found.marked)})
+
+
+async def _entity_id(trueweave: AsyncTrueweave, name: str) -> UUID:
+    """The id of an entity, given by a name or its id. Raises UnknownEntity if there is none."""
+    return (await trueweave.graph.entity(name_or_id(name), relations=0, passages=0)).entity.id
