@@ -69,6 +69,15 @@ async def take(server_url: str, place: Path) -> None:
             await page.reload()
             await expect(page.get_by_role("group", name="Communities by size")).to_be_visible()
             save("communities", await page.screenshot())
+        async with web.visit("carol/ask") as page:
+            await page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
+            await page.keyboard.press("Control+k")
+            await page.keyboard.type("fezziwig")
+            await expect(page.get_by_role("menuitem").nth(2)).to_have_text("FEZZIWIGentity, PERSON")
+            for key in ("ArrowDown", "ArrowDown", "Enter"):
+                await page.keyboard.press(key)
+            await expect(page.locator("main mark").first).to_be_visible()
+            save("entity", await page.screenshot())
         async with web.visit("empty/documents") as page:
             await page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
             await page.get_by_label("Files to add").set_input_files(

@@ -153,3 +153,14 @@ async def check_accessibility(page: Page, *rules: str) -> None:
         for node in one["nodes"]
     ]
     assert not serious, "\n".join((f"at {page.viewport_size}:", *serious))
+
+
+async def check_is_text(page: Page) -> None:
+    """Nothing that a document contains became an element of the page."""
+    made = await page.evaluate(
+        """() => [...document.querySelectorAll("main img, main script, main iframe, main [onerror], main [src]")]
+          .concat([...document.querySelectorAll("main a")]
+            .filter((one) => new URL(one.getAttribute("href"), location).origin !== location.origin))
+          .map((one) => one.outerHTML.slice(0, 200))"""
+    )
+    assert not made, made

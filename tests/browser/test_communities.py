@@ -11,9 +11,8 @@ from typing import Any
 import httpx2
 from playwright.async_api import Route, expect
 
-from tests.browser.pages import NARROW, WIDE, Web, check_accessibility, check_looks, check_width
+from tests.browser.pages import NARROW, WIDE, Web, check_accessibility, check_is_text, check_looks, check_width
 from tests.browser.site import MODELS
-from tests.browser.test_hostile import check_is_text
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, Settings
 
 FOLK = ("miller", "smith", "reeve", "priest", "ferryman")

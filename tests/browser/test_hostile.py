@@ -5,23 +5,12 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import expect
 
 from tests.browser import hostile
-from tests.browser.pages import NARROW, WIDE, Web, check_accessibility, check_width
+from tests.browser.pages import NARROW, WIDE, Web, check_accessibility, check_is_text, check_width
 
 ASK = f"breaking/ask?{urlencode({'q': hostile.QUESTION, 'method': 'mix'})}"
-
-
-async def check_is_text(page: Page) -> None:
-    """Nothing that a document contains became an element of the page."""
-    made = await page.evaluate(
-        """() => [...document.querySelectorAll("main img, main script, main iframe, main [onerror], main [src]")]
-          .concat([...document.querySelectorAll("main a")]
-            .filter((one) => new URL(one.getAttribute("href"), location).origin !== location.origin))
-          .map((one) => one.outerHTML.slice(0, 200))"""
-    )
-    assert not made, made
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])

@@ -37,6 +37,14 @@ export const routes: RouteObject[] = [
         path: ":ws/community/:id",
         lazy: async () => ({ Component: (await import("./communities/CommunityPage")).CommunityPage }),
       },
+      {
+        path: ":ws/entity/:id",
+        lazy: async () => ({ Component: (await import("./entity/EntityPage")).EntityPage }),
+      },
+      {
+        path: ":ws/relation/:id",
+        lazy: async () => ({ Component: (await import("./entity/RelationPage")).RelationPage }),
+      },
       { path: "*", element: <NotFound /> },
     ],
   },

@@ -4,6 +4,7 @@ import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { Link } from "react-router";
 import type { Found } from "../api/ask";
 import type { Schemas } from "../api/client";
+import { entityPath, relationPath } from "../entity/address";
 import { documentPath } from "../reader/address";
 import { duration, number, shortened } from "../text/words";
 import { CopyButton } from "../ui/CopyButton";
@@ -45,8 +46,15 @@ export function Evidence({ workspace, found, context, tab, onTab, cited }: Props
     passages: (
       <Passages workspace={workspace} passages={evidence.passages} reason={evidence.reason} cited={cited} />
     ),
-    facts: <Facts entities={evidence.entities} relations={evidence.relations} />,
-    paths: <Paths paths={evidence.paths} connections={evidence.connections} passages={evidence.passages} />,
+    facts: <Facts workspace={workspace} entities={evidence.entities} relations={evidence.relations} />,
+    paths: (
+      <Paths
+        workspace={workspace}
+        paths={evidence.paths}
+        connections={evidence.connections}
+        passages={evidence.passages}
+      />
+    ),
     reports: <Reports reports={evidence.reports} />,
     search: <Steps trace={trace} keywords={evidence.keywords} />,
     context: <Context text={context} />,
@@ -122,7 +130,26 @@ export function placeOf(passage: Schemas["Passage"]): string {
 
 const FOLDED = 600; // characters of a passage shown at first
 
-function Facts({ entities, relations }: { entities: Schemas["Entity"][]; relations: Schemas["Relation"][] }) {
+/** Both ends of a relation, each with its page, and the page of the relation between them. */
+function RelationEnds({ workspace, relation }: { workspace: string; relation: Schemas["Relation"] }) {
+  return (
+    <>
+      <Link to={entityPath(workspace, relation.source)}>{relation.source_name}</Link>{" "}
+      <Link to={relationPath(workspace, relation.id)} aria-label="to, see all statements">
+        →
+      </Link>{" "}
+      <Link to={entityPath(workspace, relation.target)}>{relation.target_name}</Link>
+    </>
+  );
+}
+
+interface FactsProps {
+  workspace: string;
+  entities: Schemas["Entity"][];
+  relations: Schemas["Relation"][];
+}
+
+function Facts({ workspace, entities, relations }: FactsProps) {
   if (entities.length + relations.length === 0) return <None>This method used no facts of the graph.</None>;
   return (
     <>
@@ -131,8 +158,7 @@ function Facts({ entities, relations }: { entities: Schemas["Entity"][]; relatio
           {relations.map((one) => (
             <li key={one.id}>
               <p className={styles.fact}>
-                <strong>{one.source_name}</strong> <span aria-hidden="true">→</span>
-                <span className="visually-hidden">to</span> <strong>{one.target_name}</strong>
+                <RelationEnds workspace={workspace} relation={one} />
                 {one.keywords.length > 0 && (
                   <span className={styles.keywords}>{one.keywords.join(", ")}</span>
                 )}
@@ -147,7 +173,7 @@ function Facts({ entities, relations }: { entities: Schemas["Entity"][]; relatio
           {entities.map((one) => (
             <li key={one.id}>
               <p className={styles.fact}>
-                <strong>{one.name}</strong>
+                <Link to={entityPath(workspace, one.id)}>{one.name}</Link>
                 {one.type && <span className={styles.keywords}>{one.type}</span>}
               </p>
               <p className="muted">{one.summary || one.description}</p>
@@ -160,12 +186,13 @@ function Facts({ entities, relations }: { entities: Schemas["Entity"][]; relatio
 }
 
 interface PathsProps {
+  workspace: string;
   paths: Schemas["Path"][];
   connections: Schemas["Connection"][];
   passages: Schemas["Passage"][];
 }
 
-function Paths({ paths, connections, passages }: PathsProps) {
+function Paths({ workspace, paths, connections, passages }: PathsProps) {
   if (paths.length + connections.length === 0)
     return <None>This method followed no paths in the graph.</None>;
   const rank = new Map(passages.map((one, at) => [one.id, at + 1]));
@@ -176,7 +203,7 @@ function Paths({ paths, connections, passages }: PathsProps) {
           <p className={styles.fact}>{path.names.join(" → ")}</p>
           {path.relations.map((one) => (
             <p key={one.id} className="muted">
-              {one.source_name} → {one.target_name}: {one.summary || one.description}
+              <RelationEnds workspace={workspace} relation={one} />: {one.summary || one.description}
             </p>
           ))}
         </li>
@@ -184,7 +211,8 @@ function Paths({ paths, connections, passages }: PathsProps) {
       {connections.map((one) => (
         <li key={`${one.passage} ${one.entity}`}>
           <p className={styles.fact}>
-            {one.entity} <span aria-hidden="true">→</span> passage {rank.get(one.passage) ?? ""}
+            <Link to={entityPath(workspace, one.entity_id)}>{one.entity}</Link>{" "}
+            <span aria-hidden="true">→</span> passage {rank.get(one.passage) ?? ""}
           </p>
           {one.neighbours.length > 0 && (
             <p className="muted">which also mentions {one.neighbours.join(", ")}</p>

@@ -1,9 +1,12 @@
 import { memo } from "react";
+import { Link } from "react-router";
+import { entityPath } from "../entity/address";
 import styles from "./ReaderPage.module.css";
 import { cut, type Mention, type Segment } from "./segments";
 import type { Part } from "./spans";
 
 interface Props {
+  workspace: string;
   part: Part;
   before: Part | undefined;
   mentions: Mention[];
@@ -15,7 +18,7 @@ interface Props {
 
 /** A chunk's own text, with the cited words marked and mentions underlined. */
 export const PartText = memo(
-  ({ part, before, mentions, start, end, colourOf }: Props) => {
+  ({ workspace, part, before, mentions, start, end, colourOf }: Props) => {
     const heading = part.headings.at(-1);
     const isNew = heading !== undefined && heading !== before?.headings.at(-1);
     const isNewPage = part.page !== "" && part.page !== before?.page;
@@ -29,14 +32,14 @@ export const PartText = memo(
           </p>
         )}
         <p className={styles.words} dir="auto">
-          <Segments segments={pieces.before} colourOf={colourOf} />
+          <Segments workspace={workspace} segments={pieces.before} colourOf={colourOf} />
           {isHere && end <= start && <span data-target className={styles.target} />}
           {pieces.cited.length > 0 && (
             <mark tabIndex={-1} {...(isHere && !startsWithMention(pieces.cited) ? { "data-at": start } : {})}>
-              <Segments segments={pieces.cited} colourOf={colourOf} />
+              <Segments workspace={workspace} segments={pieces.cited} colourOf={colourOf} />
             </mark>
           )}
-          <Segments segments={pieces.after} colourOf={colourOf} />
+          <Segments workspace={workspace} segments={pieces.after} colourOf={colourOf} />
         </p>
       </section>
     );
@@ -62,11 +65,18 @@ function spanIn({ part, start, end }: Props): string {
 const startsWithMention = ([first]: Segment[]): boolean =>
   first !== undefined && first.mention !== null && first.mention.start === first.start;
 
-function Segments({ segments, colourOf }: { segments: Segment[]; colourOf: (type: string) => number }) {
+interface SegmentsProps {
+  workspace: string;
+  segments: Segment[];
+  colourOf: (type: string) => number;
+}
+
+function Segments({ workspace, segments, colourOf }: SegmentsProps) {
   return segments.map(({ text, start, mention }) =>
     mention ? (
-      <span
+      <Link
         key={start}
+        to={entityPath(workspace, mention.entity)}
         className={styles.mention}
         tabIndex={-1}
         title={`${mention.name} · ${mention.type}`}
@@ -74,7 +84,7 @@ function Segments({ segments, colourOf }: { segments: Segment[]; colourOf: (type
         {...(mention.start === start ? { "data-at": start } : {})}
       >
         {text}
-      </span>
+      </Link>
     ) : (
       text
     ),

@@ -1,7 +1,9 @@
 // A document: its text, with the cited words and the mentions of entities marked, and its outline.
+import { ArrowUpRight } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { Button } from "react-aria-components";
 import { Link, useParams, useSearchParams } from "react-router";
+import { entityPath } from "../entity/address";
 import { useShortcuts } from "../shell/shortcuts";
 import { useTitle } from "../shell/useTitle";
 import { viewPath } from "../shell/views";
@@ -124,6 +126,7 @@ function Reader({ workspace, uri }: { workspace: string; uri: string }) {
           {parts.map((part, at) => (
             <PartText
               key={`${part.id} ${part.start}`}
+              workspace={workspace}
               part={part}
               before={parts[at - 1]}
               mentions={inParts[at] ?? NO_MENTIONS}
@@ -159,6 +162,13 @@ function Reader({ workspace, uri }: { workspace: string; uri: string }) {
             <ul className={styles.entities}>
               {first.entities.map(({ entity: one, mentions: often }) => (
                 <li key={one.id}>
+                  <Link
+                    className={styles.entityPage}
+                    to={entityPath(workspace, one.id, uri)}
+                    aria-label={`Open the page of ${one.name}`}
+                  >
+                    <ArrowUpRight size={16} aria-hidden="true" />
+                  </Link>
                   <button
                     type="button"
                     aria-pressed={entity === one.id}
@@ -176,7 +186,8 @@ function Reader({ workspace, uri }: { workspace: string; uri: string }) {
               ))}
             </ul>
             <p className="muted">
-              Choose one to see its mentions alone. <kbd>n</kbd> and <kbd>p</kbd> go through them.
+              Choose one to see its mentions alone. <kbd>n</kbd> and <kbd>p</kbd> go through them;{" "}
+              <kbd>Enter</kbd> opens the page of the entity.
             </p>
           </section>
         )}
@@ -199,7 +210,10 @@ function Reader({ workspace, uri }: { workspace: string; uri: string }) {
         {!isSearching && current && !current.mention && "The cited words"}
         {!isSearching && current?.mention && (
           <>
-            <bdi>{current.mention.name}</bdi> <span className="muted">{current.mention.type}</span>
+            <Link to={entityPath(workspace, current.mention.entity)}>
+              <bdi>{current.mention.name}</bdi>
+            </Link>{" "}
+            <span className="muted">{current.mention.type}</span>
           </>
         )}
       </p>

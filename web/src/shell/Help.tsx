@@ -49,6 +49,15 @@ const KEYS: [string, [string[], string][]][] = [
       [["n"], "Next citation or mention"],
       [["p"], "Previous citation or mention"],
       [["o"], "Go to the outline"],
+      [["Enter"], "On a mention: open the page of its entity"],
+    ],
+  ],
+  [
+    "On the page of an entity or relation",
+    [
+      [["n"], "Next mention"],
+      [["p"], "Previous mention"],
+      [["Enter"], "Open the document there"],
     ],
   ],
 ];

@@ -15,7 +15,8 @@ import {
 import { useNavigate, useParams } from "react-router";
 import { asProblem } from "../api/client";
 import { suggestions, workspaces } from "../api/queries";
-import { questionAbout, recentQuestions } from "../ask/recent";
+import { recentQuestions } from "../ask/recent";
+import { entityPath } from "../entity/address";
 import { documentPath } from "../reader/address";
 import popup from "../ui/Popup.module.css";
 import styles from "./Palette.module.css";
@@ -92,7 +93,7 @@ function Actions({ onClose, showHelp }: Props) {
     id: `entity ${one.id}`,
     text: one.name,
     kind: one.type ? `entity, ${one.type}` : "entity",
-    act: () => ask(questionAbout(one.name)),
+    act: () => navigate(entityPath(ws, one.id)),
   }));
   const documents = (found?.documents ?? []).map((one) => ({
     id: `document ${one.uri}`,
