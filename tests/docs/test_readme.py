@@ -1,4 +1,4 @@
-"""The README does what it says, word for word."""
+"""The README and the page for beginners do what they say, word for word."""
 
 import json
 import os
@@ -14,10 +14,13 @@ from tests.docs.pages import run
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
+STARTED = (ROOT / "docs" / "getting-started.md").read_text("utf-8")
+COSTS = (ROOT / "docs" / "costs.md").read_text("utf-8")
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+def blocks(page: str, language: str) -> list[str]:
+    found = re.findall(r"^```(\w*)\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    return [text for kind, text in found if kind == language]
 
 
 LETTER = "# A letter\n\nAda Lovelace, the Countess of Lovelace, wrote to Charles Babbage from London.\n"
@@ -31,16 +34,17 @@ def notes(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_commands_of_the_first_minute(url: str, notes: Path) -> None:
+@pytest.mark.parametrize(("shown", "number"), [(blocks(README, "")[:1], 3), (blocks(STARTED, "")[:3], 14)])
+def test_the_commands(url: str, notes: Path, shown: list[str], number: int) -> None:
     environment = {**os.environ, "TRUEWEAVE_DATABASE_URL": url, "COLUMNS": "200"}
-    commands = [c for c in blocks("")[0].splitlines() if c.startswith("trueweave ")]
-    assert len(commands) == 14
+    commands = [line for block in shown for line in block.splitlines() if line.startswith("trueweave ")]
+    assert len(commands) == number
     for command in commands:
         run(notes, environment, "-m", *shlex.split(command, comments=True))
 
 
 def test_entities_that_somebody_has_already(url: str, tmp_path: Path) -> None:
-    [line] = blocks("json")
+    [line] = blocks(STARTED, "json")
     (tmp_path / "documents.jsonl").write_text(json.dumps(json.loads(line)), "utf-8")
     environment = {**os.environ, "TRUEWEAVE_DATABASE_URL": url, "COLUMNS": "200"}
     for words in (("init",), ("add", "documents.jsonl")):
@@ -49,7 +53,7 @@ def test_entities_that_somebody_has_already(url: str, tmp_path: Path) -> None:
 
 
 def test_the_same_from_python(url: str, notes: Path) -> None:
-    code, _ = blocks("python")
+    [code] = blocks(STARTED, "python")
     assert code.count("AsyncTrueweave.open()") == 1
     here = code.replace("AsyncTrueweave.open()", f"AsyncTrueweave.open({url!r})")
     done = subprocess.run([sys.executable, "-c", here], cwd=notes, capture_output=True, text=True)
@@ -61,20 +65,21 @@ def test_the_same_from_python(url: str, notes: Path) -> None:
 
 def test_one_string_is_changed(url: str, notes: Path) -> None:
     """What is shown for a server does the same in a database, whose address is the one string."""
-    code, moved = blocks("python")
-    filled = code.replace("AsyncTrueweave.open()", f"AsyncTrueweave.open({url!r}, 'acme', make=True)")
-    subprocess.run([sys.executable, "-c", filled], cwd=notes, capture_output=True, check=True)
+    code, moved = blocks(README, "python")
+    filled = code.replace("Trueweave()", f"Trueweave({url!r}, 'acme', make=True)")
+    first = subprocess.run([sys.executable, "-c", filled], cwd=notes, capture_output=True, text=True, check=True)
+    assert "notes/letter.md # A letter" in first.stdout
     here = moved.replace('"http://127.0.0.1:8000"', repr(url))
     assert here != moved
     done = subprocess.run([sys.executable, "-c", here], cwd=notes, capture_output=True, text=True, check=True)
     assert "wrote to Charles Babbage" in done.stdout
 
 
-def test_every_figure_in_the_readme_is_in_the_results() -> None:
-    """Numbers in the table of costs are copied from benchmarks/results, not remembered."""
+@pytest.mark.parametrize("page", [README, COSTS], ids=["readme", "costs"])
+def test_every_figure_is_in_the_results(page: str) -> None:
+    """Numbers in bold are copied from benchmarks/results, not remembered."""
     results = " ".join(file.read_text("utf-8") for file in (ROOT / "benchmarks" / "results").glob("*.json"))
     known = {float(n) for n in re.findall(r"-?\d+(?:\.\d+)?", results)}
-    table = README.partition("## What it costs")[2].partition("\n## ")[0]
-    figures = [float(n.replace(",", "")) for n in re.findall(r"\*\*([\d.,]+)\*\*", table)]
+    figures = [float(n.replace(",", "")) for n in re.findall(r"\*\*([\d.,]+)\*\*", page)]
     assert figures
     assert all(figure in known for figure in figures), [f for f in figures if f not in known]
