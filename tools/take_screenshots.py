@@ -23,7 +23,7 @@ sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 import corpora
 from served import served
 
-from tests.browser.pages import Theme, Web
+from tests.browser.pages import SOFTWARE_RENDERING, Theme, Web
 from tests.browser.site import MODELS, PARTNERS, Site, site
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, Settings
 from trueweave.testing import Databases
@@ -78,6 +78,12 @@ async def take(server_url: str, place: Path) -> None:
                 await page.keyboard.press(key)
             await expect(page.locator("main mark").first).to_be_visible()
             save("entity", await page.screenshot())
+        async with web.visit("carol/graph", expected=[SOFTWARE_RENDERING]) as page:
+            await page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
+            await page.get_by_role("button", name="SCROOGE").first.click()
+            await expect(page.locator("[data-laid-out=true]")).to_be_visible()
+            await page.mouse.move(0, 0)
+            save("graph", await page.screenshot())
         async with web.visit("empty/documents") as page:
             await page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
             await page.get_by_label("Files to add").set_input_files(

@@ -56,7 +56,7 @@ CALLS: dict[str, dict[str, tuple[str, dict[str, str]]]] = {
         "statements": ("list_statements", {"relation": "id"}),
         "neighbours": ("list_neighbours", {"entities": "entity"}),
         "path": ("find_path", {}),
-        "around": ("get_around", {"types": "type"}),
+        "around": ("get_around", {"entities": "entity", "types": "type"}),
         "types": ("get_types", {}),
         "complete": ("complete_entities", {}),
     },

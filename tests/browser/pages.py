@@ -25,6 +25,8 @@ AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min
 WIDE, NARROW = 1360, 390
 HEIGHT = 900
 COOKIE = "__Host-tw"
+# What Chromium writes to the console when it draws without a graphics card.
+SOFTWARE_RENDERING = "GPU stall due to ReadPixels"
 
 Theme = Literal["light", "dark"]
 
@@ -90,7 +92,7 @@ class Web:
 
         def requested(request: Request) -> None:
             if not is_elsewhere():
-                hosts.add("/".join(request.url.split("/")[:3]))
+                hosts.add("/".join(request.url.removeprefix("blob:").split("/")[:3]))
 
         page.on("console", logged)
         page.on("pageerror", lambda error: said.append(f"uncaught: {error}"))

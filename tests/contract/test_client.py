@@ -201,7 +201,7 @@ READS: dict[str, Callable[[Index], Awaitable[Any]]] = {
     "graph.path": lambda it: it.graph.path("Charles Babbage", "London"),
     "graph.no path": lambda it: it.graph.path("Grace Hopper", "London"),
     "graph.neighbours": lambda it: it.graph.neighbours("London", "Charles Babbage", limit=2),
-    "graph.around": lambda it: it.graph.around("Ada Lovelace", types=["Place"], min_weight=0.5, limit=2),
+    "graph.around": lambda it: it.graph.around("Ada Lovelace", hops=2, types=["Place"], min_weight=0.5, limit=2),
     "graph.types": lambda it: it.graph.types(),
     "graph.complete": lambda it: it.graph.complete("lov"),
     "graph.nothing to draw": lambda it: it.graph.subgraph([NOWHERE]),

@@ -22,6 +22,10 @@ export const routes: RouteObject[] = [
         lazy: async () => ({ Component: (await import("./compare/ComparePage")).ComparePage }),
       },
       {
+        path: ":ws/graph",
+        lazy: async () => ({ Component: (await import("./graph/GraphPage")).GraphPage }),
+      },
+      {
         path: ":ws/documents",
         lazy: async () => ({ Component: (await import("./documents/DocumentsPage")).DocumentsPage }),
       },

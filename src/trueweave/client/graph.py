@@ -183,25 +183,34 @@ class AsyncClientGraph:
 
     async def around(
         self,
-        entity: UUID | str | NameKey,
-        *,
+        *entities: UUID | str | NameKey,
+        hops: int = 1,
         exclude: Sequence[UUID] = (),
         types: Sequence[str] = (),
         min_weight: float = 0.0,
+        document: str = "",
         limit: int = 20,
     ) -> GraphPart:
-        """A part of the graph to draw: an entity, given by id or name, its neighbours with the heaviest relations, and
-        the relations between them; optionally only neighbours of some `types`, with a relation of at least
-        `min_weight`. Neighbours to `exclude`, such as those already drawn, are given by their ids."""
+        """A part of the graph to draw: these entities, given by id or name, the neighbours of each with the heaviest
+        relations, and the relations between them. With `hops`, the neighbours of these neighbours as well, and so on.
+        It has up to `limit` neighbours of each entity, and up to 500 entities; `entities` says how many there are.
+
+        Optionally only neighbours of some `types`, with a relation of at least `min_weight`, or with a relation that
+        the document with a uri states. Neighbours to `exclude`, such as those already drawn, are given by their
+        ids."""
+        if not entities:
+            return []
         return read(
             GraphPart,
             await self._requests.get(
                 "/around",
-                entity=entity_name(entity),
+                hops=hops,
                 exclude=[str(one) for one in exclude],
                 type=list(types),
                 min_weight=min_weight,
+                document=document or None,
                 limit=limit,
+                entity=[entity_name(one) for one in entities],
             ),
         )
 

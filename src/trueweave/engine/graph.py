@@ -138,21 +138,29 @@ class AsyncGraphGroup:
 
     async def around(
         self,
-        entity: UUID | str | NameKey,
-        *,
+        *entities: UUID | str | NameKey,
+        hops: int = 1,
         exclude: Sequence[UUID] = (),
         types: Sequence[str] = (),
         min_weight: float = 0.0,
+        document: str = "",
         limit: int = 20,
     ) -> GraphPart:
-        """A part of the graph to draw: an entity, given by id or name, its neighbours with the heaviest relations, and
-        the relations between them; optionally only neighbours of some `types`, with a relation of at least
-        `min_weight`. Neighbours to `exclude`, such as those already drawn, are given by their ids."""
-        [id_] = await lookup.entity_ids(self._core, entity)
+        """A part of the graph to draw: these entities, given by id or name, the neighbours of each with the heaviest
+        relations, and the relations between them. With `hops`, the neighbours of these neighbours as well, and so on.
+        It has up to `limit` neighbours of each entity, and up to 500 entities; `entities` says how many there are.
+
+        Optionally only neighbours of some `types`, with a relation of at least `min_weight`, or with a relation that
+        the document with a uri states. Neighbours to `exclude`, such as those already drawn, are given by their
+        ids."""
+        ids = await lookup.entity_ids(self._core, *entities)
         async with self._core.workspace.transaction() as tx:
-            found = await stored.around(tx, id_, exclude, types, min_weight, limit)
-        if not found.nodes:
-            raise lookup.no_entity(id_)
+            stating = (await lookup.found_document(tx, document)).id if document else None
+            wanted = stored.Neighbours(exclude, types, min_weight, stating, limit)
+            found = await stored.around(tx, ids, wanted, hops)
+        drawn = {node.id for node in found.nodes}
+        if missing := next((id_ for id_ in ids if id_ not in drawn), None):
+            raise lookup.no_entity(missing)
         return found
 
     async def types(self, limit: int = 100) -> GraphTypes:

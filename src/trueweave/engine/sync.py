@@ -181,19 +181,30 @@ class GraphGroup(_Group):
 
     def around(
         self,
-        entity: UUID | str | NameKey,
-        *,
+        *entities: UUID | str | NameKey,
+        hops: int = 1,
         exclude: Sequence[UUID] = (),
         types: Sequence[str] = (),
         min_weight: float = 0.0,
+        document: str = "",
         limit: int = 20,
     ) -> GraphPart:
-        """A part of the graph to draw: an entity, given by id or name, its neighbours with the heaviest relations, and
-        the relations between them; optionally only neighbours of some `types`, with a relation of at least
-        `min_weight`. Neighbours to `exclude`, such as those already drawn, are given by their ids."""
+        """A part of the graph to draw: these entities, given by id or name, the neighbours of each with the heaviest
+        relations, and the relations between them. With `hops`, the neighbours of these neighbours as well, and so on.
+        It has up to `limit` neighbours of each entity, and up to 500 entities; `entities` says how many there are.
+
+        Optionally only neighbours of some `types`, with a relation of at least `min_weight`, or with a relation that
+        the document with a uri states. Neighbours to `exclude`, such as those already drawn, are given by their
+        ids."""
         return self._wait_for(
             lambda trueweave: trueweave.graph.around(
-                entity, exclude=exclude, types=types, min_weight=min_weight, limit=limit
+                *entities,
+                hops=hops,
+                exclude=exclude,
+                types=types,
+                min_weight=min_weight,
+                document=document,
+                limit=limit,
             )
         )
 

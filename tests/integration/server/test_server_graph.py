@@ -234,7 +234,8 @@ async def test_neighbours_to_draw_and_types(url: str) -> None:
         assert await around(type="PLACE") == (["Ada Lovelace", "London"], 2, 1)
         assert await around(min_weight=8.5) == (["Ada Lovelace", "Byron"], 2, 1)
         byron = (await trueweave.graph.entity("Byron")).entity.id
-        assert "Byron" not in (await around(exclude=str(byron)))[0]
+        assert await around(document="more") == (["Ada Lovelace", "Byron"], 2, 1)
+        assert (await client.get(f"{ROOM}/around", params={"entity": "Byron", "document": "none"})).status_code == 404
         types = (await client.get(f"{ROOM}/types")).json()
         assert types["entities"] == [
             {"type": "person", "count": 2},
@@ -242,6 +243,21 @@ async def test_neighbours_to_draw_and_types(url: str) -> None:
             {"type": "place", "count": 1},
         ]
         assert {one["type"]: one["count"] for one in types["relations"]} == {"": 2, "kin": 1, "work": 1}
+        far = (
+            Link("London", "Thames", source_type="place"),
+            Link("Thames", "Sea"),
+            Link("Byron", "Thames", source_type="person"),
+        )
+        await trueweave.add_documents([Document("far", (Chunk("London and the Thames", links=far),))])
+        # Each entity is counted once, however many ways lead to it.
+        names, entities, _ = await around(hops=2)
+        assert (set(names[4:]), entities) == ({"Thames"}, 5)
+        assert (await around(hops=3))[:2][1] == 6
+        names, entities, _ = await around(hops=2, limit=1)
+        assert (names[:2], len(names), entities) == (["Ada Lovelace", "Byron"], 3, 5)
+        names, entities, _ = await around(entity=["Ada Lovelace", "Sea"], limit=1)
+        assert (names[:2], set(names[2:]), entities) == (["Ada Lovelace", "Sea"], {"Byron", "Thames"}, 6)
+        assert "Byron" not in (await around(exclude=str(byron)))[0]
 
 
 async def test_the_beginning_of_a_name_is_completed(url: str) -> None:

@@ -10,7 +10,7 @@ const KEYS: [string, [string[], string][]][] = [
     [
       [["Ctrl K"], "Open the commands"],
       [["?"], "Show this help"],
-      [["/"], "Go to the question, or to the filter"],
+      [["/"], "Go to the question, the search or the filter"],
       [["g", "w"], "Go to the workspaces"],
       ...VIEWS.map((view): [string[], string] => [["g", view.key], `Go to ${view.name}`]),
       [["Esc"], "Close what is open"],
@@ -32,6 +32,18 @@ const KEYS: [string, [string[], string][]][] = [
     [
       [["1"], "Go to the first column; 2 to 4: to the others"],
       [["x"], "Exchange the column with the next"],
+    ],
+  ],
+  [
+    "In the graph",
+    [
+      [["←"], "Go to the neighbour on the left; the other arrows: to the others"],
+      [["Enter"], "Open the page of the selected entity"],
+      [["e"], "Show the 20 heaviest neighbours of the selected entity"],
+      [["p"], "Find a path from the selected entity to another"],
+      [["f"], "Fit the graph to its frame"],
+      [["+"], "Enlarge; -: reduce"],
+      [["t"], "Show the graph as a table, or as a picture"],
     ],
   ],
   [

@@ -1,6 +1,6 @@
 // The command palette: everything that can be done from here, found by typing.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import {
   Autocomplete,
   Dialog,
@@ -19,6 +19,7 @@ import { recentQuestions } from "../ask/recent";
 import { entityPath } from "../entity/address";
 import { documentPath } from "../reader/address";
 import popup from "../ui/Popup.module.css";
+import { useAfterPause } from "../ui/useAfterPause";
 import styles from "./Palette.module.css";
 import { setTheme } from "./preferences";
 import { VIEWS, viewPath } from "./views";
@@ -50,17 +51,6 @@ export default function Palette({ onClose, showHelp }: Props) {
       </Modal>
     </ModalOverlay>
   );
-}
-
-const PAUSE = 120; // milliseconds without a key before the server is asked
-
-function useAfterPause(text: string): string {
-  const [settled, setSettled] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), PAUSE);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return settled;
 }
 
 function Actions({ onClose, showHelp }: Props) {

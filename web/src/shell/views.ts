@@ -10,6 +10,7 @@ export interface View {
 export const VIEWS: View[] = [
   { name: "Ask", path: "ask", key: "a" },
   { name: "Compare", path: "compare", key: "c" },
+  { name: "Graph", path: "graph", key: "g" },
   { name: "Documents", path: "documents", key: "d" },
   { name: "Communities", path: "communities", key: "m" },
 ];

@@ -177,16 +177,26 @@ async def get_subgraph(body: SubgraphRequest, trueweave: Reading) -> GraphPart:
 @router.get("/around")
 async def get_around(
     trueweave: Reading,
-    entity: EntityName,
+    entity: Annotated[
+        Sequence[Name], Query(min_length=1, max_length=20, description="The entities, each by name or id.")
+    ],
+    hops: Annotated[int, Query(ge=1, le=3, description="Over how many relations.")] = 1,
     exclude: Annotated[Sequence[UUID], Query(max_length=200, description="Neighbours to leave out, by id.")] = (),
     type: Annotated[Sequence[Line], Field(max_length=20), Query(description="Only neighbours of these types.")] = (),
     min_weight: Annotated[float, Query(ge=0, le=1e12, description="The lowest weight of a relation.")] = 0.0,
-    limit: Annotated[int, Query(ge=1, le=200, description="How many neighbours at most.")] = 20,
+    document: Annotated[Line, Query(description="Only relations that the document with this uri states.")] = "",
+    limit: Annotated[int, Query(ge=1, le=200, description="How many neighbours of each entity at most.")] = 20,
 ) -> GraphPart:
-    """A part of the graph to draw: an entity, its neighbours with the heaviest relations, and the relations between
-    them."""
+    """A part of the graph to draw: entities, the neighbours of each with the heaviest relations, and the relations
+    between them."""
     return await trueweave.graph.around(
-        name_or_id(entity), exclude=exclude, types=type, min_weight=min_weight, limit=limit
+        *map(name_or_id, entity),
+        hops=hops,
+        exclude=exclude,
+        types=type,
+        min_weight=min_weight,
+        document=document,
+        limit=limit,
     )
 
 

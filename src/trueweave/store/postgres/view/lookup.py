@@ -24,6 +24,7 @@ from trueweave.text import phrases
 from trueweave.text.folding import bare
 from trueweave.text.stopwords import FUNCTION_WORDS
 
+DRAWN = 500  # entities of a part of the graph, at most
 _WIDEST = 500  # entities expanded at each step of a path
 _LOOKED_THROUGH = 2000  # relations examined per entity when looking for those among a set of entities
 _COMPLETED = 2000  # names examined to complete a text, in each of two indexes
@@ -163,30 +164,62 @@ async def relations_among(tx: Transaction, ids: Sequence[UUID], limit: int) -> l
     return [id_ for (id_,) in rows]
 
 
-async def part(tx: Transaction, ids: Sequence[UUID], chunks: Sequence[UUID], limit: int) -> GraphPart:
+async def part(
+    tx: Transaction, ids: Sequence[UUID], chunks: Sequence[UUID], limit: int, document: UUID | None = None
+) -> GraphPart:
     """Up to `limit` of these entities and of those that these chunks mention, with the heaviest relations between
-    them."""
+    them, optionally only those that a document states."""
     found = await tx.rows("lookup.nodes", ids=Ids(ids), chunks=Ids(chunks), limit=limit)
     nodes = tuple(GraphNode(*row[:-1]) for row in found)
-    edges, relations = await edges_among(tx, [node.id for node in nodes], _EDGES_EACH * len(nodes))
+    edges, relations = await edges_among(tx, [node.id for node in nodes], _EDGES_EACH * len(nodes), document)
     return GraphPart(nodes, edges, found[0][-1] if found else 0, relations)
 
 
-async def around(
-    tx: Transaction, id_: UUID, exclude: Sequence[UUID], types: Sequence[str], min_weight: float, limit: int
-) -> GraphPart:
-    """An entity and up to `limit` of its neighbours, those with the heaviest relations, without the excluded ones."""
-    rows = await tx.rows(
+class Neighbours(NamedTuple):
+    """Which neighbours of entities to draw: up to `limit` of each entity, of those in `types` if it is not empty, over
+    relations of at least `min_weight`, optionally only those that a document states."""
+
+    exclude: Sequence[UUID] = ()
+    types: Sequence[str] = ()
+    min_weight: float = 0.0
+    document: UUID | None = None
+    limit: int = 20
+
+
+async def around(tx: Transaction, ids: Sequence[UUID], wanted: Neighbours, hops: int) -> GraphPart:
+    """These entities and their neighbours within `hops` relations, those with the heaviest relations. `entities` counts
+    all neighbours of the entities whose neighbours were looked for."""
+    shown, latest = list(dict.fromkeys(ids)), list(dict.fromkeys(ids))
+    followed, total = list(shown), 0
+    for hop in range(hops):
+        rows = await _neighbours(tx, latest, shown, wanted, DRAWN - len(shown)) if len(shown) < DRAWN else []
+        total = len(followed) + (rows[0][1] if rows else 0)
+        latest = [id_ for id_, _ in rows]
+        shown += latest
+        if not latest or hop + 1 == hops:
+            break
+        followed += latest
+    if len(followed) > len({*ids}):  # an entity may be a neighbour of several
+        rows = await _neighbours(tx, followed, followed, wanted, 1)
+        total = len(followed) + (rows[0][1] if rows else 0)
+    found = await part(tx, shown, [], len(shown), wanted.document)
+    return replace(found, entities=total)
+
+
+async def _neighbours(
+    tx: Transaction, ids: Sequence[UUID], shown: Sequence[UUID], wanted: Neighbours, limit: int
+) -> list[tuple[UUID, int]]:
+    return await tx.rows(
         "lookup.heaviest_neighbours",
-        id=id_,
-        exclude=Ids(exclude),
-        types=[type_.lower() for type_ in types],
-        least=ceil(min_weight * THOUSANDTHS),
+        ids=Ids(ids),
+        exclude=Ids([*wanted.exclude, *shown]),
+        types=[type_.lower() for type_ in wanted.types],
+        least=ceil(wanted.min_weight * THOUSANDTHS),
+        document=wanted.document,
         fan_out=_LOOKED_THROUGH,
+        each=wanted.limit,
         limit=limit,
     )
-    found = await part(tx, [id_, *(other for other, _ in rows)], [], 1 + len(rows))
-    return replace(found, entities=1 + (rows[0][1] if rows else 0))
 
 
 async def types(tx: Transaction, limit: int) -> GraphTypes:
@@ -196,9 +229,12 @@ async def types(tx: Transaction, limit: int) -> GraphTypes:
     return GraphTypes(tuple(entities), tuple(relations))
 
 
-async def edges_among(tx: Transaction, ids: Sequence[UUID], limit: int) -> tuple[tuple[GraphEdge, ...], int]:
-    """The heaviest relations between these entities, and how many there are."""
-    rows = await tx.rows("lookup.edges_among", ids=Ids(ids), fan_out=_LOOKED_THROUGH, limit=limit)
+async def edges_among(
+    tx: Transaction, ids: Sequence[UUID], limit: int, document: UUID | None = None
+) -> tuple[tuple[GraphEdge, ...], int]:
+    """The heaviest relations between these entities, and how many there are; optionally only those that a document
+    states."""
+    rows = await tx.rows("lookup.edges_among", ids=Ids(ids), document=document, fan_out=_LOOKED_THROUGH, limit=limit)
     edges = tuple(
         GraphEdge(id_, source, target, type_, weight / THOUSANDTHS) for id_, source, target, type_, weight, _ in rows
     )

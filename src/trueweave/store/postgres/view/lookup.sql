@@ -77,16 +77,26 @@ CROSS JOIN LATERAL (SELECT id, name, type, count, degree FROM entity WHERE id = 
 ORDER BY g.n, e.degree DESC, e.id LIMIT %(limit)s
 
 -- name: heaviest_neighbours
--- The neighbours of an entity, those with the heaviest relations first, with their total number. In each direction only
--- the heaviest relations are examined.
-SELECT r.other, count(*) OVER () FROM (
-    (SELECT target AS other, weight FROM relation WHERE source = %(id)s ORDER BY weight DESC, target LIMIT %(fan_out)s)
-    UNION ALL
-    (SELECT source, weight FROM relation WHERE target = %(id)s ORDER BY weight DESC, source LIMIT %(fan_out)s)) AS r
-CROSS JOIN LATERAL (SELECT type FROM entity WHERE id = r.other OFFSET 0) AS e
-WHERE r.other <> %(id)s AND r.weight >= %(least)s AND r.other <> ALL(%(exclude)s::uuid[])
-    AND (cardinality(%(types)s::text[]) = 0 OR lower(e.type) = ANY(%(types)s::text[]))
-GROUP BY r.other ORDER BY max(r.weight) DESC, r.other LIMIT %(limit)s
+-- For each of some entities, its neighbours with the heaviest relations; and the number of all their neighbours. In each
+-- direction only the heaviest relations of an entity are examined. With a document, only relations that it states count.
+WITH stated AS MATERIALIZED (
+    SELECT t.relation FROM (SELECT DISTINCT source, target FROM link WHERE document = %(document)s::uuid OFFSET 0) AS l
+    CROSS JOIN LATERAL (SELECT relation FROM name_pair WHERE source = l.source AND target = l.target OFFSET 0) AS t
+), near AS MATERIALIZED (
+    SELECT g.id AS beside, r.other, max(r.weight) AS weight FROM unnest(%(ids)s::uuid[]) AS g (id)
+    CROSS JOIN LATERAL (
+        (SELECT id, target AS other, weight FROM relation WHERE source = g.id ORDER BY weight DESC, target LIMIT %(fan_out)s)
+        UNION ALL
+        (SELECT id, source, weight FROM relation WHERE target = g.id ORDER BY weight DESC, source LIMIT %(fan_out)s)) AS r
+    CROSS JOIN LATERAL (SELECT type FROM entity WHERE id = r.other OFFSET 0) AS e
+    WHERE r.weight >= %(least)s AND r.other <> ALL(%(exclude)s::uuid[])
+        AND (cardinality(%(types)s::text[]) = 0 OR lower(e.type) = ANY(%(types)s::text[]))
+        AND (%(document)s::uuid IS NULL OR r.id IN (SELECT relation FROM stated))
+    GROUP BY g.id, r.other
+)
+SELECT other, (SELECT count(DISTINCT other) FROM near)
+FROM (SELECT other, weight, row_number() OVER (PARTITION BY beside ORDER BY weight DESC, other) AS rank FROM near) AS ranked
+WHERE rank <= %(each)s GROUP BY other ORDER BY max(weight) DESC, other LIMIT %(limit)s
 
 -- name: entity_types
 SELECT type, count(*) FROM entity GROUP BY type ORDER BY count(*) DESC, type COLLATE "C" LIMIT %(limit)s
@@ -96,10 +106,16 @@ SELECT type, count(*) FROM relation GROUP BY type ORDER BY count(*) DESC, type C
 
 -- name: edges_among
 -- The heaviest relations between these entities, with their total number. For each entity only the heaviest outgoing
--- relations are examined.
+-- relations are examined. With a document, only relations that it states count.
+WITH stated AS MATERIALIZED (
+    SELECT t.relation FROM (SELECT DISTINCT source, target FROM link WHERE document = %(document)s::uuid OFFSET 0) AS l
+    CROSS JOIN LATERAL (SELECT relation FROM name_pair WHERE source = l.source AND target = l.target OFFSET 0) AS t
+)
 SELECT r.id, g.id, r.target, r.type, r.weight, count(*) OVER () FROM unnest(%(ids)s::uuid[]) AS g (id) CROSS JOIN LATERAL (
     SELECT id, target, type, weight FROM relation WHERE source = g.id ORDER BY weight DESC, target LIMIT %(fan_out)s) AS r
-WHERE r.target = ANY(%(ids)s) AND r.target <> g.id ORDER BY r.weight DESC, r.id LIMIT %(limit)s
+WHERE r.target = ANY(%(ids)s) AND r.target <> g.id
+    AND (%(document)s::uuid IS NULL OR r.id IN (SELECT relation FROM stated))
+ORDER BY r.weight DESC, r.id LIMIT %(limit)s
 
 -- name: chunks_of_entities
 -- For each entity, the chunks that emphasise it most.

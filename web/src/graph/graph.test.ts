@@ -1,0 +1,179 @@
+import { expect, test } from "vitest";
+import { expanded, type GraphState, readAddress, writeAddress } from "./address";
+import { type Drawn, entitiesCsv, graphmlOf, relationsCsv, svgOf } from "./files";
+import { commandsOf, requestsOf } from "./forms";
+import { graphOf, laidOut, positionsOf, towards } from "./layout";
+import { type GraphEdge, type GraphNode, type Loaded, shownOf, summary, toggled, typesOf } from "./shown";
+import { ENTITY_COLUMNS, sorted, sortedBy } from "./tables";
+
+const node = (id: string, type = "person", more: Partial<GraphNode> = {}): GraphNode => ({
+  id,
+  name: `name of ${id}`,
+  type,
+  count: 1,
+  degree: 1,
+  ...more,
+});
+const edge = (source: string, target: string, weight = 1): GraphEdge => ({
+  id: `${source}-${target}`,
+  source,
+  target,
+  type: "knows",
+  weight,
+});
+const loaded = (over: Partial<Loaded> = {}): Loaded => ({
+  nodes: [node("a"), node("b"), node("c", "place")],
+  edges: [edge("a", "b", 5), edge("a", "c", 2)],
+  centres: new Set(["a"]),
+  path: new Set(),
+  steps: null,
+  around: { loaded: 3, entities: 10 },
+  relations: 2,
+  ...over,
+});
+const state = (over: Partial<GraphState> = {}): GraphState => ({
+  ...readAddress(new URLSearchParams()),
+  ...over,
+});
+
+test("an address gives the view back", () => {
+  const view = state({
+    of: ["a", "b"],
+    to: "c",
+    hops: 2,
+    each: 40,
+    types: ["", "place, or other"],
+    min: 1.5,
+    document: "x y.md",
+    selected: "a",
+    view: "relations",
+    sort: "-weight",
+  });
+  expect(readAddress(writeAddress(view))).toEqual(view);
+  expect(writeAddress(state()).toString()).toBe("");
+  const odd = new URLSearchParams("hops=9&each=-1&min=x&view=none&of=&of=a&of=a");
+  expect(readAddress(odd)).toEqual(state({ of: ["a"], hops: 3 }));
+});
+
+test("expanding an entity adds it, then more of its neighbours, up to a limit", () => {
+  expect(expanded(state({ of: ["a"] }), "b")?.of).toEqual(["a", "b"]);
+  expect(expanded(state({ of: ["a"] }), "a")).toMatchObject({ of: ["a"], each: 40 });
+  expect(expanded(state({ of: ["a"], each: 200 }), "a")).toBeNull();
+  const many = Array.from({ length: 20 }, (_, at) => `n${at}`);
+  expect(expanded(state({ of: many }), "b")).toBeNull();
+  const path = expanded(state({ of: ["a"], to: "z" }), "a"); // its start can be expanded as well
+  expect(path && readAddress(writeAddress(path)).of).toEqual(["a", "a"]);
+});
+
+test("filters hide entities by type, and those whose relations are too light, but not what was asked for", () => {
+  const all = shownOf(loaded(), [], 0);
+  expect(all.nodes.map((one) => one.id)).toEqual(["a", "b", "c"]);
+  expect(shownOf(loaded(), ["place"], 0).nodes.map((one) => one.id)).toEqual(["a", "c"]);
+  const heavy = shownOf(loaded(), [], 3);
+  expect([heavy.nodes.map((one) => one.id), heavy.edges.length]).toEqual([["a", "b"], 1]);
+  const onPath = loaded({ path: new Set(["a", "c", "a-c"]) });
+  expect(shownOf(onPath, ["nothing"], 99).nodes.map((one) => one.id)).toEqual(["a", "c"]);
+});
+
+test("the summary says how much is shown, of what, and what filters hide", () => {
+  const text = (part: Loaded, types: string[] = [], min = 0) => summary(part, shownOf(part, types, min));
+  expect(text(loaded())).toBe("Shown: 3 of 10 entities, those with the heaviest relations, and 2 relations.");
+  expect(text(loaded({ around: { loaded: 3, entities: 3 } }))).toBe("Shown: 3 entities, and 2 relations.");
+  expect(text(loaded({ around: { loaded: 3, entities: 3 }, relations: 9 }), ["place"])).toBe(
+    "Shown: 2 of 3 entities, and 1 of 9 relations between them. Filters hide 1 entity.",
+  );
+  expect(text(loaded({ around: null, steps: 2 }))).toBe(
+    "A shortest path has 2 relations. Shown: 3 entities, and 2 relations.",
+  );
+});
+
+test("the legend counts types, and switches them, but never the last one off", () => {
+  expect(typesOf(loaded().nodes)).toEqual([
+    { type: "person", count: 2 },
+    { type: "place", count: 1 },
+  ]);
+  expect(toggled([], "person", ["person", "place"])).toEqual(["place"]);
+  expect(toggled(["place"], "person", ["person", "place"])).toEqual([]);
+  expect(toggled(["place"], "place", ["person", "place"])).toEqual(["place"]);
+});
+
+test("the same graph gets the same picture, and what was drawn stays near its place when more comes", () => {
+  const { nodes, edges } = loaded();
+  const first = positionsOf(laidOut(graphOf(nodes, edges, new Map())));
+  expect(positionsOf(laidOut(graphOf(nodes, edges, new Map())))).toEqual(first);
+  expect([...first.values()].every(({ x, y }) => Number.isFinite(x) && Number.isFinite(y))).toBe(true);
+  const more = graphOf([...nodes, node("d")], [...edges, edge("b", "d")], first);
+  expect(positionsOf(more).get("a")).toEqual(first.get("a"));
+});
+
+test("an arrow key leads to the neighbour nearest to its direction", () => {
+  const from = { x: 0, y: 0 };
+  const others = [
+    { id: "right", x: 10, y: 1 },
+    { id: "below", x: 1, y: 10 },
+    { id: "above", x: -2, y: -10 },
+  ];
+  expect(towards(from, others, "ArrowRight")?.id).toBe("right");
+  expect(towards(from, others, "ArrowDown")?.id).toBe("below");
+  expect(towards(from, others, "ArrowUp")?.id).toBe("above");
+  expect(towards(from, others.slice(0, 1), "ArrowLeft")).toBeNull();
+});
+
+test("tables are sorted by a column, and a second click turns the order round", () => {
+  const rows = [node("a", "x", { name: "Ä10" }), node("b", "x", { name: "a2", degree: 7 })];
+  const ids = (sort: string) => sorted(rows, ENTITY_COLUMNS, sort).rows.map((one) => one.id);
+  expect([ids(""), ids("name"), ids("-name"), ids("nonsense")]).toEqual([
+    ["b", "a"],
+    ["b", "a"],
+    ["a", "b"],
+    ["b", "a"],
+  ]);
+  const [name, , mentions] = ENTITY_COLUMNS;
+  if (!name || !mentions) throw new Error("no columns");
+  expect(sortedBy(name, rows[0], "relations", true)).toBe("name");
+  expect(sortedBy(mentions, rows[0], "relations", true)).toBe("-mentions");
+  expect(sortedBy(mentions, rows[0], "mentions", true)).toBe("mentions");
+});
+
+const HOSTILE = `<script>alert(1)</script>"'&\u0000\ud800]]>`;
+
+test("files escape what documents contain", () => {
+  const part = loaded({ nodes: [node("a", HOSTILE, { name: HOSTILE }), node("b", "", { name: "=1+1" })] });
+  const shown = shownOf({ ...part, edges: [edge("a", "b")] }, [], 0);
+  const drawn: Drawn = {
+    ...shown,
+    places: new Map([
+      ["a", { x: 0, y: 0 }],
+      ["b", { x: 1, y: 1 }],
+    ]),
+    sizes: new Map(),
+    colourOf: () => "#123456",
+    ink: "#000000",
+    paper: "#ffffff",
+    relation: "#cccccc",
+    pathColour: "#ff0000",
+    path: new Set(),
+    caption: HOSTILE,
+  };
+  for (const text of [svgOf(drawn), graphmlOf(shown)]) {
+    const parsed = new DOMParser().parseFromString(text, "text/xml");
+    expect(parsed.querySelector("script")).toBeNull();
+    expect(text).not.toContain("<script");
+    expect(text).not.toContain("\u0000");
+    expect(text).toContain("&lt;script&gt;");
+  }
+  const csv = entitiesCsv(shown);
+  expect(csv).toContain("'=1+1");
+  expect(csv).toContain('"<script>alert(1)</script>""');
+  expect(relationsCsv(shown).split("\r\n")[0]).toBe("id,source,source name,type,target,target name,weight");
+});
+
+test("commands and requests ask for the same", () => {
+  const view = state({ of: ["Bob's", "c"], to: "d", hops: 2 });
+  expect(commandsOf("w", view)).toBe(
+    "trueweave graph show --path 'Bob'\\''s' d --workspace w\ntrueweave graph show c --hops 2 --workspace w",
+  );
+  expect(requestsOf("w", view)).toBe(
+    "GET /v1/workspaces/w/path?start=Bob%27s&end=d\nGET /v1/workspaces/w/around?entity=c&hops=2&limit=20",
+  );
+});
