@@ -166,7 +166,7 @@ def _call(source: str, node: Function, route: Operation, renamed: dict[str, str]
     head = f"\n    async def {node.name}({ast.unparse(node.args)}) -> {returns}:\n        {doc}\n"
     if node.args.vararg:
         arguments.append(_argument(node.args.vararg, renamed, several=True))
-        if route.query[arguments[-1].name]["required"]:
+        if route.query[arguments[-1].name]["required"] and returns.startswith("list"):
             head += f"        if not {node.args.vararg.arg}:\n            return []\n"
     path, passed = route.path, [one for one in arguments if f"{{{one.name}}}" not in route.path]
     for one in arguments:

@@ -198,8 +198,6 @@ class AsyncClientGraph:
         Optionally only neighbours of some `types`, with a relation of at least `min_weight`, or with a relation that
         the document with a uri states. Neighbours to `exclude`, such as those already drawn, are given by their
         ids."""
-        if not entities:
-            return []
         return read(
             GraphPart,
             await self._requests.get(

@@ -153,6 +153,8 @@ class AsyncGraphGroup:
         Optionally only neighbours of some `types`, with a relation of at least `min_weight`, or with a relation that
         the document with a uri states. Neighbours to `exclude`, such as those already drawn, are given by their
         ids."""
+        if not entities:
+            raise InvalidArgument("the entities to draw are missing: name at least one.")
         ids = await lookup.entity_ids(self._core, *entities)
         async with self._core.workspace.transaction() as tx:
             stating = (await lookup.found_document(tx, document)).id if document else None
