@@ -12,9 +12,16 @@ import httpx2
 from playwright.async_api import Download, Locator, Page, expect
 
 from tests.browser import hostile
-from tests.browser.pages import NARROW, SOFTWARE_RENDERING, Web, check_accessibility, check_looks, check_width
+from tests.browser.pages import (
+    NARROW,
+    SOFTWARE_RENDERING,
+    Web,
+    check_accessibility,
+    check_is_text,
+    check_looks,
+    check_width,
+)
 from tests.browser.test_documents import room
-from tests.browser.test_hostile import check_is_text
 from trueweave import AsyncTrueweave, Chunk, Document, Link
 
 NO_WEBGL = """const context = HTMLCanvasElement.prototype.getContext;

@@ -6,6 +6,7 @@ import { Button } from "react-aria-components";
 import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import { asProblem } from "../api/client";
 import { entities as entitiesQuery, workspace as workspaceQuery } from "../api/queries";
+import { entityPath } from "../entity/address";
 import { typeColours } from "../reader/segments";
 import { useShortcuts } from "../shell/shortcuts";
 import { useTitle } from "../shell/useTitle";
@@ -13,15 +14,7 @@ import { viewPath } from "../shell/views";
 import { counted, shortened } from "../text/words";
 import { Empty, Failed, Loading } from "../ui/States";
 import { Actions } from "./Actions";
-import {
-  EACH,
-  entityPath,
-  expanded,
-  type GraphState,
-  type GraphView,
-  readAddress,
-  writeAddress,
-} from "./address";
+import { EACH, expanded, type GraphState, type GraphView, readAddress, writeAddress } from "./address";
 import type { CanvasHandle, Look } from "./Canvas";
 import { readColours } from "./colours";
 import { EntityCard } from "./EntityCard";

@@ -2,8 +2,8 @@ import { ArrowDown, ArrowUp } from "lucide-react";
 import type { ReactNode } from "react";
 import { Button } from "react-aria-components";
 import { Link } from "react-router";
+import { relationPath } from "../entity/address";
 import { number } from "../text/words";
-import { relationPath } from "./address";
 import styles from "./GraphPage.module.css";
 import type { GraphNode, Shown } from "./shown";
 import {

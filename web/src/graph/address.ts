@@ -1,5 +1,4 @@
 // The Graph view in its address.
-import { viewPath } from "../shell/views";
 
 export const VIEWS = ["picture", "entities", "relations"] as const;
 export type GraphView = (typeof VIEWS)[number];
@@ -84,9 +83,3 @@ export function expanded(state: GraphState, entity: string): GraphState | null {
   if (state.each >= MOST_EACH) return null;
   return { ...state, each: Math.min(MOST_EACH, state.each + EACH) };
 }
-
-export const entityPath = (workspace: string, id: string): string =>
-  viewPath(workspace, `entity/${encodeURIComponent(id)}`);
-
-export const relationPath = (workspace: string, id: string): string =>
-  viewPath(workspace, `relation/${encodeURIComponent(id)}`);
