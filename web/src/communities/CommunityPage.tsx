@@ -15,6 +15,7 @@ import { counted, moment, number, shortened } from "../text/words";
 import { CopyButton } from "../ui/CopyButton";
 import { Folded } from "../ui/Folded";
 import { SameAs } from "../ui/SameAs";
+import { ShowMore } from "../ui/ShowMore";
 import { Empty, Failed, Loading } from "../ui/States";
 import { communitiesPath, communityPath } from "./address";
 import styles from "./Communities.module.css";
@@ -340,11 +341,7 @@ function Members({ workspace, id, total }: { workspace: string; id: string; tota
           </li>
         ))}
       </ul>
-      {found.hasNextPage && (
-        <Button onPress={() => found.fetchNextPage()} isDisabled={found.isFetchingNextPage}>
-          Show more
-        </Button>
-      )}
+      <ShowMore of={found} />
     </section>
   );
 }

@@ -11,6 +11,7 @@ import { useShortcuts } from "../shell/shortcuts";
 import { useTitle } from "../shell/useTitle";
 import { counted } from "../text/words";
 import { SameAs } from "../ui/SameAs";
+import { ShowMore } from "../ui/ShowMore";
 import { Empty, Failed, Loading } from "../ui/States";
 import { ActivityLine } from "./ActivityLine";
 import {
@@ -207,11 +208,7 @@ function DocumentsView({ workspace }: { workspace: string }) {
               />
             </>
           )}
-          {found.hasNextPage && (
-            <Button onPress={() => found.fetchNextPage()} isDisabled={found.isFetchingNextPage}>
-              Show more
-            </Button>
-          )}
+          <ShowMore of={found} />
         </>
       )}
       {isOver && (

@@ -13,6 +13,7 @@ import { counted, number, shortened } from "../text/words";
 import { CopyButton } from "../ui/CopyButton";
 import { Folded } from "../ui/Folded";
 import { SameAs } from "../ui/SameAs";
+import { ShowMore } from "../ui/ShowMore";
 import { Failed, Loading } from "../ui/States";
 import { entityPath, graphPath, relationPath } from "./address";
 import styles from "./EntityPage.module.css";
@@ -118,11 +119,7 @@ function Relations({ workspace, entity }: { workspace: string; entity: Entity })
           <RelationLine key={one.id} workspace={workspace} entity={entity.id} relation={one} />
         ))}
       </ul>
-      {found.hasNextPage && (
-        <Button onPress={() => found.fetchNextPage()} isDisabled={found.isFetchingNextPage}>
-          Show more
-        </Button>
-      )}
+      <ShowMore of={found} />
     </section>
   );
 }

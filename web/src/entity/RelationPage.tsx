@@ -1,7 +1,6 @@
 // A relation: its ends, what is known about it, and every statement of it in its sentence.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { Button } from "react-aria-components";
 import { Link, useParams } from "react-router";
 import { useShortcuts } from "../shell/shortcuts";
 import { useTitle } from "../shell/useTitle";
@@ -9,6 +8,7 @@ import { counted, number, shortened } from "../text/words";
 import { CopyButton } from "../ui/CopyButton";
 import { Folded } from "../ui/Folded";
 import { SameAs } from "../ui/SameAs";
+import { ShowMore } from "../ui/ShowMore";
 import { Failed, Loading } from "../ui/States";
 import { entityPath, graphPath } from "./address";
 import { focusMention } from "./EntityPage";
@@ -108,11 +108,7 @@ function Statements({ workspace, id }: { workspace: string; id: string }) {
         below={({ statement }) => <StatedAs statement={statement} />}
       />
       {found.isError && <Failed error={found.error} again={() => found.refetch()} />}
-      {found.hasNextPage && (
-        <Button onPress={() => found.fetchNextPage()} isDisabled={found.isFetchingNextPage}>
-          Show more
-        </Button>
-      )}
+      <ShowMore of={found} />
     </section>
   );
 }

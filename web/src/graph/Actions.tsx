@@ -3,7 +3,7 @@ import { Download } from "lucide-react";
 import { useState } from "react";
 import { Button, Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
 import { CopyButton } from "../ui/CopyButton";
-import { Popup } from "../ui/Popup";
+import { SameAs } from "../ui/SameAs";
 import { Failed } from "../ui/States";
 import type { GraphState } from "./address";
 import { type Drawn, entitiesCsv, graphmlOf, pngOf, relationsCsv, save, svgOf } from "./files";
@@ -30,10 +30,7 @@ interface Props {
 }
 
 export function Actions({ workspace, state, loaded, drawn }: Props) {
-  const [open, setOpen] = useState<"" | "command" | "json">("");
   const [failure, setFailure] = useState<unknown>(null);
-  const command = commandsOf(workspace, state);
-  const request = requestsOf(workspace, state);
   const write = async (name: string) => {
     setFailure(null);
     const [, file, make] = FILES.find(([title]) => title === name) ?? [];
@@ -66,25 +63,13 @@ export function Actions({ workspace, state, loaded, drawn }: Props) {
         </Popover>
       </MenuTrigger>
       <CopyButton label="Copy link" text={() => location.href} />
-      <Button className="quiet" onPress={() => setOpen("command")}>
-        As a command
-      </Button>
-      <Button className="quiet" onPress={() => setOpen("json")}>
-        As JSON
-      </Button>
-      {failure !== null && <Failed error={failure} />}
-      <Popup title="The same as a command" open={open === "command"} onClose={() => setOpen("")}>
-        <pre>{command}</pre>
-        <CopyButton label="Copy" text={command} />
-      </Popup>
-      <Popup title="The same as a request" open={open === "json"} onClose={() => setOpen("")}>
-        <pre>{request}</pre>
-        <CopyButton label="Copy the request" text={request} />
+      <SameAs command={commandsOf(workspace, state)} request={requestsOf(workspace, state)}>
         <CopyButton
           label="Copy the response"
           text={() => JSON.stringify({ nodes: loaded.nodes, edges: loaded.edges }, null, 2)}
         />
-      </Popup>
+      </SameAs>
+      {failure !== null && <Failed error={failure} />}
     </div>
   );
 }
