@@ -215,6 +215,7 @@ READS: dict[str, Callable[[Index], Awaitable[Any]]] = {
     "communities.no members": lambda it: it.communities.members(NOWHERE),
     "rules.all": lambda it: it.rules.all(),
     "rules.suggestions": lambda it: it.rules.suggestions(80),
+    "rules.preview": lambda it: it.rules.preview("suppress", NameKey("London"), limit=2),
     "rules.mentioned": lambda it: it.rules.mentioned([NameKey("London"), NameKey("Paris"), NameKey("Ada", "ship")]),
     "rules.resolution": lambda it: it.rules.resolution(),
     "jobs.latest": lambda it: it.jobs.latest(),
@@ -418,8 +419,17 @@ async def test_suggestions_are_decided(index: Index) -> None:
     assert {one.name for one in pair} == {"Ada Lovelace", "Ada Lovelase"}
     assert await index.rules.suggestions(80) == []
     assert [one.id for one in await index.rules.suggestions(80, rejected=True)] == [first.id]
-    [rule] = await index.rules.accept(str(first.id)[:8])
+    [rule] = await index.rules.accept(str(first.id)[:8], by="me")
+    assert rule.by.endswith("me")
     await index.rules.undo(rule.id)
+    decided = await index.rules.decide(*pair, same=True, by="me", id=rule.id)
+    assert decided
+    assert (decided.id, decided.by.endswith("me")) == (rule.id, True)
+    with pytest.raises(errors.RuleError, match="one entity already"):
+        await index.rules.decide(*pair, same=False)
+    await index.rules.undo(rule.id)
+    assert await index.rules.decide(*pair, same=False) is None
+    assert (await index.rules.suggest_again(*pair), await index.rules.suggest_again(*pair)) == (True, False)
     assert (await index.rules.accept(), await index.rules.reject()) == ([], [])
     assert await index.rules.accept_above(99) == []
     await index.rules.change_resolution(ResolutionSettings("fuzzy", 85))

@@ -81,6 +81,7 @@ CLASSES: dict[str, type[TrueweaveError]] = {
     "server_unavailable": errors.ServerUnavailable,
     "invalid_rule": errors.RuleError,
     "unknown_rule": errors.RuleError,
+    "already_decided": errors.RuleError,
     "unauthorized": errors.AccessDenied,
     "forbidden": errors.AccessDenied,
     "too_many_requests": errors.ServerUnavailable,

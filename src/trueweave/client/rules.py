@@ -8,7 +8,7 @@ from uuid import UUID
 
 from trueweave.client.forms import name_body, part, read, rule
 from trueweave.client.requests import WorkspaceRequests
-from trueweave.core.graph import Rule, RuleKind, Suggestion
+from trueweave.core.graph import Rule, RuleKind, RulePreview, Suggestion
 from trueweave.core.record import Link, Mention, NameKey, ResolutionSettings
 
 _SUGGESTIONS_AT_ONCE = 200
@@ -92,11 +92,40 @@ class AsyncClientRules:
         }
         return rule(await self._requests.write("/rules", body))
 
-    async def accept(self, *which: UUID | str | int) -> list[Rule]:
+    async def preview(
+        self, kind: RuleKind, *names: NameKey, label: str = "", target: NameKey | None = None, limit: int = 20
+    ) -> RulePreview:
+        """What a rule would change if it were made now, with up to `limit` entities and relations. Nothing is changed.
+        A fact that would be added cannot be previewed. Raises RuleError if the rule cannot be made."""
+        body = {
+            "kind": kind,
+            "names": [name_body(one) for one in names],
+            "label": label,
+            "target": name_body(target) if target else None,
+            "limit": limit,
+        }
+        return read(RulePreview, await self._requests.ask("/rules/preview", body))
+
+    async def decide(
+        self, one: NameKey, other: NameKey, *, same: bool, by: str = "", id: UUID | None = None
+    ) -> Rule | None:
+        """Decide on two names that were suggested: merge them if they are the `same` entity, by a rule that is
+        returned; or else reject them, so that they are not suggested again. Raises RuleError if somebody has decided on
+        them already, or no document mentions both any more."""
+        body = {"one": name_body(one), "other": name_body(other), "same": same, "by": by, "id": str(id) if id else None}
+        made = part(await self._requests.write("/rules/suggestions/decide", body), "rule")
+        return rule(made) if made else None
+
+    async def suggest_again(self, one: NameKey, other: NameKey) -> bool:
+        """Take back that two names were rejected; returns whether they were."""
+        body = {"one": name_body(one), "other": name_body(other)}
+        return bool(part(await self._requests.write("/rules/suggestions/again", body), "again"))
+
+    async def accept(self, *which: UUID | str | int, by: str = "") -> list[Rule]:
         """Merge the names of these suggestions, given by id (or its first characters) or by number in the last list."""
         if not which:
             return []
-        found = await self._requests.write("/rules/suggestions/accept", {"ids": [str(one) for one in which]})
+        found = await self._requests.write("/rules/suggestions/accept", {"ids": [str(one) for one in which], "by": by})
         return [rule(one) for one in part(found, "rules")]
 
     async def accept_above(self, threshold: int) -> list[Rule]:
@@ -138,16 +167,20 @@ class AsyncClientRules:
         return await self._requests.listed("/rules", Rule, None)
 
     async def suggestions(
-        self, threshold: int | None = None, *, limit: int = 20, rejected: bool = False
+        self, threshold: int | None = None, *, limit: int = 20, rejected: bool = False, type: str = ""
     ) -> list[Suggestion]:
         """Names that may be one entity, with passages on both: pairs whose similarity is above the threshold (by
         default that of the resolution settings), that are two entities now and that nobody has decided on, most similar
-        first. With `rejected`, the pairs that were rejected instead."""
+        first; optionally only those with a name of one type. With `rejected`, the pairs that were rejected instead."""
         return read(
             list[Suggestion],
             part(
                 await self._requests.get(
-                    "/rules/suggestions", threshold=threshold, limit=limit, rejected="true" if rejected else None
+                    "/rules/suggestions",
+                    threshold=threshold,
+                    limit=limit,
+                    rejected="true" if rejected else None,
+                    type=type or None,
                 ),
                 "suggestions",
             ),

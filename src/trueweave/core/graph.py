@@ -160,6 +160,35 @@ class Suggestion:
 
 
 @dataclass(frozen=True, slots=True)
+class EntityChange:
+    """An entity before and after a change. None before: it is new. None after: it is removed or merged."""
+
+    before: Entity | None
+    after: Entity | None
+
+
+@dataclass(frozen=True, slots=True)
+class RelationChange:
+    """A relation before and after a change. None before: it is new. None after: it is removed."""
+
+    before: Relation | None
+    after: Relation | None
+
+
+@dataclass(frozen=True, slots=True)
+class RulePreview:
+    """What a rule would change if it were made now: entities, those with the most mentions first, and relations, the
+    heaviest first. Only some are listed; `entities_changed` and `relations_changed` count all of them. Entities that
+    only lose or gain relations are not listed, and `neighbours_changed` counts them."""
+
+    entities: tuple[EntityChange, ...]
+    relations: tuple[RelationChange, ...]
+    entities_changed: int
+    relations_changed: int
+    neighbours_changed: int
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """Something found by its vector. A smaller distance is nearer."""
 

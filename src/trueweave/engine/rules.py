@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from uuid import UUID, uuid4
 
 from trueweave.core.errors import RuleError
-from trueweave.core.graph import Rule, Suggestion
+from trueweave.core.graph import Rule, RuleKind, RulePreview, Suggestion
 from trueweave.core.record import Chunk, Document, Link, Mention, NameKey, ResolutionSettings
 from trueweave.engine.core import OpenWorkspace
 from trueweave.formats.importing.statements import of_entity, of_relation
 from trueweave.graph.contribution import contribution
+from trueweave.index.preview import preview
 from trueweave.store.postgres.public_errors import own_errors
 from trueweave.store.postgres.record import record, resolution, suggestions
 from trueweave.text.tokens import count
@@ -92,17 +93,39 @@ class AsyncRulesGroup:
         async with self._core.workspace.transaction() as tx:
             return [*await resolution.rules(tx), *await resolution.added_facts(tx)]
 
+    async def preview(
+        self, kind: RuleKind, *names: NameKey, label: str = "", target: NameKey | None = None, limit: int = 20
+    ) -> RulePreview:
+        """What a rule would change if it were made now, with up to `limit` entities and relations. Nothing is changed.
+        A fact that would be added cannot be previewed. Raises RuleError if the rule cannot be made."""
+        return await preview(self._core.workspace, Rule(uuid4(), kind, names, label, target), limit)
+
     async def suggestions(
-        self, threshold: int | None = None, *, limit: int = 20, rejected: bool = False
+        self, threshold: int | None = None, *, limit: int = 20, rejected: bool = False, type: str = ""
     ) -> list[Suggestion]:
         """Names that may be one entity, with passages on both: pairs whose similarity is above the threshold (by
         default that of the resolution settings), that are two entities now and that nobody has decided on, most similar
-        first. With `rejected`, the pairs that were rejected instead."""
-        return await suggestions.suggest(self._core.workspace, threshold, limit, rejected=rejected)
+        first; optionally only those with a name of one type. With `rejected`, the pairs that were rejected instead."""
+        found = await suggestions.suggest(self._core.workspace, threshold, limit, rejected=rejected, type_=type)
+        return [one for _, one in found.items]
 
-    async def accept(self, *which: UUID | str | int) -> list[Rule]:
+    async def decide(
+        self, one: NameKey, other: NameKey, *, same: bool, by: str = "", id: UUID | None = None
+    ) -> Rule | None:
+        """Decide on two names that were suggested: merge them if they are the `same` entity, by a rule that is
+        returned; or else reject them, so that they are not suggested again. Raises RuleError if somebody has decided on
+        them already, or no document mentions both any more."""
+        rule = await suggestions.decide(self._core.workspace, one, other, (id or uuid4()) if same else None, by)
+        await self._core.settle()
+        return rule
+
+    async def suggest_again(self, one: NameKey, other: NameKey) -> bool:
+        """Take back that two names were rejected; returns whether they were."""
+        return await suggestions.suggest_again(self._core.workspace, one, other)
+
+    async def accept(self, *which: UUID | str | int, by: str = "") -> list[Rule]:
         """Merge the names of these suggestions, given by id (or its first characters) or by number in the last list."""
-        rules = await suggestions.accept(self._core.workspace, list(map(str, which)))
+        rules = await suggestions.accept(self._core.workspace, list(map(str, which)), by)
         await self._core.settle()
         return rules
 

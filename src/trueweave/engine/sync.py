@@ -44,6 +44,8 @@ from trueweave.core.graph import (
     Relation,
     RetiredCommunity,
     Rule,
+    RuleKind,
+    RulePreview,
     Suggestion,
     VectorKind,
     Verdict,
@@ -369,15 +371,38 @@ class RulesGroup(_Group):
         """All rules, in the order in which they were made, followed by the facts that were added."""
         return self._wait_for(lambda trueweave: trueweave.rules.all())
 
-    def suggestions(self, threshold: int | None = None, *, limit: int = 20, rejected: bool = False) -> list[Suggestion]:
+    def preview(
+        self, kind: RuleKind, *names: NameKey, label: str = "", target: NameKey | None = None, limit: int = 20
+    ) -> RulePreview:
+        """What a rule would change if it were made now, with up to `limit` entities and relations. Nothing is changed.
+        A fact that would be added cannot be previewed. Raises RuleError if the rule cannot be made."""
+        return self._wait_for(
+            lambda trueweave: trueweave.rules.preview(kind, *names, label=label, target=target, limit=limit)
+        )
+
+    def suggestions(
+        self, threshold: int | None = None, *, limit: int = 20, rejected: bool = False, type: str = ""
+    ) -> list[Suggestion]:
         """Names that may be one entity, with passages on both: pairs whose similarity is above the threshold (by
         default that of the resolution settings), that are two entities now and that nobody has decided on, most similar
-        first. With `rejected`, the pairs that were rejected instead."""
-        return self._wait_for(lambda trueweave: trueweave.rules.suggestions(threshold, limit=limit, rejected=rejected))
+        first; optionally only those with a name of one type. With `rejected`, the pairs that were rejected instead."""
+        return self._wait_for(
+            lambda trueweave: trueweave.rules.suggestions(threshold, limit=limit, rejected=rejected, type=type)
+        )
 
-    def accept(self, *which: UUID | str | int) -> list[Rule]:
+    def decide(self, one: NameKey, other: NameKey, *, same: bool, by: str = "", id: UUID | None = None) -> Rule | None:
+        """Decide on two names that were suggested: merge them if they are the `same` entity, by a rule that is
+        returned; or else reject them, so that they are not suggested again. Raises RuleError if somebody has decided on
+        them already, or no document mentions both any more."""
+        return self._wait_for(lambda trueweave: trueweave.rules.decide(one, other, same=same, by=by, id=id))
+
+    def suggest_again(self, one: NameKey, other: NameKey) -> bool:
+        """Take back that two names were rejected; returns whether they were."""
+        return self._wait_for(lambda trueweave: trueweave.rules.suggest_again(one, other))
+
+    def accept(self, *which: UUID | str | int, by: str = "") -> list[Rule]:
         """Merge the names of these suggestions, given by id (or its first characters) or by number in the last list."""
-        return self._wait_for(lambda trueweave: trueweave.rules.accept(*which))
+        return self._wait_for(lambda trueweave: trueweave.rules.accept(*which, by=by))
 
     def accept_above(self, threshold: int) -> list[Rule]:
         """Merge all suggested names with a similarity above this threshold."""

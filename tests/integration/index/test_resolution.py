@@ -111,8 +111,9 @@ async def test_it_is_told_which_names_documents_mention(trueweave: AsyncTrueweav
 # --- suggestions --------------------------------------------------------------------------------------
 
 
-async def suggested(trueweave: AsyncTrueweave, **how: bool) -> list[frozenset[str]]:
-    return [frozenset((one.one.name.name, one.other.name.name)) for one in await trueweave.rules.suggestions(**how)]
+async def suggested(trueweave: AsyncTrueweave, *, rejected: bool = False) -> list[frozenset[str]]:
+    found = await trueweave.rules.suggestions(rejected=rejected)
+    return [frozenset((one.one.name.name, one.other.name.name)) for one in found]
 
 
 async def test_fuzzy_pairs_are_suggested_with_evidence_of_both_sides(trueweave: AsyncTrueweave) -> None:

@@ -140,7 +140,7 @@ async def test_suggestions_are_accepted_and_rejected(url: str) -> None:
         rejected = await client.post(f"{ROOM}/rules/suggestions/reject", json={"ids": [pairs["By"]["id"]]})
         assert {one["name"] for one in rejected.json()["rejected"][0]} == {"Byron", "Byronn"}
         left = await client.get(f"{ROOM}/rules/suggestions", params={"threshold": 80})
-        assert left.json() == {"suggestions": []}
+        assert left.json() == {"suggestions": [], "total": 0, "next": None}
         assert len([one for one in await trueweave.graph.entities() if one.name.startswith("Anna")]) == 1
 
 

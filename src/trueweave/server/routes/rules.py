@@ -9,19 +9,20 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from trueweave.core.errors import RuleError
-from trueweave.core.graph import Rule, Suggestion
+from trueweave.core.graph import Rule, RuleKind, RulePreview, Suggestion
 from trueweave.core.record import Link, Mention, NameKey, Resolution, ResolutionSettings, Sameness
 from trueweave.engine.trueweave import AsyncTrueweave
-from trueweave.server.access import Administering, AnyCaller, Reading, Writing
+from trueweave.server.access import Administering, AnyCaller, Caller, Reading, Writing
 from trueweave.server.bodies import NameBody, RuleBody, RuleRequest
-from trueweave.server.fields import Cursor, Limit
+from trueweave.server.fields import Cursor, Label, Limit, Line
 from trueweave.server.idempotency import Idempotent
 from trueweave.server.pages import ListPage, Pager
 from trueweave.server.problems import RESPONSES, Refusal
 from trueweave.server.tagging import TaggedRoute
 from trueweave.store.postgres.public_errors import translated
-from trueweave.store.postgres.record import resolution
+from trueweave.store.postgres.record import resolution, suggestions
 from trueweave.store.postgres.record.resolution import RulePlace
+from trueweave.store.postgres.record.suggestions import SuggestionPlace
 
 router = APIRouter(
     prefix="/v1/workspaces/{workspace}/rules", tags=["rules"], responses=RESPONSES, route_class=TaggedRoute
@@ -41,6 +42,48 @@ class SuggestionsBody(BaseModel):
     """Names that may refer to the same entity."""
 
     suggestions: list[Suggestion]
+    total: int = Field(description="The number of all suggestions, counted up to 10,000.")
+    next: str | None = Field(default=None, description="The cursor of the next page; null on the last one.")
+
+
+class PairBody(BaseModel):
+    """Two names that were suggested."""
+
+    model_config = ConfigDict(extra="forbid")
+    one: NameBody
+    other: NameBody
+
+
+class DecisionRequest(PairBody):
+    """Whether two names that were suggested are the same entity. If the caller gives an `id`, it becomes that of the
+    rule. `by` says who decides, besides the key."""
+
+    same: bool
+    id: UUID | None = None
+    by: Line = ""
+
+
+class DecisionBody(BaseModel):
+    """The rule that merges the names; null if they were rejected."""
+
+    rule: RuleBody | None
+
+
+class AgainBody(BaseModel):
+    """Whether a pair was rejected before, and is suggested again."""
+
+    again: bool
+
+
+class PreviewRequest(BaseModel):
+    """A rule that is not made: see `POST …/rules`. `limit` is how many entities and relations are listed."""
+
+    model_config = ConfigDict(extra="forbid")
+    kind: RuleKind
+    names: Annotated[list[NameBody], Field(min_length=1, max_length=100)]
+    label: Label = ""
+    target: NameBody | None = None
+    limit: Annotated[int, Field(ge=0, le=200)] = 20
 
 
 class SuggestionIds(BaseModel):
@@ -48,6 +91,12 @@ class SuggestionIds(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     ids: Annotated[list[Which], Field(min_length=1, max_length=200)]
+
+
+class AcceptRequest(SuggestionIds):
+    """Suggestions to accept. `by` says who accepts them, besides the key."""
+
+    by: Line = ""
 
 
 class AcceptedBody(BaseModel):
@@ -101,8 +150,7 @@ async def make_rule(body: RuleRequest, caller: AnyCaller, trueweave: Writing, on
     """Make a rule. It applies from now on, also to documents added later, and can be undone."""
 
     async def act() -> RuleBody:
-        by = ": ".join(one for one in (caller.name, body.by) if one)  # no key can pose as another
-        return RuleBody.of(await _made(body, trueweave, by))
+        return RuleBody.of(await _made(body, trueweave, _author(caller, body.by)))
 
     return RuleBody.model_validate(await once(trueweave, body, act))
 
@@ -113,21 +161,67 @@ async def list_suggestions(
     limit: Limit = 20,
     threshold: Annotated[int | None, Query(ge=70, le=100, description="How alike, in per cent.")] = None,
     rejected: Annotated[bool, Query(description="Those that were rejected.")] = False,
+    type: Annotated[Line, Query(description="Only pairs with a name of this type.")] = "",
+    cursor: Cursor = "",
 ) -> SuggestionsBody:
     """Pairs of names that may be the same entity and are not decided on yet, with passages of both, the most similar
     first.
 
     This needs the scope write, because it is for those who decide."""
-    found = await trueweave.rules.suggestions(threshold, limit=limit, rejected=rejected)
-    return SuggestionsBody(suggestions=found)
+    pager: Pager[SuggestionPlace] = Pager(
+        SuggestionPlace, "suggestions", trueweave.workspace.id, threshold, rejected, type
+    )
+    after = pager.position(cursor)
+    with translated():
+        found = await suggestions.suggest(
+            trueweave.workspace, threshold, limit + 1, rejected=rejected, type_=type, after=after
+        )
+    page = pager.page(found.items, limit, lambda one: one[0])
+    return SuggestionsBody(suggestions=[one for _, one in page["items"]], total=found.total, next=page["next"])
+
+
+@router.post("/suggestions/decide")
+async def decide_suggestion(
+    body: DecisionRequest, caller: AnyCaller, trueweave: Writing, once: Idempotent
+) -> DecisionBody:
+    """Merge two names that were suggested, or never suggest them again. Refused if somebody has decided on them
+    already, or no document mentions both any more."""
+
+    async def act() -> DecisionBody:
+        pair = body.one.key(), body.other.key()
+        try:
+            rule = await trueweave.rules.decide(*pair, same=body.same, by=_author(caller, body.by), id=body.id)
+        except RuleError as error:
+            next_step = "Go to the next suggestion."
+            raise Refusal(409, "already_decided", error.fact, next_step) from error
+        return DecisionBody(rule=RuleBody.of(rule) if rule else None)
+
+    return DecisionBody.model_validate(await once(trueweave, body, act))
+
+
+@router.post("/suggestions/again")
+async def suggest_again(body: PairBody, trueweave: Writing) -> AgainBody:
+    """Take back that two names were rejected."""
+    return AgainBody(again=await trueweave.rules.suggest_again(body.one.key(), body.other.key()))
+
+
+@router.post("/preview")
+async def preview_rule(body: PreviewRequest, trueweave: Writing) -> RulePreview:
+    """What a rule would change if it were made now. Nothing is changed."""
+    target = body.target.key() if body.target else None
+    names = [one.key() for one in body.names]
+    return await trueweave.rules.preview(body.kind, *names, label=body.label, target=target, limit=body.limit)
 
 
 @router.post("/suggestions/accept")
-async def accept_suggestions(body: SuggestionIds, trueweave: Writing, once: Idempotent) -> AcceptedBody:
+async def accept_suggestions(
+    body: AcceptRequest, caller: AnyCaller, trueweave: Writing, once: Idempotent
+) -> AcceptedBody:
     """Merge the names of these suggestions of the last list."""
 
     async def act() -> AcceptedBody:
-        return AcceptedBody(rules=[RuleBody.of(rule) for rule in await trueweave.rules.accept(*body.ids)])
+        made = await trueweave.rules.accept(*body.ids, by=_author(caller, body.by))
+        return AcceptedBody(rules=[RuleBody.of(rule) for rule in made])
 
     return AcceptedBody.model_validate(await once(trueweave, body, act))
 
@@ -175,6 +269,11 @@ async def undo_rule(rule: UUID, trueweave: Writing) -> UndoneBody:
     except RuleError as error:
         raise Refusal(404, "unknown_rule", f"There is no rule {rule} in this workspace.", "List the rules.") from error
     return UndoneBody(undone=rule)
+
+
+def _author(caller: Caller, given: str = "") -> str:
+    """Who makes a rule: the key, which cannot pose as another, and what the caller says."""
+    return ": ".join(one for one in (caller.name, given) if one)
 
 
 async def _made(body: RuleRequest, trueweave: AsyncTrueweave, by: str) -> Rule:

@@ -122,13 +122,19 @@ async def _match_all_again(tx: Transaction, how: ResolutionSettings) -> None:
 
 async def add_rule(workspace: Workspace, rule: Rule) -> Rule:
     """Add a rule, and return it as stored. Adding a rule with the same id twice has no further effect."""
+    rule = checked(rule)
+    async with workspace.transaction() as tx:
+        await insert_rules(tx, (rule,))
+    return rule
+
+
+def checked(rule: Rule) -> Rule:
+    """The rule as it is stored. Raises RuleError if it cannot be."""
     names = sorted({_tidied(name) for name in rule.names}, key=lambda n: (n.name, n.type))
     label = storable(rule.label).strip() if rule.kind == "describe" else tidy(rule.label)
     target = _tidied(rule.target) if rule.target else None
     rule = replace(rule, names=tuple(names), label=label, target=target, by=tidy(rule.by))
     _check(rule)
-    async with workspace.transaction() as tx:
-        await insert_rules(tx, (rule,))
     return rule
 
 
@@ -158,6 +164,17 @@ async def insert_rules(tx: Transaction, rules: Sequence[Rule]) -> None:
         sides=Numbers(side for *_, side in named),
     )
     await _touch(tx, *(rule.id for rule in rules))
+
+
+async def dirty_by(tx: Transaction, rule: Rule) -> tuple[list[UUID], list[tuple[UUID, UUID]]]:
+    """Insert a rule; returns the names and the pairs of names to be resolved again because of this rule alone. The
+    transaction must be rolled back: it forgets those that wait for other reasons."""
+    await lock_view(tx)
+    await tx.run("resolve.forget_dirty_names")
+    await tx.run("resolve.forget_dirty_pairs")
+    await insert_rules(tx, (rule,))
+    names = [name for (name,) in await tx.rows("resolve.dirty_names")]
+    return names, [(source, target) for source, target in await tx.rows("resolve.dirty_pairs")]
 
 
 def fact_uri(id_: UUID) -> str:

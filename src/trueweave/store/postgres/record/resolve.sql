@@ -61,6 +61,18 @@ INSERT INTO rule_name (rule, name, written, type, side)
 SELECT * FROM unnest(%(rules)s::uuid[], %(names)s::uuid[], %(written)s::text[], %(types)s::text[], %(sides)s::bigint[])
 ON CONFLICT DO NOTHING
 
+-- name: forget_dirty_names
+DELETE FROM dirty_name
+
+-- name: forget_dirty_pairs
+DELETE FROM dirty_pair
+
+-- name: dirty_names
+SELECT name FROM dirty_name ORDER BY name
+
+-- name: dirty_pairs
+SELECT source, target FROM dirty_pair ORDER BY source, target
+
 -- name: rule_delete
 DELETE FROM rule WHERE id = ANY(%(rules)s)
 

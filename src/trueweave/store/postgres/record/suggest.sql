@@ -32,7 +32,7 @@ DELETE FROM rejection r USING unnest(%(a)s::uuid[], %(b)s::uuid[]) AS u (a, b) W
 -- name: keep
 -- Sorted by number, so that two concurrent listings wait for each other instead of deadlocking.
 INSERT INTO suggestion (n, id, a, b, score)
-SELECT n, id, a, b, score FROM unnest(%(ids)s::uuid[], %(a)s::uuid[], %(b)s::uuid[], %(scores)s::float8[])
+SELECT %(before)s + n, id, a, b, score FROM unnest(%(ids)s::uuid[], %(a)s::uuid[], %(b)s::uuid[], %(scores)s::float8[])
     WITH ORDINALITY AS u (id, a, b, score, n)
 ORDER BY n
 ON CONFLICT (workspace, n) DO UPDATE SET id = excluded.id, a = excluded.a, b = excluded.b, score = excluded.score
@@ -47,6 +47,15 @@ FROM unnest(%(whats)s::text[]) AS w (what)
 LEFT JOIN suggestion s ON CASE WHEN w.what ~ '^\d{1,4}$' THEN s.n = w.what::int ELSE w.what <> '' AND starts_with(s.id::text, w.what) END
 LEFT JOIN name a ON a.id = s.a AND a.entity IS NOT NULL
 LEFT JOIN name b ON b.id = s.b AND b.entity IS NOT NULL
+
+-- name: pair
+-- The entities of two names, NULL if no document mentions the name; who merged them, if a rule did so that is still to be
+-- carried out; and whether they were rejected.
+SELECT (SELECT n.entity FROM name n JOIN entity e ON e.id = n.entity WHERE n.id = %(a)s),
+       (SELECT n.entity FROM name n JOIN entity e ON e.id = n.entity WHERE n.id = %(b)s),
+       (SELECT r.author FROM rule_name a JOIN rule_name b ON b.rule = a.rule JOIN rule r ON r.id = a.rule
+        WHERE a.name = %(a)s AND b.name = %(b)s AND r.kind = 'merge' ORDER BY r.ordinal DESC LIMIT 1),
+       EXISTS (SELECT FROM rejection WHERE a = %(form_a)s AND b = %(form_b)s)
 
 -- name: passages
 SELECT u.name, m.uri, m.title, c.text, m.spans

@@ -16,13 +16,18 @@ from trueweave.core.record import NameKey, ResolutionSettings
 from trueweave.graph.alike import alike, compared, keys, mask, most_changes, probes, ratio
 from trueweave.store.postgres.binary_params import Ids, Numbers, Texts
 from trueweave.store.postgres.db import Transaction, Workspace
+from trueweave.store.postgres.locks import lock_view
 from trueweave.store.postgres.offloop import off_loop
 from trueweave.store.postgres.record import resolution
-from trueweave.text.names import key, normalise, pair_key
+from trueweave.text.names import key, name_id, normalise, pair_key, tidy
 
 _BATCH = 200  # names; between two batches the work can be cancelled
 _PASSAGES = 2  # per name
 _ROOM = 160  # characters of a passage
+_MOST_COUNTED = 10_000  # pairs that are counted, and that pages can be turned through
+
+# A suggestion's place in the list.
+SuggestionPlace = tuple[float, int, str, str]
 
 _Forms = tuple[UUID, UUID]
 
@@ -45,21 +50,37 @@ class _Pair(NamedTuple):
     other: _Name
 
     @property
-    def rank(self) -> tuple[float, int, str, str]:
+    def rank(self) -> SuggestionPlace:
         """Most similar first, then most often mentioned."""
         return -self.score, -self.one.count - self.other.count, self.one.written, self.other.written
 
 
+class SuggestionPage(NamedTuple):
+    """Suggestions, each with its place in the list, and the number of all of them, counted up to 10,000."""
+
+    items: list[tuple[SuggestionPlace, Suggestion]]
+    total: int
+
+
 async def suggest(
-    workspace: Workspace, threshold: int | None, limit: int, *, rejected: bool = False
-) -> list[Suggestion]:
-    """Pairs of names of different entities that are more similar than the threshold, most similar first.
+    workspace: Workspace,
+    threshold: int | None,
+    limit: int,
+    *,
+    rejected: bool = False,
+    type_: str = "",
+    after: SuggestionPlace | None = None,
+) -> SuggestionPage:
+    """Pairs of names of different entities that are more similar than the threshold, most similar first; optionally
+    only those with a name of one type; with `after`, those after this place.
 
     Pairs that a person has decided about are left out: rejected ones (unless `rejected` asks for them) and ones that a
-    rule splits. The result is stored as the list that `accept` and `reject` refer to.
+    rule splits. The result is stored as the list that `accept` and `reject` refer to, after the pages before it.
     """
     async with workspace.database.long_work, workspace.transaction() as tx:
-        found = await off_loop(tx, lambda aside: _found(aside, threshold, limit, rejected=rejected))
+        every = await off_loop(tx, lambda aside: _found(aside, threshold, type_, rejected=rejected))
+    before = 0 if after is None else sum(pair.rank <= after for pair in every)
+    found = every[before : before + limit]
     async with workspace.transaction() as tx:
         await tx.run(
             "suggest.keep",
@@ -67,20 +88,57 @@ async def suggest(
             a=Ids(pair.one.id for pair in found),
             b=Ids(pair.other.id for pair in found),
             scores=[pair.score for pair in found],
+            before=before,
         )
-        await tx.run("suggest.forget_after", n=len(found))
+        await tx.run("suggest.forget_after", n=before + len(found))
         passages = await _passages(tx, [name.id for pair in found for name in (pair.one, pair.other)])
-    return [
+    suggested = [
         Suggestion(_id(pair), n, round(pair.score, 1), _shown(pair.one, passages), _shown(pair.other, passages))
-        for n, pair in enumerate(found, 1)
+        for n, pair in enumerate(found, before + 1)
     ]
+    return SuggestionPage([(pair.rank, one) for pair, one in zip(found, suggested, strict=True)], len(every))
 
 
-async def accept(workspace: Workspace, which: Sequence[str]) -> list[Rule]:
+async def decide(workspace: Workspace, one: NameKey, other: NameKey, rule: UUID | None, by: str) -> Rule | None:
+    """Merge two names by a rule with this id, or reject that they are one entity if none is given.
+
+    Raises RuleError if no document mentions both any more, or somebody has decided on them already. Who decides at the
+    same time waits for the other, and is then refused.
+    """
+    names = NameKey(tidy(one.name), tidy(one.type)), NameKey(tidy(other.name), tidy(other.type))
+    a, b = (name_id(name.name, name.type) for name in names)
+    form_a, form_b = _forms(names)
+    made = resolution.checked(Rule(rule, "merge", names, by=by)) if rule else None
+    async with workspace.transaction() as tx:
+        await lock_view(tx)
+        rows = await tx.rows("suggest.pair", a=a, b=b, form_a=form_a, form_b=form_b)
+        [(entity, other_entity, author, rejected)] = rows
+        for name, found in zip(names, (entity, other_entity), strict=True):
+            if found is None:
+                raise RuleError(f"no document mentions {name.typed} any more.")
+        both = f"{names[0].typed} and {names[1].typed}"
+        if author is not None or entity == other_entity:
+            raise RuleError(f"{both} are one entity already{f': {author} merged them' if author else ''}.")
+        if rejected:
+            raise RuleError(f"somebody has already decided that {both} are not the same.")
+        if made:
+            await resolution.insert_rules(tx, [made])
+        else:
+            await tx.run("suggest.reject", **_columns([(form_a, form_b)]))
+    return made
+
+
+async def suggest_again(workspace: Workspace, one: NameKey, other: NameKey) -> bool:
+    """Take back that this pair was rejected; returns whether it was."""
+    async with workspace.transaction() as tx:
+        return bool(await tx.run("suggest.allow", **_columns([_forms((one, other))])))
+
+
+async def accept(workspace: Workspace, which: Sequence[str], by: str = "") -> list[Rule]:
     """Add a merge rule for each of these suggestions from the last list, given by number or by a prefix of the id."""
     async with workspace.transaction() as tx:
         pairs = await _decided(tx, which)
-        rules = [Rule(uuid4(), "merge", pair) for pair in pairs]
+        rules = [Rule(uuid4(), "merge", pair, by=tidy(by)) for pair in pairs]
         await resolution.insert_rules(tx, rules)
         await tx.run("suggest.allow", **_columns(map(_forms, pairs)))
     return rules
@@ -112,8 +170,9 @@ async def _decided(tx: Transaction, which: Sequence[str]) -> list[tuple[NameKey,
     return list(dict.fromkeys(pairs.values()))
 
 
-async def _found(tx: Transaction, threshold: int | None, most: int, *, rejected: bool) -> list[_Pair]:
-    """The best pairs, at most one per pair of entities. Keeps no more than a few times `most` in memory."""
+async def _found(tx: Transaction, threshold: int | None, type_: str, *, rejected: bool) -> list[_Pair]:
+    """The best pairs, at most one per pair of entities. Keeps no more than a few times the most that are counted in
+    memory."""
     how = await resolution.settings(tx)
     fuzzy = ResolutionSettings("fuzzy", threshold or how.threshold, how.same)
     refused = set(await tx.rows("suggest.rejected"))
@@ -125,12 +184,14 @@ async def _found(tx: Transaction, threshold: int | None, most: int, *, rejected:
             ends = NameKey(pair.one.written, pair.one.type), NameKey(pair.other.written, pair.other.type)
             if (_forms(ends) in refused) != rejected or apart(*ends):
                 continue
+            if type_ and type_.lower() not in (pair.one.type.lower(), pair.other.type.lower()):
+                continue
             entities = min(pair.one.entity, pair.other.entity), max(pair.one.entity, pair.other.entity)
             if entities not in best or pair.rank < best[entities].rank:
                 best[entities] = pair
-        if len(best) > 4 * most:
-            best = dict(sorted(best.items(), key=lambda item: item[1].rank)[:most])
-    return sorted(best.values(), key=lambda pair: pair.rank)[:most]
+        if len(best) > 4 * _MOST_COUNTED:
+            best = dict(sorted(best.items(), key=lambda item: item[1].rank)[:_MOST_COUNTED])
+    return sorted(best.values(), key=lambda pair: pair.rank)[:_MOST_COUNTED]
 
 
 async def _stage(tx: Transaction, fuzzy: ResolutionSettings) -> _StagedKeys:
