@@ -28,6 +28,7 @@ CALLS: dict[str, dict[str, tuple[str, dict[str, str]]]] = {
         "allow": ("set_budget", {}),
         "receipt": ("get_spend", {}),
         "receipt_by_document": ("get_spend_by_document", {}),
+        "receipt_by_day": ("get_spend_by_day", {}),
     },
     "communities": {
         "find": ("find_communities", {}),
@@ -68,6 +69,8 @@ CALLS: dict[str, dict[str, tuple[str, dict[str, str]]]] = {
     "maintenance": {
         "drop": ("drop_workspace", {}),
         "activity": ("get_activity", {}),
+        "models": ("get_models", {}),
+        "checks": ("run_checks", {}),
         "failed_documents": ("list_failed", {}),
         "request_retry": ("retry_documents", {}),
     },
@@ -84,6 +87,7 @@ _SENT = {
     "int": "{0}",
     "int | None": "{0}",
     "str": "{0}",
+    "SpendBy": "{0}",
     "float": "{0}",
     "Sequence[str]": "list({0})",
     "Sequence[UUID]": "[str(one) for one in {0}]",

@@ -2,6 +2,7 @@
 
 from trueweave.answering.options import AskOptions, RetrieveOptions
 from trueweave.core.answers import Answer, AnswerOptions, Check, Citation, Compared, Comparison, Repair, Sentence
+from trueweave.core.checks import HealthCheck
 from trueweave.core.evidence import (
     Connection,
     Copy,
@@ -70,8 +71,8 @@ from trueweave.core.jobs import (
     Swept,
     SyncPlan,
 )
-from trueweave.core.model_calls import ExtractionTrial, Message, ModelExchange
-from trueweave.core.money import Budget, EmbeddingEstimate, Estimate, ReportEstimate, Spent, SpentOn
+from trueweave.core.model_calls import ExtractionTrial, Message, ModelExchange, ModelNames
+from trueweave.core.money import Budget, EmbeddingEstimate, Estimate, ReportEstimate, Spent, SpentOn, SpentOnDay
 from trueweave.core.projections import ProjectionDifference, ProjectionStatus
 from trueweave.core.ranges import Range
 from trueweave.core.record import (
@@ -134,6 +135,7 @@ __all__ = [
     "GraphPart",
     "GraphPicture",
     "GraphTypes",
+    "HealthCheck",
     "Hierarchy",
     "IngestJob",
     "IngestProgress",
@@ -145,6 +147,7 @@ __all__ = [
     "Message",
     "MethodInfo",
     "ModelExchange",
+    "ModelNames",
     "NameKey",
     "NamePassage",
     "NamedFile",
@@ -175,6 +178,7 @@ __all__ = [
     "Source",
     "Spent",
     "SpentOn",
+    "SpentOnDay",
     "Status",
     "Step",
     "Stream",

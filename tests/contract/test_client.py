@@ -222,6 +222,9 @@ READS: dict[str, Callable[[Index], Awaitable[Any]]] = {
     "jobs.state": lambda it: it.jobs.state("ada"),
     "budget.get": lambda it: it.budget.get(),
     "budget.receipt_by_document": lambda it: it.budget.receipt_by_document(LONG_AGO, 5),
+    "budget.receipt_by_day": lambda it: it.budget.receipt_by_day(LONG_AGO, "model"),
+    "maintenance.models": lambda it: it.maintenance.models(),
+    "maintenance.checks": lambda it: it.maintenance.checks(),
     "maintenance.activity": lambda it: it.maintenance.activity(),
     "maintenance.failed_documents": lambda it: it.maintenance.failed_documents(),
 }

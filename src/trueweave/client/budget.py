@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from trueweave.client.forms import moment, part, read
 from trueweave.client.requests import WorkspaceRequests
-from trueweave.core.money import Budget, Spent, SpentOn
+from trueweave.core.money import Budget, SpendBy, Spent, SpentOn, SpentOnDay
 
 
 class AsyncClientBudget:
@@ -40,4 +40,10 @@ class AsyncClientBudget:
         return read(
             list[SpentOn],
             part(await self._requests.get("/spend/documents", since=moment(since), limit=limit), "documents"),
+        )
+
+    async def receipt_by_day(self, since: datetime | None = None, by: SpendBy = "stage") -> list[SpentOnDay]:
+        """What was spent on each day (in UTC) since a time, by stage or by model; at most for a year."""
+        return read(
+            list[SpentOnDay], part(await self._requests.get("/spend/daily", since=moment(since), by=by), "days")
         )

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from trueweave.client.forms import part, read
 from trueweave.client.requests import WorkspaceRequests
+from trueweave.core.checks import HealthCheck
 from trueweave.core.jobs import Activity, FailedDocument
+from trueweave.core.model_calls import ModelNames
 
 
 class AsyncClientMaintenance:
@@ -28,6 +30,15 @@ class AsyncClientMaintenance:
         """The activity of this workspace: documents that wait, how fast they are processed and what they wait for, the
         spending, and the position of the latest change."""
         return read(Activity, await self._requests.get("/activity"))
+
+    async def models(self) -> ModelNames:
+        """The models that this workspace uses."""
+        return read(ModelNames, await self._requests.get("/models"))
+
+    async def checks(self) -> list[HealthCheck]:
+        """Check the database and the models of this workspace: the language model answers one short question, and the
+        embedding model embeds two words."""
+        return read(list[HealthCheck], part(await self._requests.get("/checks"), "checks"))
 
     async def failed_documents(self, limit: int = 20) -> list[FailedDocument]:
         """Documents that failed for good, with their errors. `request_retry` and `retry` try them again."""

@@ -12,6 +12,7 @@ from trueweave.answering.conversations import Conversation
 from trueweave.answering.options import AskOptions, RetrieveOptions
 from trueweave.client.client import AsyncClient
 from trueweave.core.answers import Answer, Comparison
+from trueweave.core.checks import HealthCheck
 from trueweave.core.events import Added, Listener, Progress, Refused, ignore, unseen
 from trueweave.core.evidence import (
     DocumentDetails,
@@ -55,8 +56,8 @@ from trueweave.core.jobs import (
     ListedState,
     Status,
 )
-from trueweave.core.model_calls import Message
-from trueweave.core.money import Budget, Estimate, ReportEstimate, Spent, SpentOn
+from trueweave.core.model_calls import Message, ModelNames
+from trueweave.core.money import Budget, Estimate, ReportEstimate, SpendBy, Spent, SpentOn, SpentOnDay
 from trueweave.core.parameters import takes, values
 from trueweave.core.record import Document, Link, Mention, NamedFile, NameKey, ResolutionSettings, Source
 from trueweave.core.settings import Settings
@@ -434,6 +435,10 @@ class ClientBudget(_Group):
         """What was spent since a time on the most expensive documents, by model."""
         return self._wait_for(lambda trueweave: trueweave.budget.receipt_by_document(since, limit))
 
+    def receipt_by_day(self, since: datetime | None = None, by: SpendBy = "stage") -> list[SpentOnDay]:
+        """What was spent on each day (in UTC) since a time, by stage or by model; at most for a year."""
+        return self._wait_for(lambda trueweave: trueweave.budget.receipt_by_day(since, by))
+
 
 class ClientMaintenance(_Group):
     """Maintenance of a workspace through its server: `client.maintenance`."""
@@ -449,6 +454,15 @@ class ClientMaintenance(_Group):
         """The activity of this workspace: documents that wait, how fast they are processed and what they wait for, the
         spending, and the position of the latest change."""
         return self._wait_for(lambda trueweave: trueweave.maintenance.activity())
+
+    def models(self) -> ModelNames:
+        """The models that this workspace uses."""
+        return self._wait_for(lambda trueweave: trueweave.maintenance.models())
+
+    def checks(self) -> list[HealthCheck]:
+        """Check the database and the models of this workspace: the language model answers one short question, and the
+        embedding model embeds two words."""
+        return self._wait_for(lambda trueweave: trueweave.maintenance.checks())
 
     def failed_documents(self, limit: int = 20) -> list[FailedDocument]:
         """Documents that failed for good, with their errors. `request_retry` and `retry` try them again."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
@@ -82,6 +83,16 @@ class ModelExchange:
     stage: str
     prompt: Prompt
     reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class ModelNames:
+    """The models that a workspace uses: language models by role, the embedding model and the extractor; those that are
+    not set are missing, or empty."""
+
+    chat: Mapping[ModelRole, str]
+    embedding: str
+    extractor: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,21 @@ class Spent:
     model: str
     calls: int
     lost: int
+    tokens_in: int
+    tokens_out: int
+    price: Decimal | None
+
+
+SpendBy = Literal["stage", "model"]
+
+
+@dataclass(frozen=True, slots=True)
+class SpentOnDay:
+    """The spending of one day (in UTC) on one stage, or by one model. `price` is None if unknown."""
+
+    day: date
+    name: str
+    calls: int
     tokens_in: int
     tokens_out: int
     price: Decimal | None

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from decimal import Decimal
 
-from trueweave.core.money import Budget, Spent, SpentOn
+from trueweave.core.money import Budget, SpendBy, Spent, SpentOn, SpentOnDay
 from trueweave.engine.core import OpenWorkspace
 from trueweave.store.postgres.money import ledger
 from trueweave.store.postgres.public_errors import own_errors, translated
@@ -49,3 +49,8 @@ class AsyncBudgetGroup:
         """What was spent since a time on the most expensive documents, by model."""
         async with self._core.workspace.transaction() as tx:
             return await ledger.receipt_by_document(tx, since, limit)
+
+    async def receipt_by_day(self, since: datetime | None = None, by: SpendBy = "stage") -> list[SpentOnDay]:
+        """What was spent on each day (in UTC) since a time, by stage or by model; at most for a year."""
+        async with self._core.workspace.transaction() as tx:
+            return await ledger.receipt_by_day(tx, since, by)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Collection, Mapping
-from contextlib import AsyncExitStack, aclosing
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from psycopg.types.json import Jsonb
@@ -248,6 +248,20 @@ class OpenWorkspace:
         other = OpenWorkspace(workspace, embedder, self._of_process, self.llm, self.own, self._factory, None, *given)
         async with aclosing(other):
             await other.settle()
+
+    @asynccontextmanager
+    async def with_settings(self, changes: Mapping[str, Any]) -> AsyncIterator[OpenWorkspace]:
+        """The same workspace with some of its settings changed, for one use; ConfigError if they cannot be."""
+        if not changes:
+            yield self
+            return
+        await self.models()
+        own = {**self.own, **workspace_settings(changes)}
+        embedder = None if self._embedder_is_of_settings else self._embedder
+        given = self._extractor, self._chunker
+        other = OpenWorkspace(self.workspace, embedder, self._of_process, self.llm, own, self._factory, None, *given)
+        async with aclosing(other):
+            yield other
 
     async def finish_settling(self, settled: SettleResult) -> None:
         """Run the steps that follow settling: link texts to names, and move large vector tables. If there was a failure

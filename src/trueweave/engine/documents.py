@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from trueweave.core.errors import ConfigError, InvalidArgument, ModelRefused, SpaceMismatch, UnreadableFile
@@ -175,21 +176,28 @@ class DocumentCalls:
             return await estimate(self._core.workspace, coming, recipe, prices, listener, made)
 
     async def try_extract(
-        self, what: str | Path | Source, *, chunk: int = 1, listener: Listener = ignore
+        self,
+        what: str | Path | Source,
+        *,
+        chunk: int = 1,
+        changes: Mapping[str, Any] | None = None,
+        listener: Listener = ignore,
     ) -> ExtractionTrial:
         """Run the extractor on one chunk (counted from 1) of a text, or of the first document in a file. The result has
         the prompts, the replies, what is kept, what is left out and why, and what it cost.
 
-        Nothing is added to the index. Replies are cached as usual.
+        Nothing is added to the index. Replies are cached as usual. With `changes`, the settings of the workspace are
+        changed for this trial alone.
         """
         from trueweave.ingest.trial import TrialLog, try_extract
 
-        models = await self._core.models()
-        recipe, log = models.recipe(), TrialLog()
-        extractor, chunker = models.trial_extractor(recipe, log), models.chunker(recipe)
         source = what if isinstance(what, Source) else await asyncio.to_thread(self._first_document, what)
-        with in_run(listener, is_watched=True):
-            return await try_extract(source, chunk, recipe, extractor, chunker, log)
+        async with self._core.with_settings(changes or {}) as core:
+            models = await core.models()
+            recipe, log = models.recipe(), TrialLog()
+            extractor, chunker = models.trial_extractor(recipe, log), models.chunker(recipe)
+            with in_run(listener, is_watched=True):
+                return await try_extract(source, chunk, recipe, extractor, chunker, log)
 
     def _first_document(self, path: str | Path) -> Source:
         """The first document in a file; UnreadableFile if it has none."""

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from trueweave.core.checks import HealthCheck
 from trueweave.core.errors import ConfigError
 from trueweave.core.events import Listener, Progress, ignore, in_run, unseen
 from trueweave.core.graph import Verdict
@@ -23,6 +24,7 @@ from trueweave.core.jobs import (
     OutOfDate,
     Swept,
 )
+from trueweave.core.model_calls import ModelNames
 from trueweave.core.money import EmbeddingEstimate
 from trueweave.core.protocols import Embedder
 from trueweave.core.settings import Settings
@@ -167,6 +169,25 @@ class AsyncMaintenanceGroup:
         by_model = bool(self._core.llm or self._core.settings.model_for("report"))
         async with self._core.workspace.transaction() as tx:
             return await ingest_progress.activity(tx, await communities.count_queued(tx, by_model=by_model))
+
+    async def models(self) -> ModelNames:
+        """The models that this workspace uses."""
+        settings = self._core.settings
+        chat = {role: name for name, roles in settings.chat_models.items() for role in roles}
+        return ModelNames(chat, settings.embedding_model or "", settings.extractor)
+
+    async def checks(self) -> list[HealthCheck]:
+        """Check the database and the models of this workspace: the language model answers one short question, and the
+        embedding model embeds two words."""
+        from trueweave.engine.checks import database_checks, model_checks
+        from trueweave.store.postgres.schema.health import health
+
+        database = self._core.workspace.database
+        is_direct = database.direct_url != database.url
+        found = database_checks(await health(database.direct_url, said_to_be_direct=is_direct))
+        async with self._core.workspace.transaction() as tx:
+            space = await vectors.space(tx)
+        return [*found, *[check async for check in model_checks(self._core.settings, space)]]
 
     async def duplicates(self, since: datetime) -> list[Duplicate]:
         """The documents added since a time whose text is identical to that of an earlier document."""

@@ -14,6 +14,7 @@ from uuid import UUID
 from trueweave.answering.conversations import Conversation
 from trueweave.answering.options import AskOptions, RetrieveOptions
 from trueweave.core.answers import Answer, Comparison
+from trueweave.core.checks import HealthCheck
 from trueweave.core.events import Added, Listener, Progress, Refused, Reported, ignore, unseen
 from trueweave.core.evidence import (
     DocumentDetails,
@@ -68,8 +69,17 @@ from trueweave.core.jobs import (
     Swept,
     SyncPlan,
 )
-from trueweave.core.model_calls import ExtractionTrial, Message
-from trueweave.core.money import Budget, EmbeddingEstimate, Estimate, ReportEstimate, Spent, SpentOn
+from trueweave.core.model_calls import ExtractionTrial, Message, ModelNames
+from trueweave.core.money import (
+    Budget,
+    EmbeddingEstimate,
+    Estimate,
+    ReportEstimate,
+    SpendBy,
+    Spent,
+    SpentOn,
+    SpentOnDay,
+)
 from trueweave.core.parameters import takes, values
 from trueweave.core.projections import Change, ProjectionDifference, ProjectionStatus, StoreName
 from trueweave.core.protocols import ChangeReaders, Chunker, Embedder, Extractor, StreamingLLM, Vectors
@@ -482,6 +492,10 @@ class BudgetGroup(_Group):
         """What was spent since a time on the most expensive documents, by model."""
         return self._wait_for(lambda trueweave: trueweave.budget.receipt_by_document(since, limit))
 
+    def receipt_by_day(self, since: datetime | None = None, by: SpendBy = "stage") -> list[SpentOnDay]:
+        """What was spent on each day (in UTC) since a time, by stage or by model; at most for a year."""
+        return self._wait_for(lambda trueweave: trueweave.budget.receipt_by_day(since, by))
+
 
 class ProjectionsGroup(_Group):
     """Copies of a workspace in Neo4j and Chroma: `trueweave.projections`."""
@@ -593,6 +607,15 @@ class MaintenanceGroup(_Group):
         """The activity of this workspace: documents that wait, how fast they are processed and what they wait for, the
         spending, and the position of the latest change."""
         return self._wait_for(lambda trueweave: trueweave.maintenance.activity())
+
+    def models(self) -> ModelNames:
+        """The models that this workspace uses."""
+        return self._wait_for(lambda trueweave: trueweave.maintenance.models())
+
+    def checks(self) -> list[HealthCheck]:
+        """Check the database and the models of this workspace: the language model answers one short question, and the
+        embedding model embeds two words."""
+        return self._wait_for(lambda trueweave: trueweave.maintenance.checks())
 
     def duplicates(self, since: datetime) -> list[Duplicate]:
         """The documents added since a time whose text is identical to that of an earlier document."""
@@ -765,13 +788,23 @@ class Trueweave(_Waiting):
         key is needed. A path that does not exist raises UnreadableFile."""
         return self._wait_for(lambda trueweave: trueweave.estimate(*what, listener=listener, refresh=refresh))
 
-    def try_extract(self, what: str | Path | Source, *, chunk: int = 1, listener: Listener = ignore) -> ExtractionTrial:
+    def try_extract(
+        self,
+        what: str | Path | Source,
+        *,
+        chunk: int = 1,
+        changes: Mapping[str, Any] | None = None,
+        listener: Listener = ignore,
+    ) -> ExtractionTrial:
         """Run the extractor on one chunk (counted from 1) of a text, or of the first document in a file. The result has
         the prompts, the replies, what is kept, what is left out and why, and what it cost.
 
-        Nothing is added to the index. Replies are cached as usual.
+        Nothing is added to the index. Replies are cached as usual. With `changes`, the settings of the workspace are
+        changed for this trial alone.
         """
-        return self._wait_for(lambda trueweave: trueweave.try_extract(what, chunk=chunk, listener=listener))
+        return self._wait_for(
+            lambda trueweave: trueweave.try_extract(what, chunk=chunk, changes=changes, listener=listener)
+        )
 
     def work(self, listener: Listener = ignore, stop: threading.Event | None = None) -> None:
         """Process jobs of this workspace from the queue until `stop` is set, then finish those already begun."""

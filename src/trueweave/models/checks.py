@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Protocol
 
+from trueweave.core.checks import HealthCheck
 from trueweave.core.errors import ModelError
 from trueweave.core.model_calls import Message, Prompt, Purpose
 from trueweave.core.protocols import LLM, Embedder
@@ -21,18 +21,6 @@ _SCHEMA = json.dumps(
     }
 )
 _QUESTION = Message("user", "Which city, and which year? The games of 1924 were held in Paris. Answer as JSON.")
-
-
-@dataclass(frozen=True, slots=True)
-class HealthCheck:
-    """One check. `ok` is None if the result is unknown; `fix` says what to do if it is False. `limit` says what does
-    not work although nothing is wrong."""
-
-    what: str
-    ok: bool | None
-    detail: str
-    fix: str = ""
-    limit: str = ""
 
 
 class Chat(LLM, Protocol):

@@ -76,6 +76,14 @@ def require(request: Request, scope: KeyScope) -> Caller:
     return caller
 
 
+def require_operator(caller: Caller) -> None:
+    """Raise Refusal if the caller administers only some workspaces: it may not act on the server as a whole."""
+    if caller.workspaces is not None:
+        raise Refusal(
+            403, "forbidden", "This needs a key for all workspaces; this key is limited to some.", "Use another key."
+        )
+
+
 _LONGEST_NAME = 200
 WorkspaceName = Annotated[
     str, Path(min_length=1, max_length=_LONGEST_NAME, description="The workspace."), storable_text

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from trueweave.core.checks import HealthCheck
 from trueweave.errors import ConfigError
-from trueweave.models.checks import HealthCheck, check_chat, check_embedder
+from trueweave.models.checks import check_chat, check_embedder
 from trueweave.models.names import endpoint
 from trueweave.models.opening import open_chat, open_embedder
 from trueweave.testing import HashEmbedder

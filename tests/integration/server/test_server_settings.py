@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
+
+import pytest
 
 from tests.integration.serving import fill, serving
 from trueweave import Settings
 from trueweave.core.settings import PROCESS_WIDE
 from trueweave.server.routes.settings import TenantSettings
+from trueweave.testing import ModelServer
 
 PATH = "/v1/workspaces/mine/settings"
 
@@ -73,6 +77,12 @@ async def test_an_administrator_changes_settings(url: str) -> None:
         found = (await client.get(PATH)).json()
         assert found["own"] == {}
         assert (found["in_force"]["extractor"], found["in_force"]["max_chunk_size"]) == ("capitals", 900)
+        described = found["described"]
+        assert described.keys() == found["in_force"].keys() == TenantSettings.model_fields.keys()
+        assert all(one["description"] for one in described.values())
+        size = described["max_chunk_size"]
+        assert (size["type"], size["minimum"], size["maximum"], size["default"]) == ("integer", 16, 4000, 900)
+        assert "weave" in described["method"]["enum"]
         changed = {"max_chunk_size": 500, "entity_types": {"ship": "a vessel"}, "method": "keyword"}
         answer = await client.patch(PATH, json=changed)
         assert answer.status_code == 200, answer.text
@@ -119,3 +129,66 @@ async def test_secrets_and_addresses_are_not_shown(url: str) -> None:
         assert '"repair":true' in text.replace(" ", "")
         for hidden in ("internal.example", "TENANT_API_KEY", "postgresql://", "model_url"):
             assert hidden not in text
+
+
+async def test_types_are_tried_on_a_text_before_they_are_saved(url: str) -> None:
+    found = {"entities": [{"name": "Ada", "type": "ship"}, {"name": "Bob", "type": "person"}], "relations": []}
+    asked: list[str] = []
+
+    def script(prompt: Any) -> str:
+        asked.append(str(prompt))
+        return json.dumps(found)
+
+    async with (
+        ModelServer(script) as model,
+        serving(url, model="vllm/any", model_url=model.url, extractor="llm", model_tries=1) as server,
+        server.client(await server.key("admin", "mine")) as client,
+    ):
+        own = {"entity_types": {"ship": "a vessel"}, "strict_schema": True}
+        body = {"text": "Ada met Bob.", "settings": own}
+        answer = await client.post("/v1/workspaces/mine/try-extract", json=body)
+        assert answer.status_code == 200, answer.text
+        tried = answer.json()
+        assert [(one["name"], one["type"]) for one in tried["entities"]] == [("Ada", "ship")]
+        assert [one["what"] for one in tried["left_out"]] == ["Bob"]
+        assert (tried["extractor"], tried["problem"], tried["calls"]) == ("llm", "", len(asked))
+        assert tried["calls"] > 0
+        assert "a vessel" in asked[0]
+        assert (await client.get(PATH)).json()["own"] == {}, "nothing is saved"
+        assert (await client.get("/v1/workspaces/mine")).json()["status"]["documents"] == 0
+        again = await client.post("/v1/workspaces/mine/try-extract", json=body)
+        assert (again.json()["calls"], again.json()["tokens_in"]) == (0, 0), "the reply is stored"
+        [day] = (await client.get("/v1/workspaces/mine/spend/daily")).json()["days"]
+        assert (day["name"], day["calls"]) == ("extract", tried["calls"])
+        [day] = (await client.get("/v1/workspaces/mine/spend/daily", params={"by": "model"})).json()["days"]
+        assert (day["name"], day["tokens_in"]) == ("vllm/any", tried["tokens_in"])
+        later = {"since": "2999-01-01T00:00:00Z"}
+        assert (await client.get("/v1/workspaces/mine/spend/daily", params=later)).json()["days"] == []
+        async with server.client(await server.key("read", "mine")) as reader:
+            assert (await reader.post("/v1/workspaces/mine/try-extract", json=body)).status_code == 403
+        wrong = await client.post("/v1/workspaces/mine/try-extract", json={**body, "settings": {"model_url": "x"}})
+        assert wrong.status_code == 422
+
+
+async def test_checks_are_for_whoever_runs_the_server_and_have_no_secrets(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHAT_KEY", "sk-very-secret")
+    async with (
+        ModelServer(lambda _: json.dumps({"city": "Paris", "year": 1924})) as model,
+        serving(url, model="vllm/any", model_url=model.url, model_key_variable="CHAT_KEY", model_tries=1) as server,
+        server.client(await server.key("admin")) as client,
+    ):
+        await fill(server.database, "mine")
+        answer = await client.get("/v1/workspaces/mine/checks")
+        assert answer.status_code == 200, answer.text
+        checks = {one["what"]: one["ok"] for one in answer.json()["checks"]}
+        assert checks["PostgreSQL 16 or later"] is True
+        assert any("vllm/any" in what for what in checks), checks
+        assert "sk-very-secret" not in answer.text
+        assert "postgresql://" not in answer.text
+        named = (await client.get("/v1/workspaces/mine/models")).json()
+        assert (named["chat"]["answer"], named["embedding"], named["extractor"]) == ("vllm/any", "", "auto")
+        async with server.client(await server.key("admin", "mine")) as tenant:
+            assert (await tenant.get("/v1/workspaces/mine/checks")).status_code == 403
+            assert (await tenant.get("/v1/workspaces/mine/models")).json() == named

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
 from trueweave.core.errors import ConfigError, UnknownMethod
 from trueweave.core.record import ChunkSizes
@@ -65,12 +65,15 @@ class SettingsBody(BaseModel):
 
     own: dict[str, Any]
     in_force: dict[str, Any]
+    described: dict[str, dict[str, JsonValue]] = Field(
+        description="The JSON schema of each setting, with its description; the default is the value of the server."
+    )
 
 
 @router.get("")
-async def get_settings(trueweave: Administering) -> SettingsBody:
+async def get_settings(trueweave: Administering, shared: Shared) -> SettingsBody:
     """The settings of the workspace that its administrator may change."""
-    return _body(trueweave.maintenance.own_settings, trueweave.settings)
+    return _body(trueweave.maintenance.own_settings, trueweave.settings, shared.settings)
 
 
 @router.patch("")
@@ -87,7 +90,7 @@ async def change_settings(
     _check(shared.settings, trueweave.maintenance.own_settings, changes, unset)
     await trueweave.maintenance.change_settings(changes, unset)
     await shared.workspaces.forget(workspace)
-    return _body(trueweave.maintenance.own_settings, trueweave.settings)
+    return _body(trueweave.maintenance.own_settings, trueweave.settings, shared.settings)
 
 
 def _check(of_server: Settings, own: Mapping[str, Any], changes: Mapping[str, Any], unset: Collection[str]) -> None:
@@ -100,6 +103,19 @@ def _check(of_server: Settings, own: Mapping[str, Any], changes: Mapping[str, An
         raise Refusal(422, "invalid_request", f"{error}.".replace("..", "."), "Change them together.") from error
 
 
-def _body(own: Mapping[str, Any], in_force: Settings) -> SettingsBody:
+def _body(own: Mapping[str, Any], in_force: Settings, of_server: Settings) -> SettingsBody:
     shown = in_force.model_dump(mode="json", include=set(TenantSettings.model_fields))
-    return SettingsBody(own={name: own[name] for name in own if name in TenantSettings.model_fields}, in_force=shown)
+    kept = {name: own[name] for name in own if name in TenantSettings.model_fields}
+    return SettingsBody(own=kept, in_force=shown, described=_described(of_server))
+
+
+def _described(of_server: Settings) -> dict[str, dict[str, JsonValue]]:
+    """The schema of each setting without null, which removes it; the description is that of the general setting."""
+    defaults = of_server.model_dump(mode="json", include=set(TenantSettings.model_fields))
+    found = {}
+    for name, schema in TenantSettings.model_json_schema()["properties"].items():
+        kind = next(one for one in schema["anyOf"] if one.get("type") != "null")
+        about = Settings.model_fields[name].description or ""
+        found[name] = {**kind, "description": about, "default": defaults[name]}
+    found["method"]["enum"] = registry.names()
+    return found

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, BaseModel
 
-from trueweave.core.money import Budget, Spent, SpentOn
+from trueweave.core.money import Budget, SpendBy, Spent, SpentOn, SpentOnDay
 from trueweave.server.access import Administering, Reading
 from trueweave.server.bodies import BudgetRequest
 from trueweave.server.fields import Limit
@@ -33,6 +33,13 @@ class SpendByDocument(BaseModel):
     documents: list[SpentOn]
 
 
+class SpendByDay(BaseModel):
+    """Spending on each day, by stage or by model, the earliest day first."""
+
+    currency: str
+    days: list[SpentOnDay]
+
+
 @router.get("/spend")
 async def get_spend(trueweave: Reading, since: Since = None) -> SpendBody:
     """Spending on models, by stage and model."""
@@ -44,6 +51,17 @@ async def get_spend_by_document(trueweave: Reading, since: Since = None, limit: 
     """Spending on the most expensive documents, by model."""
     found = await trueweave.budget.receipt_by_document(since, limit)
     return SpendByDocument(currency=trueweave.settings.currency, documents=found)
+
+
+@router.get("/spend/daily")
+async def get_spend_by_day(
+    trueweave: Reading,
+    since: Since = None,
+    by: Annotated[SpendBy, Query(description="Whether to list stages or models.")] = "stage",
+) -> SpendByDay:
+    """Spending on models on each day (in UTC), by stage or by model; at most for a year."""
+    found = await trueweave.budget.receipt_by_day(since, by)
+    return SpendByDay(currency=trueweave.settings.currency, days=found)
 
 
 @router.get("/budget")

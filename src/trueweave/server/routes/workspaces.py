@@ -12,7 +12,15 @@ from pydantic import TypeAdapter
 from trueweave.core.errors import TrueweaveError
 from trueweave.core.jobs import Activity, Status
 from trueweave.engine.trueweave import AsyncTrueweave
-from trueweave.server.access import Administering, Administrator, AnyCaller, Caller, Reading, Shared, WorkspaceName
+from trueweave.server.access import (
+    Administering,
+    Administrator,
+    AnyCaller,
+    Reading,
+    Shared,
+    WorkspaceName,
+    require_operator,
+)
 from trueweave.server.activity import ActivityFeed
 from trueweave.server.bodies import DroppedBody, WorkspaceBody, WorkspaceDetails, WorkspaceRequest
 from trueweave.server.fields import Cursor, Limit
@@ -53,7 +61,7 @@ async def list_workspaces(
 @router.post("", status_code=201)
 async def create_workspace(body: WorkspaceRequest, caller: Administrator, shared: Shared) -> WorkspaceBody:
     """Create a workspace. This needs an admin key for all workspaces."""
-    _check_operator(caller)
+    require_operator(caller)
     with translated():
         made = await shared.database.create_workspace(body.name, shared.settings.resolution)
         if made is None:
@@ -107,15 +115,7 @@ async def drop_workspace(
     workspace: WorkspaceName, trueweave: Administering, caller: Administrator, shared: Shared
 ) -> DroppedBody:
     """Drop a workspace, with everything in it. This needs an admin key for all workspaces."""
-    _check_operator(caller)
+    require_operator(caller)
     documents = await trueweave.maintenance.drop()
     await shared.workspaces.forget(workspace)
     return DroppedBody(dropped=workspace, documents=documents)
-
-
-def _check_operator(caller: Caller) -> None:
-    """Raise Refusal if the caller administers only some workspaces: it may not create or drop any."""
-    if caller.workspaces is not None:
-        raise Refusal(
-            403, "forbidden", "This needs a key for all workspaces; this key is limited to some.", "Use another key."
-        )

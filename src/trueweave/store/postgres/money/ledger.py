@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 
 from trueweave.core.errors import BudgetReached, ConfigError, PriceUnknown, UnknownWorkspace
 from trueweave.core.model_calls import Call
-from trueweave.core.money import Budget, Spent, SpentOn, money
+from trueweave.core.money import Budget, SpendBy, Spent, SpentOn, SpentOnDay, money
 from trueweave.store.postgres.batcher import Background, Batcher
 from trueweave.store.postgres.binary_params import Ids, Numbers, Texts
 from trueweave.store.postgres.db import Transaction, Workspace
@@ -250,6 +250,11 @@ async def _cap_run(tx: Transaction, owner: int, price: Decimal | None, tokens: i
 async def receipt(tx: Transaction, since: datetime | None = None) -> list[Spent]:
     """What was spent since then, by stage and model."""
     return [Spent(*row) for row in await tx.rows("ledger.receipt", since=since or _LONG_AGO)]
+
+
+async def receipt_by_day(tx: Transaction, since: datetime | None, by: SpendBy) -> list[SpentOnDay]:
+    """What was spent on each day since then, but at most for a year, by stage or by model."""
+    return [SpentOnDay(*row) for row in await tx.rows("ledger.receipt_by_day", since=since or _LONG_AGO, by=by)]
 
 
 async def receipt_by_document(tx: Transaction, since: datetime | None = None, limit: int = 20) -> list[SpentOn]:

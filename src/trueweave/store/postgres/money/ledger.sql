@@ -73,6 +73,13 @@ SELECT stage, model, sum(calls)::bigint, (coalesce(sum(calls) FILTER (WHERE stat
        CASE WHEN bool_and(price IS NOT NULL) THEN sum(price) END
 FROM spend WHERE state <> 'open' AND at >= %(since)s GROUP BY stage, model ORDER BY stage, model
 
+-- name: receipt_by_day
+SELECT (at AT TIME ZONE 'UTC')::date AS day, CASE %(by)s WHEN 'stage' THEN stage ELSE model END AS name,
+       sum(calls)::bigint, sum(tokens_in)::bigint, sum(tokens_out)::bigint,
+       CASE WHEN bool_and(price IS NOT NULL) THEN sum(price) END
+FROM spend WHERE state <> 'open' AND at >= greatest(%(since)s, now() - interval '1 year')
+GROUP BY 1, 2 ORDER BY 1, 2
+
 -- name: receipt_by_document
 SELECT document, model, sum(calls)::bigint, sum(tokens_in)::bigint, sum(tokens_out)::bigint,
        CASE WHEN bool_and(price IS NOT NULL) THEN sum(price) END
