@@ -69,9 +69,14 @@ async def take(server_url: str, place: Path) -> None:
             await page.reload()
             await expect(page.get_by_role("group", name="Communities by size")).to_be_visible()
             save("communities", await page.screenshot())
+        async with web.visit("carol/settings/types") as page:
+            await page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
+            await expect(page.get_by_label("Entity types")).to_be_visible()
+            save("settings", await page.screenshot())
         async with web.visit("carol/ask") as page:
             await page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
             await page.keyboard.press("Control+k")
+            await expect(page.get_by_role("dialog").get_by_role("searchbox")).to_be_focused()
             await page.keyboard.type("fezziwig")
             await expect(page.get_by_role("menuitem").nth(2)).to_have_text("FEZZIWIGentity, PERSON")
             for key in ("ArrowDown", "ArrowDown", "Enter"):

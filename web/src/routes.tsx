@@ -49,6 +49,10 @@ export const routes: RouteObject[] = [
         path: ":ws/relation/:id",
         lazy: async () => ({ Component: (await import("./entity/RelationPage")).RelationPage }),
       },
+      {
+        path: ":ws/settings/:part?",
+        lazy: async () => ({ Component: (await import("./settings/SettingsPage")).SettingsPage }),
+      },
       { path: "*", element: <NotFound /> },
     ],
   },

@@ -13,6 +13,7 @@ export const VIEWS: View[] = [
   { name: "Graph", path: "graph", key: "g" },
   { name: "Documents", path: "documents", key: "d" },
   { name: "Communities", path: "communities", key: "m" },
+  { name: "Settings", path: "settings", key: "s" },
 ];
 
 /** The address of a view. */

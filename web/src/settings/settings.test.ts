@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { asLines, asTypes, changes } from "./settings";
+
+test("types survive the way through lines", () => {
+  const types = { person: "somebody: alive or not", place: "" };
+  expect(asLines(types)).toBe("person: somebody: alive or not\nplace");
+  expect(asTypes(asLines(types))).toEqual(types);
+  expect(asTypes("\n : nobody\n  ship :  a vessel ")).toEqual({ ship: "a vessel" });
+  expect(asTypes("__proto__: x")).toEqual(Object.fromEntries([["__proto__", "x"]]));
+});
+
+test("only what differs is sent, and what is removed as null", () => {
+  expect(changes({ a: 1, b: [1], c: true }, { a: 2, b: [1], d: "x" })).toEqual({ a: 2, c: null, d: "x" });
+  expect(changes({ a: 1 }, { a: 1 })).toEqual({});
+});
