@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 
 import psycopg
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 from psycopg import sql
 
 from tests.servers import ChromaServer, Neo4jServer, no_neo4j, wait_for_port
@@ -25,6 +27,9 @@ os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "false"  # read when Haystack is impo
 # No test connects by TLS, and reading the certificates of all authorities takes 45 ms for each HTTP client.
 os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)
 FULL = os.environ.get("TRUEWEAVE_TEST_FULL") == "1"
+# How long an example takes depends on what else the machine does.
+hypothesis_settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.load_profile("busy")
 # Without autovacuum: nothing here lives for its minute, and twice in a run DROP DATABASE waited for exactly that long.
 QUICK = {
     "fsync": "off",

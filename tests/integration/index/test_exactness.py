@@ -427,7 +427,6 @@ def world(databases: Databases) -> Iterator[World]:
 
 
 UNHURRIED = settings(
-    deadline=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture],
 )

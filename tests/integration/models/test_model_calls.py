@@ -114,9 +114,9 @@ async def test_more_settle_and_regroup_at_once_than_there_are_connections(url: s
         some = [await AsyncTrueweave.enter(database, "test", HashEmbedder()) for _ in range(12)]
         link = Link("Hub", "Spoke", "holds")
         added = (one.add_documents([document(f"{n}", "Hub", links=[link])]) for n, one in enumerate(some))
-        await asyncio.wait_for(asyncio.gather(*added), 30)
-        await asyncio.wait_for(asyncio.gather(*(one.communities.find() for one in some)), 30)
-        await asyncio.wait_for(asyncio.gather(*(one.communities.write_reports() for one in some[:3])), 30)
+        await asyncio.wait_for(asyncio.gather(*added), 120)
+        await asyncio.wait_for(asyncio.gather(*(one.communities.find() for one in some)), 120)
+        await asyncio.wait_for(asyncio.gather(*(one.communities.write_reports() for one in some[:3])), 120)
         [hub] = [e for e in await some[0].graph.entities() if e.name == "Hub"]
         assert hub.count == 12
         for one in some:

@@ -1,7 +1,7 @@
 """Marks and thoughts in what a model writes, read in pieces of any size."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trueweave.answering.citation_parser import LONGEST, CitationParser
@@ -105,7 +105,6 @@ def test_text_is_shown_as_soon_as_it_cannot_be_a_mark() -> None:
     assert marks.feed("]") == " [1]"
 
 
-@settings(deadline=None)
 @given(texts, st.data())
 def test_how_a_text_is_cut_into_pieces_makes_no_difference(text: str, data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))

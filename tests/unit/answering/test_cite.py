@@ -6,7 +6,7 @@ from decimal import Decimal
 from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trueweave import Passage
@@ -331,7 +331,6 @@ def test_of_several_places_of_a_quote_the_one_that_is_about_the_sentence_counts(
     assert found.sentences[0].basis == "In June sales were 9 million."
 
 
-@settings(deadline=None)
 @given(st.text(max_size=80), st.data())
 def test_every_stretch_of_whole_words_is_found_in_its_text(text: str, data: st.DataObject) -> None:
     words = text.split()
@@ -341,7 +340,6 @@ def test_every_stretch_of_whole_words_is_found_in_its_text(text: str, data: st.D
         assert occurrences(quote.upper() if quote.isascii() else quote, text)
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(["[1", "[9", "]", ' "was opened', ' in 1912"', "It ", "Bridge", ". ", "\n- ", ":"])))
 def test_any_reply_can_be_judged(parts: list[str]) -> None:
     checked = judged("".join(parts))

@@ -5,7 +5,7 @@ from dataclasses import replace
 from uuid import UUID, uuid4
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trueweave import Entity, Evidence, Passage, Relation
@@ -155,7 +155,6 @@ evidences = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(evidences, st.integers(0, 600))
 def test_the_budget_is_kept_and_nothing_is_dropped_unsaid_for_any_evidence(evidence: Evidence, budget: int) -> None:
     context = compose(evidence, budget)
@@ -191,7 +190,6 @@ def test_sentences_are_found_in_prose_lists_tables_and_other_scripts(text: str, 
     assert len(found) == sentences, found
 
 
-@settings(deadline=None)
 @given(bodies)
 def test_sentences_are_in_order_and_leave_out_no_word(text: str) -> None:
     spans = split(text)
@@ -201,7 +199,6 @@ def test_sentences_are_in_order_and_leave_out_no_word(text: str) -> None:
     assert not re.search(r"[^\W\d_]", rest)
 
 
-@settings(deadline=None)
 @given(bodies, st.integers(0, 80))
 def test_a_text_is_cut_to_what_fits(text: str, room: int) -> None:
     short = cut(text, room)

@@ -4,7 +4,7 @@ from random import Random
 from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trueweave.graph.aggregate import (
@@ -64,7 +64,6 @@ def test_adding_a_histogram_and_subtracting_it_is_nothing(a: Histogram, b: Histo
     assert total([]) == EMPTY
 
 
-@settings(deadline=None)
 @given(said_rows)
 def test_what_a_batch_adds_the_same_batch_with_the_opposite_sign_takes_away(
     rows: list[tuple[UUID, int, int, int]],

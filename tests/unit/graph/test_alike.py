@@ -53,7 +53,7 @@ def finds(a: str, b: str, how: ResolutionSettings, a_type: str = "", b_type: str
     return not probes(a, a_type, how).isdisjoint(keys(b, b_type, how))
 
 
-examples = settings(max_examples=20_000 if FULL else 300, deadline=None)
+examples = settings(max_examples=20_000 if FULL else 300)
 
 
 @examples

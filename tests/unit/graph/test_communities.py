@@ -60,7 +60,7 @@ def found(edges: list[Edge], most: int = 4, size: int = SIZE) -> Tree:
     return communities(graph(edges, size), LeidenSettings(most))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(edges_of, st.integers(2, 8))
 def test_communities_are_a_tree_of_disjoint_parts(edges: list[Edge], most: int) -> None:
     tree = found(edges, most)
@@ -99,7 +99,7 @@ def _hangs_together(nodes: frozenset[int], edges: list[Edge]) -> bool:
         reached |= more
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(edges_of, st.randoms())
 def test_neither_order_nor_direction_of_edges_matters(edges: list[Edge], chance: Random) -> None:
     turned = [(b, a, w) if chance.random() < 0.5 else (a, b, w) for a, b, w in edges]
@@ -107,7 +107,7 @@ def test_neither_order_nor_direction_of_edges_matters(edges: list[Edge], chance:
     assert all(np.array_equal(*pair) for pair in zip(found(edges), found(turned), strict=True))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(edges_of, edges_of)
 def test_what_is_elsewhere_does_not_matter(here: list[Edge], there: list[Edge]) -> None:
     apart = [(a + SIZE, b + SIZE, w) for a, b, w in there]
@@ -131,7 +131,7 @@ def test_two_nodes_and_nothing() -> None:
     assert members(found([])) == []
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(edges_of.filter(bool))
 def test_modularity_is_the_library_s(edges: list[Edge]) -> None:
     whole = graph(edges)
@@ -199,7 +199,7 @@ def _by_hand(new: Tree, old: Tree) -> list[int]:
     return taken
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(edges_of, edges_of, st.integers(0, 60))
 def test_each_label_goes_to_the_community_that_shares_most(shared: list[Edge], more: list[Edge], cut: int) -> None:
     old, new = found(shared), found(shared[cut:] + more)

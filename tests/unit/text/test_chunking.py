@@ -93,7 +93,7 @@ SIZES = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(PIECES | st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), max_size=60),
     SIZES,
@@ -110,7 +110,7 @@ def test_chunks_are_exact_spans_that_hold_all_there_is_within_the_limit(
     holds(source, sizes, chunk(source, sizes))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(PIECES | st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), max_size=20), SIZES
 )

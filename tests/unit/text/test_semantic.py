@@ -52,7 +52,7 @@ def holds(text: str, sizes: ChunkSizes, made: list[Chunk]) -> None:
 WORDS = st.lists(st.sampled_from(["bees", "honey", "ships.", "Docks?", "\n\n", "港。", "x" * 300, " "]), max_size=120)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(WORDS, st.sampled_from([SMALL, ChunkSizes(1, 16), ChunkSizes(10, 40, 20)]))
 async def test_sizes_are_kept_and_nothing_is_lost(words: list[str], sizes: ChunkSizes) -> None:
     text = " ".join(words)
