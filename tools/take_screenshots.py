@@ -89,6 +89,12 @@ async def take(server_url: str, place: Path) -> None:
             await expect(page.locator("[data-laid-out=true]")).to_be_visible()
             await page.mouse.move(0, 0)
             save("graph", await page.screenshot())
+        async with web.visit("carol/review?min=80") as page:
+            await page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
+            await expect(
+                page.get_by_role("region", name="What a merge would change").locator("li").first
+            ).to_be_visible()
+            save("review", await page.screenshot())
         async with web.visit("empty/documents") as page:
             await page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
             await page.get_by_label("Files to add").set_input_files(

@@ -53,6 +53,10 @@ export const routes: RouteObject[] = [
         path: ":ws/settings/:part?",
         lazy: async () => ({ Component: (await import("./settings/SettingsPage")).SettingsPage }),
       },
+      {
+        path: ":ws/review",
+        lazy: async () => ({ Component: (await import("./review/ReviewPage")).ReviewPage }),
+      },
       { path: "*", element: <NotFound /> },
     ],
   },

@@ -6,6 +6,8 @@ import { Button } from "react-aria-components";
 import { Link, useParams, useSearchParams } from "react-router";
 import { quoted } from "../ask/forms";
 import { questionAbout } from "../ask/recent";
+import { Correct } from "../review/CorrectDialog";
+import { nameOf } from "../review/queries";
 import { useShortcuts } from "../shell/shortcuts";
 import { useTitle } from "../shell/useTitle";
 import { viewPath } from "../shell/views";
@@ -82,6 +84,12 @@ function Contents({ workspace, entity }: { workspace: string; entity: Entity }) 
           >
             Ask about it
           </Link>
+          <Correct
+            workspace={workspace}
+            what="entity"
+            now={{ name: entity.name, type: entity.type, description: entity.summary || entity.description }}
+            findNames={async () => [await nameOf(workspace, entity.id, [entity.name, ...entity.aliases])]}
+          />
           <CopyButton label="Copy link" text={() => location.href} />
           <SameAs
             command={`trueweave entity ${entity.id} --workspace ${quoted(workspace)}`}

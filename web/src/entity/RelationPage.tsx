@@ -2,6 +2,8 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { Link, useParams } from "react-router";
+import { Correct } from "../review/CorrectDialog";
+import { nameOf } from "../review/queries";
 import { useShortcuts } from "../shell/shortcuts";
 import { useTitle } from "../shell/useTitle";
 import { counted, number, shortened } from "../text/words";
@@ -64,6 +66,19 @@ function Contents({ workspace, relation }: { workspace: string; relation: Relati
           <Link className="quiet" to={graphPath(workspace, relation.source)}>
             Show in the graph
           </Link>
+          <Correct
+            workspace={workspace}
+            what="relation"
+            now={{
+              name: source,
+              type: relation.type,
+              description: relation.summary || relation.description,
+            }}
+            findNames={async () => [
+              await nameOf(workspace, relation.source, [source]),
+              await nameOf(workspace, relation.target, [target]),
+            ]}
+          />
           <CopyButton label="Copy link" text={() => location.href} />
           <SameAs
             command={{

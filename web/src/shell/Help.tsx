@@ -65,6 +65,16 @@ const KEYS: [string, [string[], string][]][] = [
     ],
   ],
   [
+    "In a review",
+    [
+      [["m"], "Merge"],
+      [["n"], "Not the same"],
+      [["s"], "Skip"],
+      [["u"], "Undo"],
+      [["1"], "Open the first entity; 2: the second"],
+    ],
+  ],
+  [
     "On the page of an entity or relation",
     [
       [["n"], "Next mention"],

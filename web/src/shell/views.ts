@@ -12,6 +12,7 @@ export const VIEWS: View[] = [
   { name: "Compare", path: "compare", key: "c" },
   { name: "Graph", path: "graph", key: "g" },
   { name: "Documents", path: "documents", key: "d" },
+  { name: "Review", path: "review", key: "r" },
   { name: "Communities", path: "communities", key: "m" },
   { name: "Settings", path: "settings", key: "s" },
 ];
