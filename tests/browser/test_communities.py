@@ -102,12 +102,12 @@ async def test_the_keyboard_walks_the_tree_of_a_pasted_address(web: Web) -> None
         outer = (await trueweave.communities.select(0))[0]
         assert outer.parts
         async with web.visit("county/communities?view=tree") as page:
-            tree = page.get_by_role("treegrid", name="Communities")
-            await expect(tree.get_by_role("row").first).to_be_visible()
+            tree = page.get_by_role("tree", name="Communities")
+            await expect(tree.get_by_role("treeitem").first).to_be_visible()
             await page.get_by_role("button", name="Tree", exact=True).focus()
             await page.keyboard.press("Tab")
             await page.keyboard.press("ArrowRight")
-            await expect(tree.get_by_role("row", level=2)).to_have_count(outer.parts)
+            await expect(tree.get_by_role("treeitem", level=2)).to_have_count(outer.parts)
             await check_looks(page)
             await page.keyboard.press("ArrowDown")
             await page.keyboard.press("Enter")
