@@ -61,6 +61,11 @@ LARGEST: dict[tuple[str, str], list[Any]] = {
     ],
     ("post", "/v1/workspaces/{workspace}/rules/suggestions/accept"): [{"ids": ["1"] * 200}],
     ("post", "/v1/workspaces/{workspace}/rules/suggestions/reject"): [{"ids": ["1"] * 200}],
+    ("post", "/v1/workspaces/{workspace}/rules/suggestions/decide"): [
+        {"one": NAMES[0], "other": NAMES[1], "same": True, "by": LINE}
+    ],
+    ("post", "/v1/workspaces/{workspace}/rules/suggestions/again"): [{"one": NAMES[0], "other": NAMES[1]}],
+    ("post", "/v1/workspaces/{workspace}/rules/preview"): [{"kind": "merge", "names": NAMES[:100], "limit": 200}],
     ("post", "/v1/workspaces/{workspace}/rules/mentioned"): [{"names": NAMES}],
     ("put", "/v1/workspaces/{workspace}/rules/resolution"): [{"mode": "fuzzy", "threshold": 70}],
     ("patch", "/v1/workspaces/{workspace}/settings"): [{"entity_types": TYPES, "relation_types": TYPES}],
