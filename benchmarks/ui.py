@@ -38,7 +38,7 @@ Figures = dict[str, Any]
 RESULTS = Path(__file__).parent / "results" / "ui.json"
 VISITS = 7
 MOST_SECONDS = 2.0  # to the first view, at the median
-MOST_KILOBYTES, MOST_KILOBYTES_FIRST = 350, 230  # of scripts, gzipped: all, and before the first view
+MOST_KILOBYTES, MOST_KILOBYTES_FIRST = 400, 200  # of scripts, gzipped: all, and before the first view
 
 
 def main() -> None:

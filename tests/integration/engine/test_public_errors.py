@@ -51,7 +51,7 @@ APART = {
     "settings",
     "workspace",
 }
-APART |= {"graph.projection", "maintenance.own_settings", "worker_dependencies"}
+APART |= {"graph.projection", "maintenance.models", "maintenance.own_settings", "worker_dependencies"}
 
 Call = Callable[[AsyncTrueweave], Any]
 CALLS: dict[str, Call] = {
@@ -68,9 +68,13 @@ CALLS: dict[str, Call] = {
     "add_fact": lambda it: it.rules.add(Mention("Ada")),
     "changes": lambda it: it.graph.changes(),
     "bulk_load": lambda it: it.maintenance.bulk_load(["never-read"], Path("never-made")),
+    "checks": lambda it: it.maintenance.checks(),
     "clock": lambda it: it.maintenance.clock(),
     "communities": lambda it: it.communities.select(),
     "community": lambda it: it.communities.get(uuid4()),
+    "community_tree": lambda it: it.communities.tree(),
+    "estimate_report": lambda it: it.communities.estimate_report(uuid4()),
+    "write_report": lambda it: it.communities.write_report(uuid4()),
     "compare": lambda it: it.compare("Who?", ["naive"]),
     "describe": lambda it: it.rules.describe(NAME, "A countess."),
     "digest": lambda it: it.maintenance.digest(),
@@ -129,6 +133,7 @@ CALLS: dict[str, Call] = {
     "plan_sync": lambda it: it.plan_sync("."),
     "rebuilt": lambda it: it.rebuilt(),
     "receipt": lambda it: it.budget.receipt(),
+    "receipt_by_day": lambda it: it.budget.receipt_by_day(),
     "receipt_by_document": lambda it: it.budget.receipt_by_document(),
     "reembed": lambda it: it.maintenance.reembed("openai/other"),
     "reject": lambda it: it.rules.reject(uuid4()),

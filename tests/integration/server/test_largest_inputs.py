@@ -69,6 +69,9 @@ LARGEST: dict[tuple[str, str], list[Any]] = {
     ("post", "/v1/workspaces/{workspace}/rules/mentioned"): [{"names": NAMES}],
     ("put", "/v1/workspaces/{workspace}/rules/resolution"): [{"mode": "fuzzy", "threshold": 70}],
     ("patch", "/v1/workspaces/{workspace}/settings"): [{"entity_types": TYPES, "relation_types": TYPES}],
+    ("post", "/v1/workspaces/{workspace}/try-extract"): [
+        {"text": MESSAGE[:20_000], "settings": {"entity_types": TYPES}}
+    ],
     ("put", "/v1/workspaces/{workspace}/budget"): [{"tokens": 10**15}],
     ("post", "/v1/workspaces"): [{"name": "x" * 100}],
     ("post", "/v1/keys"): [{"name": "x" * 200, "workspaces": [f"{n}" for n in range(1000)]}],
