@@ -53,6 +53,7 @@ async def take(server_url: str, place: Path) -> None:
             async with web.visit(ASK, theme=theme) as page:
                 await page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
                 await expect(page.get_by_text("(checked by rules)")).to_be_visible()
+                await expect(page.locator("[data-sentence]").first).to_be_visible()
                 save(f"ask-{theme}", await page.screenshot())
                 if theme == "light":
                     await page.get_by_role("link", name="open in document").click()

@@ -62,7 +62,7 @@ async def test_activity_says_what_waits_and_for_what(url: str) -> None:
 async def test_events_are_sent_when_something_changes_and_end_after_a_while(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(activity, "LONGEST", 5)
+    monkeypatch.setattr(activity, "LONGEST", 15)
     async with serving(url) as server, server.client(await server.key("write", "mine")) as client:
         await fill(server.database, "mine")
         async with client.stream("GET", f"{ROOM}/events") as answer:
