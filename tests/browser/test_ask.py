@@ -57,6 +57,7 @@ async def test_an_answer_shows_the_status_of_each_sentence_and_the_words_it_rest
         answer, sources = page.get_by_role("region", name="Answer"), page.get_by_role("complementary")
         await expect(answer.get_by_text(SUMMARY)).to_be_visible()
         assert await page.evaluate("phases.has('Writing the answer…')")
+        await expect(answer.locator("[data-sentence]").first).to_be_visible()
         kinds = await answer.locator("[data-sentence]").evaluate_all("all => all.map((one) => one.dataset.kind)")
         assert kinds == ["quoted", "quoted", "contradicted", "not-checked"]
         doubts = answer.get_by_label("Sentences that are not confirmed")

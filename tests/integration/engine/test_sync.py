@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import psycopg
 import pytest
@@ -38,7 +39,7 @@ from trueweave import (
 )
 from trueweave.core.model_calls import Purpose
 from trueweave.engine import sync
-from trueweave.errors import ConfigError, ProjectionMissing, UnknownWorkspace
+from trueweave.errors import ConfigError, ProjectionMissing, UnknownCommunity, UnknownWorkspace
 from trueweave.extend import Prompt, Reply
 from trueweave.testing import HashEmbedder
 
@@ -193,6 +194,12 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         [community, *_] = trueweave.communities.select()
         assert trueweave.communities.get(community.id) == community
         assert trueweave.communities.members(community.id)
+        assert community.id in {one.id for one in trueweave.communities.tree().communities}
+        assert (
+            trueweave.communities.estimate_report(community.id).model == trueweave.communities.estimate_reports().model
+        )
+        with pytest.raises(UnknownCommunity):
+            trueweave.communities.write_report(uuid4())
         assert trueweave.communities.report(community.id) or community.written == "small"
         assert trueweave.communities.retired(begun) == []
         trueweave.graph.export(tmp_path / "graph.json")
@@ -212,6 +219,9 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert trueweave.rules.suggestions(100) == []
         assert trueweave.rules.accept_above(100) == []
         assert (trueweave.rules.accept(), trueweave.rules.reject()) == ([], [])
+        assert trueweave.rules.preview("suppress", london).entities
+        assert trueweave.rules.decide(london, NameKey("Charles Babbage"), same=False) is None
+        assert trueweave.rules.suggest_again(london, NameKey("Charles Babbage"))
         for act in (trueweave.maintenance.estimate_reembed, trueweave.maintenance.reembed):
             with pytest.raises(ConfigError, match="nobody"):
                 act("nobody/model")
@@ -224,6 +234,7 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert trueweave.budget.allow(price=Decimal(1)).price_cap == 1
         assert trueweave.budget.get().price_cap == 1
         assert [spent.stage for spent in trueweave.budget.receipt()] == ["report"]
+        assert {spent.name for spent in trueweave.budget.receipt_by_day()} == {"report"}
         assert trueweave.budget.receipt_by_document() == []
         assert trueweave.maintenance.ingest_progress(begun).waiting == 0
         assert trueweave.maintenance.notes(begun) == []
@@ -233,11 +244,18 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert trueweave.maintenance.failed_work() == []
         assert trueweave.maintenance.retry() == trueweave.maintenance.request_retry() == 0
         assert trueweave.maintenance.activity().failed == 0
+        assert trueweave.maintenance.models().extractor == "capitals"
+        assert trueweave.maintenance.checks()
         assert trueweave.maintenance.duplicates(begun) == []
 
         assert trueweave.status().documents == 4
         [ada, *_] = [entity for entity in trueweave.graph.entities() if entity.name == "Ada Lovelace"]
-        assert trueweave.graph.relations(ada.id)[0].description
+        [relation, *_] = trueweave.graph.relations(ada.id)
+        assert relation.description
+        assert trueweave.graph.relation(relation.id) == relation
+        assert trueweave.graph.statements(relation.id)
+        assert trueweave.graph.mentions(ada.id)
+        assert trueweave.graph.mention_counts(ada.id)
         assert trueweave.graph.neighbours(ada.id)
         assert trueweave.graph.entity("Ada Lovelace").entity == ada
         assert trueweave.graph.search_entities("Ada Lovelace").items

@@ -92,6 +92,11 @@ function DocumentsView({ workspace }: { workspace: string }) {
     () => queries.invalidateQueries({ queryKey: ["documents", workspace] }),
     [queries, workspace],
   );
+  const isAdded = sending.phase === "done" && sending.taken.new > 0;
+  const [hasAdded, setHasAdded] = useState(isAdded);
+  useEffect(() => {
+    if (isAdded) setHasAdded(true); // also after other files have been chosen
+  }, [isAdded]);
   const isSent = sending.taken.new > 0 ? sending.done : 0;
   useEffect(() => {
     if (isSent > 0) refresh();
@@ -142,7 +147,7 @@ function DocumentsView({ workspace }: { workspace: string }) {
       <ActivityLine
         workspace={workspace}
         heard={heard}
-        hasAdded={sending.phase === "done" && sending.taken.new > 0}
+        hasAdded={hasAdded}
         onRetry={mayWrite ? () => retry([]) : null}
         onShowFailed={() => go({ state: "failed" })}
       />
