@@ -255,7 +255,7 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert trueweave.graph.relation(relation.id) == relation
         assert trueweave.graph.statements(relation.id)
         assert trueweave.graph.mentions(ada.id)
-        assert trueweave.graph.mention_counts(ada.id)
+        assert trueweave.graph.mention_counts(ada.id).mentions
         assert trueweave.graph.neighbours(ada.id)
         assert trueweave.graph.entity("Ada Lovelace").entity == ada
         assert trueweave.graph.search_entities("Ada Lovelace").items
