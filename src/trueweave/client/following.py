@@ -7,7 +7,7 @@ import time
 
 from trueweave.client.forms import read
 from trueweave.client.requests import WorkspaceRequests
-from trueweave.core.events import Extracted, Failed, Listener, Settled, Waiting
+from trueweave.core.events import Listener, Settled, Waiting, outcome
 from trueweave.core.jobs import DocumentState, IngestJob
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0  # seconds between two polls
@@ -43,8 +43,6 @@ async def tell_of_documents(requests: WorkspaceRequests, job: IngestJob, listene
     after = ""
     while page := await requests.listed(f"/jobs/{job.id}/documents", DocumentState, 200, after=after or None):
         for one in page:
-            if one.state == "failed":
-                listener(Failed(one.uri, one.error, final=True))
-            elif one.added is not None and one.added >= job.made:
-                listener(Extracted(one.uri, one.chunks, one.notes))
+            if one.state == "failed" or (one.added is not None and one.added >= job.made):
+                listener(outcome(one))
         after = page[-1].uri

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Generic, NamedTuple, TypeVar
 
 from trueweave.core.evidence import Evidence
+from trueweave.core.jobs import DocumentState
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +236,13 @@ Event = (
 Listener = Callable[[Event], None]
 Progress = Callable[[int], None]
 Total = TypeVar("Total", Added, Reported)
+
+
+def outcome(document: DocumentState) -> Extracted | Failed:
+    """What became of a document that no longer waits."""
+    if document.state == "failed":
+        return Failed(document.uri, document.error, final=True)
+    return Extracted(document.uri, document.chunks, document.notes)
 
 
 def ignore(_: Event) -> None:

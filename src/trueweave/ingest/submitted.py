@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from uuid import UUID
 
-from trueweave.core.events import Event, Extracted, Failed, Listener
+from trueweave.core.events import Event, Extracted, Failed, Listener, outcome
 from trueweave.core.jobs import DocumentState
 from trueweave.store.postgres.db import Workspace
 from trueweave.store.postgres.queue import ingest_jobs
@@ -65,10 +65,8 @@ async def report_others(workspace: Workspace, submitted: Submitted, listener: Li
     are left out."""
     for jobs in submitted.unreported():
         for one in await workspace.retry_while_down(partial(_states, workspace, [job.uri for job in jobs])):
-            if one.state == "failed":
-                listener(Failed(one.uri, one.error, final=True))
-            elif one.state != "waiting":
-                listener(Extracted(one.uri, one.chunks, one.notes))
+            if one.state != "waiting":
+                listener(outcome(one))
 
 
 async def _states(workspace: Workspace, uris: list[str]) -> list[DocumentState]:

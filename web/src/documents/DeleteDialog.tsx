@@ -22,6 +22,7 @@ interface Props {
 export function DeleteDialog({ workspace, documents, onClose, onDeleted }: Props) {
   // The list may change behind the dialog: what was agreed to is what is deleted.
   const [uris] = useState(() => documents.map((one) => one.uri));
+  const isOne = uris.length === 1;
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const remove = async () => {
@@ -52,10 +53,9 @@ export function DeleteDialog({ workspace, documents, onClose, onDeleted }: Props
         {uris.length > MOST_SHOWN && <li>and {number(uris.length - MOST_SHOWN)} more</li>}
       </ul>
       <p>
-        {uris.length === 1
-          ? "Its text is erased everywhere, with all entities and relations that no other document states. Answers no longer cite it."
-          : "Their text is erased everywhere, with all entities and relations that no other document states. Answers no longer cite them."}{" "}
-        Your own files are not touched. This cannot be undone, but files can be added again.
+        {isOne ? "Its" : "Their"} text is erased everywhere, with all entities and relations that no other
+        document states. Answers no longer cite {isOne ? "it" : "them"}. Your own files are not touched. This
+        cannot be undone, but files can be added again.
       </p>
       {error !== null && <Failed error={error} />}
       <div className={styles.dialogButtons}>
