@@ -1582,14 +1582,13 @@ CREATE TABLE trueweave.hierarchy (
     alone bigint NOT NULL,
     levels integer NOT NULL,
     modularity double precision NOT NULL,
-    found timestamp with time zone DEFAULT now() NOT NULL,
-    writing boolean DEFAULT false NOT NULL
+    found timestamp with time zone DEFAULT now() NOT NULL
 );
 ALTER TABLE ONLY trueweave.hierarchy ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.hierarchy FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.hierarchy IS 'How and when the communities of a workspace were found, and the version of the view at that time (graph). writing: reports have been requested.';
+COMMENT ON TABLE trueweave.hierarchy IS 'How and when the communities of a workspace were found, and the version of the view at that time (graph).';
 
 CREATE TABLE trueweave.ingest_job (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,

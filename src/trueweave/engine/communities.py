@@ -83,7 +83,6 @@ class AsyncCommunitiesGroup:
     async def request_reports(self) -> None:
         """Queue reports for all communities that have none, or a stale one, and return at once: workers write them."""
         async with self._core.workspace.transaction() as tx:
-            await communities.request_reports(tx)
             await failed_work.forget(tx, "report")
             await ask_for(tx, "report")
 

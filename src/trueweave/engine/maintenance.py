@@ -237,7 +237,9 @@ class AsyncMaintenanceGroup:
         async with self._core.workspace.transaction() as tx:
             failed = await sources.retry(tx, uris)
             if not uris:
-                failed += await failed_work.forget(tx)
+                if reports := await failed_work.forget(tx, "report"):
+                    await ask_for(tx, "report")
+                failed += reports + await failed_work.forget(tx)
                 await ask_for(tx, "settle")
         return failed
 

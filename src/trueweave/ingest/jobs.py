@@ -46,7 +46,7 @@ from trueweave.store.postgres.batcher import Batcher
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS
 from trueweave.store.postgres.queue import failed_work, leases
-from trueweave.store.postgres.queue.queue import Kind, absorb, ask_for, enqueue
+from trueweave.store.postgres.queue.queue import Kind, absorb, ask_for, enqueue, is_asked_for
 from trueweave.store.postgres.record import record, resolution, sources
 from trueweave.store.postgres.record.sources import Begun, Job
 from trueweave.store.postgres.vectors import own_tables, vectors
@@ -180,7 +180,7 @@ class WorkspaceJobs:
             return not (
                 await tx.value("source.any_left")
                 or await self._is_due(tx, "summary")
-                or await self._is_due(tx, "report")
+                or await is_asked_for(tx, "report")
             )
 
     async def carry_out(self, kind: Kind, payload: bytes) -> None:
@@ -262,7 +262,7 @@ class WorkspaceJobs:
             async with self._workspace.transaction() as tx:
                 await absorb(tx, "settle")  # this run covers those jobs
             await self._settle_all(large=False)
-            await self._ask_again("settle", "large", "summary", "report")
+            await self._ask_again("settle", "large", "summary")
         finally:
             self._settling -= 1
 

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from trueweave import AsyncTrueweave, Chunk, Document, Filter, Link, Mention, Settings
+from trueweave import AsyncTrueweave, Chunk, Document, Filter, Link, Mention, Settings, Source
 from trueweave.core.model_calls import Purpose
 from trueweave.errors import (
     BadReply,
@@ -333,7 +333,6 @@ async def test_a_model_that_fails_leaves_a_report_that_says_so(trueweave: AsyncT
     assert report.author == ""
     assert "unusable" in report.problem
     async with trueweave.workspace.transaction() as tx:
-        await store.request_reports(tx)
         assert not await store.any_report_due(tx, by_model=True), "it is no reason to go on asking"
     assert await write(trueweave, Model()) == 1, "who asks for reports once more has it tried once more"
     assert await write(trueweave, Model()) == 0
@@ -371,6 +370,17 @@ async def test_once_there_is_a_model_it_writes_what_was_picked_out(trueweave: As
     await trueweave.communities.write_reports()
     assert await write(trueweave, Model()) == 1
     assert await write(trueweave, Model()) == 0
+
+
+async def test_stale_reports_are_written_again_only_on_request(trueweave: AsyncTrueweave) -> None:
+    await trueweave.add_documents(towns("Aldar"))
+    await trueweave.communities.find()
+    await trueweave.communities.write_reports()
+    await trueweave.add_documents([told("Aldar", "smith", "miller", "fears", uri="later")])
+    await trueweave.communities.find()
+    await trueweave.add(Source("note", "The weather is fine."))
+    assert (await trueweave.communities.estimate_reports()).reports == 1, "adding documents writes no report"
+    assert (await trueweave.communities.write_reports()).reports == 1
 
 
 async def test_only_one_process_writes_at_a_time(trueweave: AsyncTrueweave) -> None:

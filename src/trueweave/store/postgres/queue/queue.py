@@ -34,6 +34,11 @@ async def ask_for(tx: Transaction, kind: Kind, after: float = 0) -> None:
     await tx.run("queue.ask_for", kind=kind, priority=_PRIORITY[kind], after=timedelta(seconds=after))
 
 
+async def is_asked_for(tx: Transaction, kind: Kind) -> bool:
+    """Whether a job of this kind is queued or under way."""
+    return bool(await tx.value("queue.is_asked_for", kind=kind))
+
+
 async def absorb(tx: Transaction, kind: Kind) -> None:
     """Delete the queued jobs of a kind, for a caller about to do all of their work."""
     await tx.run("queue.absorb", kind=kind)

@@ -8,6 +8,9 @@ ORDER BY n
 INSERT INTO job (kind, priority, due) SELECT %(kind)s, %(priority)s, now() + %(after)s
 WHERE NOT EXISTS (SELECT FROM job WHERE kind = %(kind)s AND owner IS NULL AND due <= now() + %(after)s)
 
+-- name: is_asked_for
+SELECT EXISTS (SELECT FROM job WHERE kind = %(kind)s)
+
 -- name: absorb
 DELETE FROM job WHERE kind = %(kind)s AND owner IS NULL
 

@@ -65,10 +65,6 @@ WHERE r.community = ANY(%(communities)s::uuid[]) AND c.id = r.community
         OR EXISTS (SELECT FROM between b WHERE b.source BETWEEN c.n AND c.last AND b.target BETWEEN c.n AND c.last))
 RETURNING r.community, r.title, r.summary
 
--- name: no_more_reports
--- Deleted reports are written again on request, not by the next worker.
-UPDATE hierarchy SET writing = false WHERE writing
-
 -- name: retired
 UPDATE retired_community SET title = '' WHERE title <> ''
 

@@ -109,7 +109,6 @@ async def _erase_reports(tx: Transaction, of: _Left) -> None:
     )
     if not gone:
         return
-    await tx.run("erase.no_more_reports")
     await outbox.add(tx, ("report", True, (community for community, *_ in gone)))
     await tx.run("erase.replies_to_texts", hashes=Ids(key("text", report_text(*texts)) for _, *texts in gone))
     if space := await vectors.space(tx):

@@ -274,13 +274,8 @@ class DueReport(NamedTuple):
     relations: int
 
 
-async def request_reports(tx: Transaction) -> None:
-    """Have workers write reports from now on."""
-    await tx.run("community.request_reports")
-
-
 async def any_report_due(tx: Transaction, *, by_model: bool) -> bool:
-    """Whether reports were requested and some are missing or out of date."""
+    """Whether some reports are missing or out of date."""
     return bool(await tx.value("community.any_report_due", least=LEAST_MEMBERS, by_model=by_model))
 
 

@@ -143,13 +143,10 @@ FROM (SELECT e.* FROM community c
 LEFT JOIN LATERAL (SELECT text FROM summary WHERE hash = e.text_hash OFFSET 0) s ON true
 ORDER BY e.degree DESC, e.name COLLATE "C", e.id
 
--- name: request_reports
-UPDATE hierarchy SET writing = true
-
 -- name: any_report_due
 SELECT EXISTS (
-    SELECT FROM hierarchy h JOIN community c ON true LEFT JOIN report r ON r.community = c.id
-    WHERE h.writing AND c.size >= %(least)s
+    SELECT FROM community c LEFT JOIN report r ON r.community = c.id
+    WHERE c.size >= %(least)s
         AND (r.hash IS DISTINCT FROM c.hash OR (%(by_model)s AND r.author = '' AND r.problem = ''))
         AND EXISTS (SELECT FROM (SELECT entity FROM member WHERE leaf BETWEEN c.n AND c.last OFFSET 0) m
                     CROSS JOIN LATERAL (SELECT FROM entity WHERE id = m.entity OFFSET 0) e)

@@ -12,10 +12,9 @@ CREATE TABLE hierarchy (
     alone      bigint NOT NULL,
     levels     int NOT NULL,
     modularity float8 NOT NULL,
-    found      timestamptz NOT NULL DEFAULT now(),
-    writing    boolean NOT NULL DEFAULT false
+    found      timestamptz NOT NULL DEFAULT now()
 );
-COMMENT ON TABLE hierarchy IS 'How and when the communities of a workspace were found, and the version of the view at that time (graph). writing: reports have been requested.';
+COMMENT ON TABLE hierarchy IS 'How and when the communities of a workspace were found, and the version of the view at that time (graph).';
 
 CREATE TABLE community (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
