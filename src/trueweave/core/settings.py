@@ -115,6 +115,12 @@ class Settings(BaseSettings):
         description="Whether to read files that .gitignore or .trueweaveignore excludes, or that contain keys or "
         "secrets.",
     )
+    ocr: ProcessWide[str] = Field(
+        default="auto",
+        pattern=r"^(auto|rapidocr|tesseract(:[A-Za-z_]+(\+[A-Za-z_]+)*)?|off)$",
+        description="The text recognition for scanned pages and images: rapidocr, tesseract (with its languages, as in "
+        "tesseract:deu+eng), off, or auto, which is whichever of the two is installed.",
+    )
     model: str | None = Field(
         default=None,
         description="The language model, as provider/model. Without it, nothing is sent to a language model.",

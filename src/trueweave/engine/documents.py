@@ -172,7 +172,8 @@ class DocumentCalls:
         recipe = models.recipe()
         made = models.made(recipe).id if refresh else None
         with Seen() as seen:
-            coming, prices = incoming(what, self._core.files(seen), seen), models.prices(recipe)
+            coming = incoming(what, self._core.files(seen).counting_scans(), seen)
+            prices = models.prices(recipe)
             return await estimate(self._core.workspace, coming, recipe, prices, listener, made)
 
     async def try_extract(

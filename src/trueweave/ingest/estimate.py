@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 from uuid import UUID
 
 from trueweave.core.events import Event, Listener, Refused, Unreadable
@@ -16,6 +17,7 @@ from trueweave.ingest.extract.llm import LLMExtractor
 from trueweave.ingest.intake import batches
 from trueweave.ingest.loading import Loaded
 from trueweave.ingest.own import BUILT_IN_EXTRACTORS
+from trueweave.ingest.parsers.ocr import SCANNED_PAGES
 from trueweave.ingest.recipe import Recipe
 from trueweave.models.stored_replies import prompt_key
 from trueweave.store.postgres.db import Workspace
@@ -25,6 +27,7 @@ from trueweave.store.postgres.vectors import vectors
 from trueweave.text import tokens
 from trueweave.text.chunking import chunk
 
+SECONDS_A_SCAN = 6  # to read a dense page by OCR; see benchmarks/parsing.py
 ASSUMED_OUT = 1.5  # tokens that a model writes per token of text, until it has written some here
 
 
@@ -49,6 +52,7 @@ class _Sum:
     calls: int = 0
     tokens_asked_about: int = 0
     tokens_in: int = 0
+    scans: int = 0
     seen: set[UUID] = field(default_factory=set)
 
 
@@ -71,6 +75,7 @@ async def estimate(
         async with workspace.transaction() as tx:
             new = await sources.not_in_record(tx, found, recipe.packed(), made)
         total.documents += len(new)
+        total.scans += sum(pages for one in new if isinstance(pages := one.metadata.get(SCANNED_PAGES), int))
         total.unchanged += len(found) - len(new)
         chunks = await asyncio.to_thread(_chunks, new, recipe)
         total.chunks += len(chunks)
@@ -150,12 +155,18 @@ def _estimate(total: _Sum, recipe: Recipe, prices: Prices, spent: Iterable[Spent
         prices.embedding_model,
         prices.embedding.of(embedded, 0) if prices.embedding else None,
         recipe.extractor,
-        tuple(_not_counted(recipe)),
+        tuple(_not_counted(recipe, total.scans)),
     )
 
 
-def _not_counted(recipe: Recipe) -> Iterator[str]:
+def _not_counted(recipe: Recipe, scans: int) -> Iterator[str]:
     """Notes on what cannot be known in advance."""
+    if scans:
+        time = str(timedelta(seconds=scans * SECONDS_A_SCAN))
+        yield (
+            f"OCR would take about {time} for {scans:,} scanned pages; their text is not counted, and a document with "
+            "such pages counts as new"
+        )
     if recipe.chunker != "structure":
         yield (
             f"chunks are counted with the chunker structure, because {recipe.chunker} may have to call a model: "

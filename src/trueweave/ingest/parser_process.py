@@ -1,4 +1,4 @@
-"""The process in which one file is parsed: `parser_process.py parser path limits`. See trueweave.ingest.parsing.
+"""The process in which one file is parsed: `parser_process.py parser path limits ocr tesseract`.
 
 It prints one JSON object: the document, or its problem. It runs as a script, with an empty package instead of
 Trueweave's public names, because importing those would take longer than parsing most files.
@@ -11,26 +11,38 @@ import os
 import resource
 import signal
 import sys
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType, TracebackType
 from zipfile import ZipFile, is_zipfile
 
-_EXTRA = frozenset({"docx", "openpyxl", "pptx", "pypdfium2"})
+_EXTRA = frozenset({"PIL", "docx", "openpyxl", "pdfplumber", "pptx", "pypdfium2"})
 _MIB = 2**20
 _SMALL = 16 * _MIB  # what archives may always unpack to, however small they are
+_LATE = 5  # seconds to report that a page took too long
 _SPARE = 64 * _MIB  # reserve memory to report that there was too little
 
 
-def main(parser: str, path: Path, limits: dict[str, int], answer: int) -> None:
-    """Print the result of a parser for a file."""
+def main(parser: str, path: Path, limits: dict[str, int], ocr: tuple[str, str], answer: int) -> None:
+    """Print the result of a parser for a file. `ocr` is the setting, empty for a parser that does without, and the path
+    of Tesseract."""
     _confine(limits)
     unpacked = check_archive(path, limits)
     module, function = parser.split(":")
     draft = import_module("trueweave.text.text_builder").TextBuilder(limits["text"])
-    source = draft.source(str(path), getattr(import_module(module), function)(path, draft))
+    read, given = getattr(import_module(module), function), []
+    if ocr[0]:
+        begin = partial(_begin_page, limits, answer)
+        make = import_module("trueweave.ingest.parsers.ocr").recogniser
+        given.append(make(*ocr, begin, limits["pages"], limits["page_seconds"]))
+    title = read(path, draft, *given)
+    for recogniser in given:
+        recogniser.report(draft)
+    source = draft.source(str(path), title)
     places = [(place.start, place.kind, place.label, place.level, place.offset) for place in source.places]
-    _say(answer, {"title": source.title, "text": source.text, "places": places, "unpacked": unpacked})
+    document = {"title": source.title, "text": source.text, "places": places}
+    _say(answer, document | {"notes": source.notes, "metadata": source.metadata, "unpacked": unpacked})
 
 
 def check_archive(path: Path, limits: dict[str, int]) -> int:
@@ -52,11 +64,23 @@ def check_archive(path: Path, limits: dict[str, int]) -> int:
 
 
 def _confine(limits: dict[str, int]) -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (limits["memory"], limits["memory"] + _SPARE))
-    resource.setrlimit(resource.RLIMIT_CPU, (limits["cpu_seconds"], limits["cpu_seconds"] + 1))
+    resource.setrlimit(resource.RLIMIT_AS, (limits["memory"], limits["ocr_memory"] + _SPARE))
+    most = limits["cpu_seconds"] + limits["pages"] * limits["page_seconds"]
+    resource.setrlimit(resource.RLIMIT_CPU, (limits["cpu_seconds"], most + 1))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.alarm(limits["wall_seconds"])  # if the parent has exited by then
+
+
+def _begin_page(limits: dict[str, int], answer: int) -> None:
+    """Give time and memory for a page that is read by OCR, and tell the parent by a blank before the JSON."""
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    until = int(used.ru_utime + used.ru_stime) + limits["page_seconds"] + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (min(until, most), most))
+    resource.setrlimit(resource.RLIMIT_AS, (limits["ocr_memory"], limits["ocr_memory"] + _SPARE))
+    signal.alarm(limits["page_seconds"] + _LATE)
+    os.write(answer, b" ")
 
 
 def _problem(error: BaseException, limits: dict[str, int]) -> str:
@@ -83,13 +107,15 @@ def _run() -> None:
     answer = os.dup(1)
     os.dup2(2, 1)  # parsers may print
     parser, path, limits = sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3])
+    setting, tesseract = sys.argv[4:6]
 
     def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (limits["memory"] + _SPARE, limits["memory"] + _SPARE))
-        _say(answer, {"problem": _problem(error, limits)})
+        _, most = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        _say(answer, {"problem": _problem(error, limits), "no_text": kind.__name__ == "NoTextFound"})
 
     sys.excepthook = report
-    main(parser, path, limits, answer)
+    main(parser, path, limits, (setting, tesseract), answer)
 
 
 if __name__ == "__main__":

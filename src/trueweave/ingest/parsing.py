@@ -1,8 +1,9 @@
 """Parses binary formats, each file in a separate process, so that a file that hangs, crashes or takes too much memory
 does no harm.
 
-A parser is a function `read(path, draft) -> title`, named as `package.module:function`. The process has an empty
-environment, may not write files, and has limits on memory, time and output.
+A parser is a function `read(path, draft) -> title`, named as `package.module:function`; one that reads scanned pages
+takes a recogniser as well: see trueweave.ingest.parsers.ocr. The process has an empty environment, may not write files,
+and has limits on memory, time and output. Each page that is read by OCR extends the limit on time.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import selectors
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,11 +23,14 @@ from pathlib import Path
 from trueweave.core.errors import UnreadableFile
 from trueweave.core.record import Place, Source
 from trueweave.ingest import parser_process, reading_limits
+from trueweave.ingest.parsers.ocr import NoTextFound
 from trueweave.ingest.reading_limits import ReadingLimits
 from trueweave.text.text_builder import MOST_TEXT
 
 _GIB, _MIB = 2**30, 2**20
 _BYTES_PER_CHARACTER = 6  # of JSON, at most
+_ARENAS = {"MALLOC_ARENA_MAX": "2"}  # without it, each thread of an OCR engine takes 64 MiB of addresses
+_LATE = 10  # seconds in which the process reports that a page took too long
 _PATIENCE = 0.5  # seconds between checks whether reading was stopped
 
 
@@ -34,7 +39,8 @@ class ParserLimits:
     """The limits for one file. Sizes are in bytes, except `text`, which is in characters.
 
     `unpacked`, `ratio` and `entries` apply to zip archives: the unpacked size, its ratio to the size of the file, and
-    the number of files.
+    the number of files. `ocr_memory`, `page_seconds` and `pages` apply to pages that are read by OCR: the memory, the
+    seconds for each, and how many are read.
     """
 
     file: int = 512 * _MIB
@@ -45,19 +51,24 @@ class ParserLimits:
     unpacked: int = 512 * _MIB
     ratio: int = 200
     entries: int = 10_000
+    ocr_memory: int = 3 * _GIB
+    page_seconds: int = 120
+    pages: int = 1000
 
 
-def parse(path: Path, uri: str, parser: str, limits: ParserLimits) -> Source:
-    """The document in a file, as a parser reads it."""
+def parse(path: Path, uri: str, parser: str, limits: ParserLimits, ocr: str = "") -> Source:
+    """The document in a file, as a parser reads it. `ocr` is the setting, for a parser that reads scanned pages."""
     limits = _narrowed(limits, reading_limits.current())
     if path.stat().st_size > limits.file:
         raise _unreadable(path, f"it is larger than {limits.file // _MIB} MiB; split it")
+    tesseract = (ocr and shutil.which("tesseract")) or ""
+    script = [sys.executable, "-P", "-s", "-B", parser_process.__file__]
     with subprocess.Popen(
-        [sys.executable, "-P", "-s", "-B", parser_process.__file__, parser, str(path), json.dumps(asdict(limits))],
+        [*script, parser, str(path), json.dumps(asdict(limits)), ocr, tesseract],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env={"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONUTF8": "1"},
+        env={"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONUTF8": "1"} | (_ARENAS if ocr else {}),
     ) as process:
         try:
             said = _output(process, limits)
@@ -92,7 +103,9 @@ def _output(process: subprocess.Popen[bytes], limits: ParserLimits) -> bytes:
             if not selector.select(min(left, _PATIENCE)):
                 continue
             data = os.read(process.stdout.fileno(), _MIB)
-            said += data
+            if data.isspace():  # a page is read by OCR
+                deadline = max(deadline, time.monotonic() + limits.page_seconds + _LATE)
+            said += data.lstrip() if not said else data
             if len(said) > limits.text * _BYTES_PER_CHARACTER + _MIB:
                 raise UnreadableFile("its parser returns too much text; split the file")
             if not data:
@@ -113,9 +126,9 @@ def _source(path: Path, uri: str, said: bytes, code: int, limits: ParserLimits) 
         raise _unreadable(path, "its parser stopped early; save it again, or as text") from error
     reading_limits.current().unpack(answer.get("unpacked", 0))
     if "problem" in answer:
-        raise _unreadable(path, answer["problem"])
+        raise _unreadable(path, answer["problem"], NoTextFound if answer["no_text"] else UnreadableFile)
     places = tuple(Place(*place) for place in answer["places"])
-    return Source(uri, answer["text"], answer["title"], places=places)
+    return Source(uri, answer["text"], answer["title"], answer["metadata"], places, tuple(answer["notes"]))
 
 
 def _killed(by: signal.Signals, limits: ParserLimits) -> str:
@@ -132,5 +145,5 @@ def _late(limits: ParserLimits) -> str:
     return f"its parser was not done after {limits.wall_seconds} s; save it again, or as text"
 
 
-def _unreadable(path: Path, problem: str) -> UnreadableFile:
-    return UnreadableFile(f"{path} cannot be read: {problem}.")
+def _unreadable(path: Path, problem: str, kind: type[UnreadableFile] = UnreadableFile) -> UnreadableFile:
+    return kind(f"{path} cannot be read: {problem}.")

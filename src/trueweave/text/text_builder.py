@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trueweave.core.errors import UnreadableFile
-from trueweave.core.record import Place, PlaceKind, Source
+from trueweave.core.record import Json, Place, PlaceKind, Source
 from trueweave.text.names import storable
 from trueweave.text.titles import given_title
 
@@ -23,6 +23,8 @@ class TextBuilder:
         self._gap = ""
         self._waiting: list[tuple[PlaceKind, str, int, int | None]] = []
         self.places: list[Place] = []
+        self.notes: list[str] = []
+        self.metadata: dict[str, Json] = {}
 
     @property
     def text(self) -> str:
@@ -66,4 +68,5 @@ class TextBuilder:
 
     def source(self, uri: str, title: str, notes: tuple[str, ...] = ()) -> Source:
         """The document, with this title unless a program made it up."""
-        return Source(uri, self.text, given_title(storable(title)), places=tuple(self.places), notes=notes)
+        title = given_title(storable(title))
+        return Source(uri, self.text, title, self.metadata, tuple(self.places), (*notes, *self.notes))

@@ -17,10 +17,12 @@ from trueweave.core.protocols import Loader
 from trueweave.core.record import NamedFile, Source
 from trueweave.core.settings import Settings
 from trueweave.ingest import reading_limits
+from trueweave.ingest.loading.documents import counting_scans, with_ocr
 from trueweave.ingest.loading.installed import loaders, unloaded_loaders
 from trueweave.ingest.loading.own_files import NO_FOLDERS, OWN, OwnFolders, is_own_name, is_own_page
 from trueweave.ingest.loading.secret_files import named_like_secret, secret_in
 from trueweave.ingest.loading.walking import Entry, Pattern, Walk, is_folder
+from trueweave.ingest.parsers.ocr import NoTextFound
 from trueweave.text.uris import Naming
 
 Loaded = Source | Refused | Unreadable | Skipped
@@ -57,10 +59,15 @@ class Files:
         return cls(
             Naming(settings.project_folder),
             follow_links=settings.follow_links,
+            loaders={suffix: with_ocr(loader, settings.ocr) for suffix, loader in loaders().items()},
             whole=whole,
             no_ignore=settings.no_ignore,
             own=OwnFolders.of(*folders, *own),
         )
+
+    def counting_scans(self) -> Self:
+        """The same, but pages that OCR would read are counted and not read."""
+        return replace(self, loaders={suffix: counting_scans(loader) for suffix, loader in self.loaders.items()})
 
     def sources(self, paths: Iterable[Path | str]) -> Iterator[Loaded]:
         """The documents in these, one at a time and in a fixed order."""
@@ -165,6 +172,10 @@ class Files:
             # Only its content tells whether a file without an extension is text.
             is_other = found and not path.suffix
             yield Skipped(uri, "not text, and without an extension") if is_other else Unreadable(uri, str(error))
+        except NoTextFound as error:
+            # A folder may hold any number of pictures.
+            reason = str(error).partition("cannot be read: it is an ")[2].rstrip(".")
+            yield Skipped(uri, reason) if found else Unreadable(uri, str(error))
         except InvalidDocument as error:
             yield Unreadable(uri, str(error))
         except UnicodeDecodeError as error:  # from a loader that decodes on its own

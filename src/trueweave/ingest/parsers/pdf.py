@@ -1,19 +1,28 @@
-"""PDF: the text of its pages."""
+"""PDF: the text of its pages. Scanned pages are read by OCR."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from math import sqrt
 from pathlib import Path
+from typing import Any
 
 import pypdfium2  # type: ignore[import-untyped]
+import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
 from trueweave.core.errors import UnreadableFile
+from trueweave.ingest.parsers.ocr import DPI, LETTERS, MOST_PIXELS, Recogniser
 from trueweave.text.text_builder import PARAGRAPH, TextBuilder
 
 _HYPHEN_AT_LINE_END = re.compile(r"[\x02\xad\ufffe]\r?\n?")
+_MOST_RENDERED = 16_000_000  # pixels of a page; A3 at 200 dpi has 8 million
+_COVERED = 0.1  # the part of a page that is an image, if the page is scanned
+_OUTLINES = 100  # shapes that may be letters
+_MOST_OBJECTS = 10_000  # on a page that are looked at
 
 
-def read(path: Path, draft: TextBuilder) -> str:
+def read(path: Path, draft: TextBuilder, recogniser: Recogniser) -> str:
     """Write the pages into the draft, and return the title."""
     try:
         document = pypdfium2.PdfDocument(path)
@@ -25,11 +34,50 @@ def read(path: Path, draft: TextBuilder) -> str:
             else f"it is damaged, or not a PDF ({str(error).rstrip('.')}); save it again"
         ) from error
     for number in range(len(document)):
-        draft.page(document.get_page_label(number) or str(number + 1))
+        label = document.get_page_label(number) or str(number + 1)
+        draft.page(label)
         page = document[number]
         text = page.get_textpage().get_text_bounded()
+        if sum(map(str.isalpha, text)) < LETTERS:
+            text = _recognised(page, label, recogniser) or text
         page.close()
         draft.block(_HYPHEN_AT_LINE_END.sub("", text).replace("\r\n", "\n"), PARAGRAPH)
-    if not draft.text:
-        raise UnreadableFile("it contains no text, perhaps only images; run text recognition (OCR) first")
+    if not draft.text and not recogniser.only_count:
+        raise UnreadableFile(_no_text(recogniser))
     return str(document.get_metadata_dict().get("Title", ""))
+
+
+def _no_text(recogniser: Recogniser) -> str:
+    if recogniser.read:
+        return "it contains no text, and text recognition (OCR) found none in its images"
+    if recogniser.unread:
+        return f"it contains no text, only images; {recogniser.remedy}"
+    return "it contains no text"
+
+
+def _recognised(page: Any, label: str, recogniser: Recogniser) -> str:
+    """The text in the images of a page, by OCR; empty if the page is not a scanned one."""
+    covered, shapes = 0.0, 0
+    for kind, size, area in _drawn(page):
+        if size > MOST_PIXELS:
+            recogniser.too_large.append(label)
+            return ""
+        covered += area
+        shapes += kind == pdfium.FPDF_PAGEOBJ_PATH
+    width, height = page.get_size()
+    if covered < _COVERED * width * height and shapes < _OUTLINES:
+        return ""
+    scale = min(DPI / 72, sqrt(_MOST_RENDERED / max(width * height, 1)))
+    return recogniser.page(label, lambda: page.render(scale=scale, rev_byteorder=True).to_numpy()[:, :, :3].copy())
+
+
+def _drawn(page: Any) -> Iterator[tuple[int, int, float]]:
+    """The objects of a page: their kind, and the pixels and the area of images."""
+    kinds = [pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_PATH]
+    for _, found in zip(range(_MOST_OBJECTS), page.get_objects(filter=kinds, max_depth=4), strict=False):
+        if found.type != pdfium.FPDF_PAGEOBJ_IMAGE:
+            yield found.type, 0, 0.0
+            continue
+        left, bottom, right, top = found.get_bounds()
+        wide, high = found.get_px_size()
+        yield found.type, wide * high, (right - left) * (top - bottom)
