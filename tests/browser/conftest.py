@@ -20,7 +20,7 @@ expect.set_options(timeout=30_000)  # milliseconds, as machines that run all tes
 @pytest.fixture(scope="package")
 async def chromium() -> AsyncIterator[Browser]:
     """Debian's Chromium, without a window."""
-    program = shutil.which("chromium")
+    program = shutil.which("chromium") or shutil.which("google-chrome")
     if not program:
         pytest.skip("Chromium is not installed: apt-get install chromium")
     async with async_playwright() as playwright:
