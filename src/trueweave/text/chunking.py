@@ -1,7 +1,8 @@
 """Chunks: exact spans of a document, cut at the borders of its own structure.
 
 A document is cut at its headings first. A section that is too long for one chunk is cut at the best kind of border
-within range: the end of a paragraph (or page), else of a sentence, a line or a word. Small adjacent sections are
+within range: the end of a paragraph (or page), else of a sentence, a line or a word. A table that fits into one chunk
+is not cut, even if the chunk before it becomes small; a larger one is cut between rows. Small adjacent sections are
 joined. Which of several equal borders is chosen depends only on the characters around it, so an edit moves only the
 cuts near it: after an insertion, later cuts realign by themselves.
 """
@@ -17,7 +18,7 @@ from trueweave.core.record import Chunk, ChunkSizes, Source
 from trueweave.text import tokens
 from trueweave.text.boundaries import SENTENCE, WORD, Borders
 
-VERSION = "1"  # of the rules below: a new version gives other chunks
+VERSION = "2"  # of the rules below: a new version gives other chunks
 
 _QUICK = 20_000  # characters; chunking more than this is worth a thread
 
@@ -138,10 +139,20 @@ class _Cutter:
             end = max(range(low, high + 1), key=lambda i: (self._borders.ranks[i], self._borders.lot(i), i))
             made = self._made(begin, end)
             if not made or made.tokens <= self._sizes.max_chunk_size or end == begin + 1:
-                return end, made
+                return self._beside_table(begin, end) or (end, made)
             # The whole can have a few more tokens than its pieces.
             high = end - 1
             low = min(low, high)
+
+    def _beside_table(self, begin: int, end: int) -> tuple[int, Chunk] | None:
+        """Another end, and the chunk, if this one cuts a table that fits into a chunk: before the table, or after it if
+        the chunk begins with it."""
+        table = self._borders.table_around(end)
+        if table is None or self.size(_Part(*table, 0)) > self._sizes.fresh:
+            return None
+        better = table[0] if table[0] > begin else table[1]
+        made = self._made(begin, better)
+        return (better, made) if made and made.tokens <= self._sizes.max_chunk_size else None
 
     def _reach(self, begin: int, last: int) -> tuple[int, int]:
         """The first and last border at which a chunk that begins here may end."""

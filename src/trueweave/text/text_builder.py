@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from trueweave.core.errors import UnreadableFile
 from trueweave.core.record import Json, Place, PlaceKind, Source
 from trueweave.text.names import storable
 from trueweave.text.titles import given_title
 
 MOST_TEXT = 64 * 2**20  # characters
+TABLE_PART = 1500  # characters; a longer table repeats its header after each part of this length
 
 _GAPS = ("", " ", " | ", "\n", "\n\n")
 SPACE, CELL, LINE, PARAGRAPH = _GAPS[1:]
@@ -55,6 +58,25 @@ class TextBuilder:
         self.gap(gap)
         self.add(text.strip())
         self.gap(gap)
+
+    def table(self, rows: Iterable[Sequence[str]]) -> None:
+        """Add a table: a line for each row, with bars between the cells. The first row names the columns. In a long
+        table it is repeated, so that every chunk of the table has it."""
+        header, length = "", 0
+        self.gap(PARAGRAPH)
+        for cells in rows:
+            line = " | ".join(" ".join(cell.split()) for cell in cells).rstrip(" |")
+            if not line:
+                continue
+            if length > TABLE_PART:
+                self.gap(PARAGRAPH)
+                self.add(header)
+                length = 0
+            header = header or line
+            self.gap(LINE)
+            self.add(line)
+            length += len(line)
+        self.gap(PARAGRAPH)
 
     def page(self, label: str) -> None:
         """Begin a page with the next piece."""

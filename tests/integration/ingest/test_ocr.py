@@ -31,6 +31,7 @@ needs_tesseract = pytest.mark.skipif(not shutil.which("tesseract"), reason="the 
 
 def load(loader: Parsed, path: Path, ocr: str = "auto") -> Source:
     [source] = replace(loader, ocr=ocr).load(path, "u")
+    assert isinstance(source, Source)
     return source
 
 

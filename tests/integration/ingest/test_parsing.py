@@ -6,6 +6,7 @@ import time
 import zipfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
+from dataclasses import replace
 from pathlib import Path
 
 import docx
@@ -13,6 +14,8 @@ import openpyxl
 import pptx
 import pytest
 
+from tests import scanned
+from tests.scanned import PdfPage
 from trueweave import Place, Source
 from trueweave.errors import UnreadableFile
 from trueweave.ingest.loading import documents
@@ -26,6 +29,7 @@ QUICK = ParserLimits(cpu_seconds=8)
 
 def load(loader: Parsed, path: Path) -> Source:
     [source] = loader.load(path, "u")
+    assert isinstance(source, Source)
     return source
 
 
@@ -71,6 +75,48 @@ def test_a_word_that_a_line_of_a_pdf_cuts_in_two_is_whole_again(tmp_path: Path) 
     assert load(documents.pdf(), path).text == "An example of well-known\nthings"
 
 
+def test_a_pdf_has_headings_by_size_ruled_tables_columns_and_no_furniture(tmp_path: Path) -> None:
+    def furnished(page: PdfPage, number: int) -> PdfPage:
+        return page.text(50, 40, "Terms of insurance", 9).text(280, 820, f"Page {number} of 3", 9)
+
+    first = PdfPage().text(50, 100, "Cover", 20).lines(50, 140, [f"The insurer pays for item {n}." for n in range(9)])
+    rows = [["Benefit", "Limit", "Deductible"], ["Dental", "EUR 1,000", ""], ["Hospital", "EUR 50,000", "EUR 250"]]
+    second = PdfPage().text(50, 100, "Benefits", 16).table(50, 160, rows, [120, 120, 120]).text(50, 300, "Below it.")
+    third = PdfPage()
+    for n in range(8):  # drawn row by row, across both columns
+        third.text(50, 120 + 14 * n, f"left column, line number {n}").text(
+            320, 120 + 14 * n, f"right column, line number {n}"
+        )
+    pages = [furnished(page, n) for n, page in enumerate([first, second, third], 1)]
+    source = load(documents.pdf(), scanned.write_pdf(tmp_path / "a.pdf", pages))
+    assert source.text == "\n\n".join(
+        [
+            "Cover",
+            "\n".join([*(f"The insurer pays for item {n}." for n in range(9)), "Terms of insurance"]),
+            "Benefits",
+            "Benefit | Limit | Deductible\nDental | EUR 1,000\nHospital | EUR 50,000 | EUR 250",
+            "Below it.",
+            "\n".join(f"{side} column, line number {n}" for side in ("left", "right") for n in range(8)),
+        ]
+    )
+    assert [(place.kind, place.label, place.level) for place in source.places] == [
+        ("page", "1", 0),
+        ("heading", "Cover", 1),
+        ("page", "2", 0),
+        ("heading", "Benefits", 2),
+        ("page", "3", 0),
+    ]
+
+
+def test_a_frame_around_text_is_no_table_and_a_drawing_is_not_searched(tmp_path: Path) -> None:
+    frame = PdfPage().text(60, 120, "A sentence in a frame, as it is.").table(50, 100, [[""]], [300])
+    drawing = PdfPage().text(50, 50, "Below is a drawing of many lines.")
+    for n in range(3000):
+        drawing.rule(n % 500, 100 + n % 300, n % 500 + 20, 100 + n % 290)
+    source = load(documents.pdf(), scanned.write_pdf(tmp_path / "a.pdf", [frame, drawing]))
+    assert source.text == "A sentence in a frame, as it is.\n\nBelow is a drawing of many lines."
+
+
 def test_a_word_file_has_its_headings_for_places_and_its_tables_as_lines(tmp_path: Path) -> None:
     document = docx.Document()
     document.core_properties.title = "A book"
@@ -85,8 +131,35 @@ def test_a_word_file_has_its_headings_for_places_and_its_tables_as_lines(tmp_pat
     document.save(str(tmp_path / "a.docx"))
     source = load(documents.word(), tmp_path / "a.docx")
     assert source.title == "A book"
-    assert source.text == "The book\n\nSome text.\n\nChapter 1\n\ncell 0 | cell 1 | cell 2\nwide | cell 5\n\nThe end."
+    assert (
+        source.text == "The book\n\nSome text.\n\nChapter 1\n\ncell 0 | cell 1 | cell 2\nwide |  | cell 5\n\nThe end."
+    )
     assert source.places == (Place(0, "heading", "The book", 1), Place(22, "heading", "Chapter 1", 2))
+
+
+@pytest.mark.parametrize("style", ["Title", "Heading 1"])
+def test_a_word_file_without_a_title_in_its_properties_has_its_first_one(tmp_path: Path, style: str) -> None:
+    document = docx.Document()
+    document.core_properties.title = "Word Document"
+    document.add_paragraph("By way of introduction")
+    document.add_paragraph("Terms of insurance", style)
+    document.save(str(tmp_path / "a.docx"))
+    assert load(documents.word(), tmp_path / "a.docx").title == "Terms of insurance"
+
+
+def test_a_long_table_repeats_its_header(tmp_path: Path) -> None:
+    document = docx.Document()
+    table = document.add_table(0, 2)
+    for n in range(80):
+        cells = table.add_row().cells
+        cells[0].text, cells[1].text = (
+            ("benefit", "limit in EUR") if n == 0 else (f"benefit number {n} of many", f"{n * 100}")
+        )
+    document.save(str(tmp_path / "a.docx"))
+    parts = load(documents.word(), tmp_path / "a.docx").text.split("\n\n")
+    assert len(parts) == 2
+    assert {part.splitlines()[0] for part in parts} == {"benefit | limit in EUR"}
+    assert sum(len(part.splitlines()) - 1 for part in parts) == 79
 
 
 def test_slides_are_pages_with_shapes_groups_tables_and_notes(tmp_path: Path) -> None:
@@ -107,21 +180,28 @@ def test_slides_are_pages_with_shapes_groups_tables_and_notes(tmp_path: Path) ->
     assert source.places == (Place(0, "page", "1"), Place(source.text.index("a note"), "page", "2"))
 
 
-def test_sheets_are_sections_of_lines(tmp_path: Path) -> None:
+def test_a_row_of_a_sheet_is_a_document_and_a_sheet_without_names_of_columns_is_one(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     first = book.worksheets[0]
     first.title = "People"
     first.append(["Name", None, "Born"])
     first.append(["Ada\nLovelace", "", 1815])
+    first.append(["Byron", None, None, "poet"])
     book.create_sheet("Empty")
     book.create_sheet("Costs").append([1.5, True])
+    notes = book.create_sheet("Notes")
+    notes.append(["id", "text", "author"])
+    notes.append(["n1", "Ada met Byron.", "Mary"])
+    notes.append(["n2", None, "Mary"])
     book.save(tmp_path / "a.xlsx")
-    source = load(documents.sheets(), tmp_path / "a.xlsx")
-    assert source.text == "People\n\nName | Born\nAda Lovelace | 1815\n\nEmpty\n\nCosts\n\n1.5 | True"
-    assert [(place.label, source.text[place.start :][:5]) for place in source.places] == [
-        ("People", "Peopl"),
-        ("Empty", "Empty"),
-        ("Costs", "Costs"),
+    loaded = list(documents.sheets().load(tmp_path / "a.xlsx", "u"))
+    assert all(isinstance(one, Source) for one in loaded)
+    assert [(one.uri, one.text, one.title, one.metadata) for one in loaded if isinstance(one, Source)] == [
+        ("u#People#1", "Name: Ada Lovelace\nBorn: 1815", "", {}),
+        ("u#People#2", "Name: Byron\nD: poet", "", {}),
+        ("u#Costs", "1.5 | True", "Costs", {}),
+        ("u#Notes#n1", "Ada met Byron.", "", {"author": "Mary"}),
+        ("u#Notes#n2", "", "", {"author": "Mary"}),
     ]
 
 
@@ -130,7 +210,7 @@ def test_of_a_sheet_only_the_cells_that_are_there_are_read(tmp_path: Path) -> No
     sheet = book.worksheets[0]
     sheet["A1"], sheet["XFD1048576"] = "near", "far"  # the last cell that a sheet can have
     book.save(tmp_path / "a.xlsx")
-    assert load(Parsed(frozenset(), documents.sheets().parser, QUICK), tmp_path / "a.xlsx").text == "Sheet\n\nnear\nfar"
+    assert load(replace(documents.sheets(), limits=QUICK), tmp_path / "a.xlsx").text == "near\nfar"
 
 
 def test_empty_paragraphs_and_rows_of_a_word_file_cost_next_to_nothing(tmp_path: Path) -> None:

@@ -55,7 +55,48 @@ def test_front_matter_gives_the_title_and_no_heading(load: Load, end: str) -> No
     text = end.join(["---", "author: x", "title: \"A 'fine' book\"", "---", "# One", ""])
     [source] = load(Markdown(), "a.md", text)
     assert source.title == "A 'fine' book"
-    assert source.places == (Place(text.index("# One"), "heading", "One", 1, text.index("# One")),)
+    assert source.text == f"# One{end}"
+    assert source.metadata == {"author": "x"}
+    assert source.places == (Place(0, "heading", "One", 1, text.index("# One")),)
+
+
+def test_front_matter_is_metadata_with_dates_lists_and_mappings(load: Load) -> None:
+    front = "date: 2026-11-18\ntags: [a, b]\nreviewed: 2026-11-18 10:00:00\nby: {name: Ada, age: 36}\nscore: .nan\n7: x"
+    [source] = load(Markdown(), "a.md", f"---\n{front}\n---\nText.")
+    assert source.text == "Text."
+    assert source.metadata == {
+        "date": "2026-11-18",
+        "tags": ["a", "b"],
+        "reviewed": "2026-11-18T10:00:00",
+        "by": {"name": "Ada", "age": 36},
+        "score": "nan",
+        "7": "x",
+    }
+
+
+@pytest.mark.parametrize(
+    ("front", "why"),
+    [
+        ("a: [1", "expected ',' or ']', but got '<stream end>'"),
+        ("a: &x [1]\nb: [*x, *x]", "it has an alias"),
+        ("a: !!python/object:os.system {}", "could not determine a constructor"),
+        (f"a: {'[' * 9}{']' * 9}", "it is nested too deeply"),
+        (f"a: {'[' * 5000}", ""),
+        ("a: 2026-99-99", "month must be in 1..12"),
+    ],
+)
+def test_front_matter_that_is_not_valid_stays_in_the_text_with_a_note(load: Load, front: str, why: str) -> None:
+    text = f"---\n{front}\n---\nText."
+    [source] = load(Markdown(), "a.md", text)
+    assert (source.text, source.metadata) == (text, {})
+    [note] = source.notes
+    assert note.startswith(f"the front matter is not valid YAML ({why}")
+
+
+def test_lines_of_dashes_around_prose_are_no_front_matter(load: Load) -> None:
+    text = "---\nJust a sentence.\n---\nText."
+    [source] = load(Markdown(), "a.md", text)
+    assert (source.text, source.metadata, source.notes) == (text, {}, ())
 
 
 @pytest.mark.parametrize(

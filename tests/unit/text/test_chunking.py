@@ -175,6 +175,28 @@ def test_lists_are_cut_between_items() -> None:
     assert all(line in items for one in made for line in one.split("\n"))
 
 
+ROWS = [f"benefit {n} | EUR {n * 100} | Once a year. After a wait." for n in range(30)]
+
+
+@pytest.mark.parametrize("before", range(5, 100, 10))
+def test_a_table_that_fits_into_a_chunk_is_never_cut(before: int) -> None:
+    table = "\n".join(ROWS[:8])
+    prose = " ".join(f"Sentence number {n} says little." for n in range(before))
+    sizes = ChunkSizes(min_chunk_size=200, max_chunk_size=400)
+    assert 100 < tokens.count(table) < 200
+    for text in (f"{prose}\n\n{table}\n\n{prose}", f"{prose}\n{table}\n{prose}"):
+        chunks = chunk(Source("u", text), sizes)
+        holds(Source("u", text), sizes, chunks)
+        assert sum(table in one.text for one in chunks) == 1
+
+
+def test_a_larger_table_is_cut_between_rows() -> None:
+    source = Source("u", "\n".join(ROWS))
+    chunks = chunk(source, ChunkSizes(min_chunk_size=40, max_chunk_size=100))
+    assert len(chunks) > 3
+    assert [line for one in chunks for line in one.text.splitlines()] == ROWS
+
+
 def test_pages_are_as_good_a_place_to_cut_as_paragraphs() -> None:
     prose = Prose(3)
     pages = [" ".join(prose.sentence() for _ in range(12)) for _ in range(30)]

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 
+from trueweave.core.errors import InvalidDocument
+from trueweave.core.events import Refused
 from trueweave.core.protocols import Loader
 from trueweave.core.record import Source
+from trueweave.ingest.loading.rows import table_row
 from trueweave.ingest.parsers.ocr import COUNT, is_available
 from trueweave.ingest.parsing import ParserLimits, parse
+from trueweave.text.names import storable
+from trueweave.text.uris import ROW
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +29,7 @@ class Parsed:
     limits: ParserLimits = field(default_factory=ParserLimits)
     ocr: str = ""
 
-    def load(self, path: Path, uri: str) -> Iterator[Source]:
+    def load(self, path: Path, uri: str) -> Iterator[Source | Refused]:
         yield parse(path, uri, self.parser, self.limits, self.ocr)
 
 
@@ -54,8 +61,46 @@ def slides() -> Parsed:
     return Parsed(frozenset({".pptx"}), "trueweave.ingest.parsers.slides:read")
 
 
-def sheets() -> Parsed:
-    return Parsed(frozenset({".xlsx"}), "trueweave.ingest.parsers.sheets:read")
+@dataclass(frozen=True, slots=True)
+class Sheets(Parsed):
+    """Reads one document per row of each sheet whose first row names its columns, as from a CSV file; another sheet is
+    one document, with a line for each row."""
+
+    def load(self, path: Path, uri: str) -> Iterator[Source | Refused]:
+        book = parse(path, uri, self.parser, self.limits)
+        for sheet, names, rows in _sheets(book.text.splitlines()):
+            place = f"{uri}{ROW}{storable(sheet)}"
+            if names:
+                yield from _documents(path, sheet, place, names, rows)
+            else:
+                yield Source(place, "\n".join(" | ".join(row.values()) for row in rows), storable(sheet))
+
+
+def _sheets(lines: list[str]) -> Iterator[tuple[str, dict[str, str], Iterator[dict[str, str]]]]:
+    """The title, the names of the columns and the rows of each sheet."""
+    said = [json.loads(line) for line in lines]
+    starts = [n for n, one in enumerate(said) if isinstance(one, list)]
+    for start, end in pairwise([*starts, len(said)]):
+        title, names = said[start]
+        yield title, names, iter(said[start + 1 : end])
+
+
+def _documents(
+    path: Path, sheet: str, place: str, names: dict[str, str], rows: Iterator[dict[str, str]]
+) -> Iterator[Source | Refused]:
+    for number, row in enumerate(rows, 1):
+        origin = f"{path}, sheet {sheet}, row {number}"
+        cells = [(names.get(column, column), row.get(column, "")) for column in {**names, **row}]
+        try:
+            made = table_row(cells, place, number, origin, ())
+        except InvalidDocument as error:
+            yield Refused(origin, f"{origin}: {error}")
+        else:
+            yield made
+
+
+def sheets() -> Sheets:
+    return Sheets(frozenset({".xlsx"}), "trueweave.ingest.parsers.sheets:read")
 
 
 def book() -> Parsed:

@@ -1,4 +1,4 @@
-"""Markdown: the text is kept as it is, and its headings become places."""
+"""Markdown: the text is kept as it is, its headings become places, and its front matter becomes metadata."""
 
 from __future__ import annotations
 
@@ -12,25 +12,27 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 
 from trueweave.core.record import Place, Source
+from trueweave.ingest.loading.front_matter import front_matter
 from trueweave.ingest.loading.reading import read_text
 
 _LINE_END = re.compile(r"\r\n?|\n")
-_FRONT = re.compile(r"---\r?\n(?:[^\r\n]*+\r?\n){0,200}?---(?:\r?\n|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
 class Markdown:
-    """Reads CommonMark. The title is that of the front matter, or the first heading of level 1."""
+    """Reads CommonMark. Front matter is metadata, and no part of the text. The title is that of the front matter, or
+    the first heading of level 1."""
 
     suffixes: frozenset[str] = frozenset({".md", ".markdown"})
 
     def load(self, path: Path, uri: str) -> Iterator[Source]:
-        text, notes = read_text(path)
-        front = found[0] if (found := _FRONT.match(text)) else ""
-        places = tuple(headings(text, len(front)))
-        titles = [line[6:].strip(" \t'\"") for line in front.splitlines() if line.startswith("title:")]
+        whole, notes = read_text(path)
+        front, metadata, problem = front_matter(whole)
+        text = whole[front:]
+        places = tuple(Place(p.start - front, p.kind, p.label, p.level, p.offset) for p in headings(whole, front))
+        titles = [str(metadata.pop("title", None) or "").strip()]
         titles += [place.label for place in places if place.level == 1]
-        yield Source(uri, text, next(filter(None, titles), ""), places=places, notes=notes)
+        yield Source(uri, text, next(filter(None, titles), ""), metadata, places, (*notes, *problem))
 
 
 def headings(text: str, start: int) -> Iterator[Place]:

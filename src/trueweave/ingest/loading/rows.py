@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ def row_source(row: Mapping[str, Any], file: str, origin: str) -> Source:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Reads one document per row of a table whose first row names the columns.
+    """Reads one document per row of a table whose first row names the columns. Sheets of Excel follow the same rule.
 
     The text is the column `text`, `content` or `body`, and the others are metadata; without such a column, the text has
     a line `name: value` for every column. The columns `id` (or `uri`) and `title` are used as such; a row without a
@@ -76,7 +77,7 @@ class Table:
                 for number, record in enumerate(filter(any, records), 1):
                     origin = place(path, records.line_num)
                     try:
-                        made = _record(names, record, uri, number, origin, notes)
+                        made = table_row(_fields(names, record), uri, number, origin, notes)
                     except InvalidDocument as error:
                         yield Refused(origin, str(broken(path, records.line_num, str(error))))
                     else:
@@ -92,13 +93,18 @@ def _delimiter(path: Path, header: str) -> str:
     return "\t" if path.suffix.lower() == ".tsv" else max(",;\t", key=header.count)
 
 
-def _record(names: list[str], record: list[str], file: str, number: int, origin: str, notes: tuple[str, ...]) -> Source:
+def _fields(names: list[str], record: list[str]) -> list[tuple[str, str]]:
     if len(record) > len(names):
         raise UnreadableFile(f"it has {len(record)} fields, and the first row names {len(names)}")
-    fields = [(name, storable(value)) for name, value in zip(names, record, strict=False) if value]
+    return list(zip_longest(names, record, fillvalue=""))
+
+
+def table_row(cells: list[tuple[str, str]], file: str, number: int, origin: str, notes: tuple[str, ...]) -> Source:
+    """The document in a row of a table, from the names and values of its cells: the rule that `Table` documents."""
+    fields = [(name, storable(value)) for name, value in cells if value]
     known = {name.lower(): value for name, value in fields}
     uri, title = row_uri(known, file, str(number)), known.get("title", "")
-    columns = {name.lower() for name in names}
+    columns = {name.lower() for name, _ in cells}
     if column := next((name for name in _TEXT_COLUMNS if name in columns), None):
         rest: dict[str, Json] = {name: value for name, value in fields if name.lower() not in (column, *_NAMING)}
         return Source(uri, known.get(column, ""), title, rest, notes=notes, origin=origin)

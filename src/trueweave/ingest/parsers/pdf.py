@@ -1,4 +1,4 @@
-"""PDF: the text of its pages. Scanned pages are read by OCR."""
+"""PDF: the text of its pages, with headings and ruled tables. Scanned pages are read by OCR."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 
 from trueweave.core.errors import UnreadableFile
 from trueweave.ingest.parsers.ocr import DPI, LETTERS, MOST_PIXELS, Recogniser
-from trueweave.text.text_builder import PARAGRAPH, TextBuilder
+from trueweave.ingest.parsers.pdf_tables import FEWEST_RULES, MOST_RULES, Tables
+from trueweave.ingest.parsers.pdf_text import Page, page_lines, write
+from trueweave.text.text_builder import TextBuilder
 
 _HYPHEN_AT_LINE_END = re.compile(r"[\x02\xad\ufffe]\r?\n?")
 _MOST_RENDERED = 16_000_000  # pixels of a page; A3 at 200 dpi has 8 million
@@ -33,18 +35,32 @@ def read(path: Path, draft: TextBuilder, recogniser: Recogniser) -> str:
             if locked
             else f"it is damaged, or not a PDF ({str(error).rstrip('.')}); save it again"
         ) from error
-    for number in range(len(document)):
-        label = document.get_page_label(number) or str(number + 1)
-        draft.page(label)
-        page = document[number]
-        text = page.get_textpage().get_text_bounded()
-        if sum(map(str.isalpha, text)) < LETTERS:
-            text = _recognised(page, label, recogniser) or text
-        page.close()
-        draft.block(_HYPHEN_AT_LINE_END.sub("", text).replace("\r\n", "\n"), PARAGRAPH)
+    tables = Tables(path)
+    pages = [_page(document, number, tables, recogniser) for number in range(len(document))]
+    write(pages, draft)
     if not draft.text and not recogniser.only_count:
         raise UnreadableFile(_no_text(recogniser))
     return str(document.get_metadata_dict().get("Title", ""))
+
+
+def _page(document: Any, number: int, tables: Tables, recogniser: Recogniser) -> Page:
+    label = document.get_page_label(number) or str(number + 1)
+    page = document[number]
+    textpage = page.get_textpage()
+    text = textpage.get_text_bounded()
+    height = page.get_size()[1]
+    try:
+        if sum(map(str.isalpha, text)) < LETTERS and (read := _recognised(page, label, recogniser)):
+            return Page(label, text=read)
+        lines = page_lines(textpage, height) if not page.get_rotation() else []
+        if not lines:
+            return Page(label, text=_HYPHEN_AT_LINE_END.sub("", text).replace("\r\n", "\n"))
+        shapes = sum(1 for kind, _, _ in _drawn(page) if kind == pdfium.FPDF_PAGEOBJ_PATH)
+        is_ruled = FEWEST_RULES <= shapes <= MOST_RULES
+        return Page(label, height, lines, tables=tables.on_page(number) if is_ruled else [])
+    finally:
+        textpage.close()
+        page.close()
 
 
 def _no_text(recogniser: Recogniser) -> str:

@@ -20,20 +20,24 @@ def read(path: Path, draft: TextBuilder) -> str:
         presentation = Presentation(file)
     for number, slide in enumerate(presentation.slides, 1):
         draft.page(str(number))
-        for text in _texts(list(slide.shapes)):
-            draft.block(text)
+        for found in _texts(list(slide.shapes)):
+            if isinstance(found, str):
+                draft.block(found)
+            else:
+                draft.table(found)
         if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame):
             draft.block(notes.text)
     return presentation.core_properties.title or ""
 
 
-def _texts(shapes: list[BaseShape]) -> Iterator[str]:
+def _texts(shapes: list[BaseShape]) -> Iterator[str | list[list[str]]]:
+    """The texts of shapes, and the rows of tables."""
     waiting = shapes[::-1]
     while waiting:
         shape = waiting.pop()
         if isinstance(shape, GroupShape):
             waiting += list(shape.shapes)[::-1]
         elif isinstance(shape, GraphicFrame) and shape.has_table:
-            yield "\n".join(" | ".join(cell.text for cell in row.cells) for row in shape.table.rows)
+            yield [[cell.text for cell in row.cells] for row in shape.table.rows]
         elif isinstance(shape, Shape) and shape.has_text_frame:
             yield shape.text_frame.text.replace("\v", "\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import docx
@@ -11,7 +12,8 @@ from docx.oxml.xmlchemy import BaseOxmlElement
 from docx.table import Table, _Row
 from docx.text.paragraph import Paragraph
 
-from trueweave.text.text_builder import LINE, PARAGRAPH, TextBuilder
+from trueweave.text.text_builder import TextBuilder
+from trueweave.text.titles import given_title
 
 _PARAGRAPH, _TABLE, _ROW = qn("w:p"), qn("w:tbl"), qn("w:tr")
 _TEXT = qn("w:t"), qn("w:noBreakHyphen")
@@ -19,7 +21,8 @@ _HEADING = re.compile(r"Heading (\d)")
 
 
 def read(path: Path, draft: TextBuilder) -> str:
-    """Write the body into the draft, and return the title."""
+    """Write the body into the draft, and return the title: that of the properties, or the first title or heading of
+    level 1."""
     with path.open("rb") as file:
         document = docx.Document(file)
     levels = {style.style_id: _level(style.name or "") for style in document.styles}
@@ -28,10 +31,11 @@ def read(path: Path, draft: TextBuilder) -> str:
         if not _has_text(element):
             continue
         if element.tag == _TABLE:
-            _write_table(Table(element, document), draft)
+            draft.table(_rows(Table(element, document)))
         else:
             _write_paragraph(Paragraph(element, document), levels, draft)
-    return document.core_properties.title or ""
+    first = next((place.label for place in draft.places if place.level == 1), "")
+    return given_title(document.core_properties.title or "") or first
 
 
 def _has_text(element: BaseOxmlElement) -> bool:
@@ -52,11 +56,10 @@ def _write_paragraph(paragraph: Paragraph, levels: dict[str, int], draft: TextBu
         draft.block(paragraph.text)
 
 
-def _write_table(table: Table, draft: TextBuilder) -> None:
-    draft.gap(PARAGRAPH)
+def _rows(table: Table) -> Iterator[list[str]]:
     for row in table._tbl.iterchildren(_ROW):  # noqa: SLF001 - as above: only rows with something in them
         if _has_text(row):
             # Merged cells appear once per column, and no public API shows that they are one.
-            cells = {cell._tc: " ".join(cell.text.split()) for cell in _Row(row, table).cells}  # noqa: SLF001
-            draft.block(" | ".join(filter(None, cells.values())), LINE)
-    draft.gap(PARAGRAPH)
+            cells = [(cell._tc, cell.text) for cell in _Row(row, table).cells]  # noqa: SLF001
+            texts: dict[object, str] = {}
+            yield ["" if tc in texts else texts.setdefault(tc, text) for tc, text in cells]
