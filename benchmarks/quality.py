@@ -32,11 +32,12 @@ from quality_sets import Extraction, Shelf
 
 from trueweave import AsyncTrueweave, Usage
 from trueweave.bench import datasets
-from trueweave.bench.bootstrap import Interval, difference, interval
 from trueweave.bench.experiment import Experiment, deep_enough
 from trueweave.bench.measures import Measure, recall
 from trueweave.bench.outcomes import Outcome
 from trueweave.bench.types import Dataset
+from trueweave.core.bench import Interval
+from trueweave.core.bootstrap import difference, interval
 from trueweave.extend import Database, Method
 from trueweave.methods import Auto, Fuse, Global, Hybrid, Keyword, Local, Mix, Naive, Weave
 from trueweave.retrieval.methods import registry

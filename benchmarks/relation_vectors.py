@@ -27,9 +27,9 @@ from parts import Figures
 from quality_sets import Extraction, Shelf
 
 from trueweave import AsyncTrueweave
-from trueweave.bench.bootstrap import difference
 from trueweave.bench.datasets import Dataset
 from trueweave.bench.experiment import deep_enough
+from trueweave.core.bootstrap import difference
 from trueweave.core.graph import Metric
 from trueweave.core.model_calls import TextRole
 from trueweave.extend import Database, Embedder, Vectors

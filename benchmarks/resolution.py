@@ -24,10 +24,10 @@ import quality_sets as sets
 from quality_sets import Shelf
 
 from trueweave import AsyncTrueweave, Chunk, Document, Mention, Settings
-from trueweave.bench.bootstrap import interval
 from trueweave.bench.experiment import deep_enough
 from trueweave.bench.measures import recall
 from trueweave.bench.types import Dataset
+from trueweave.core.bootstrap import interval
 from trueweave.extend import Database
 from trueweave.ingest.extract.capitals import VERSION
 from trueweave.retrieval.methods import registry

@@ -23,6 +23,15 @@ PREFIX = "/v1/workspaces/{workspace}"
 
 # The operation of the server for each call, by module, with the parameters that have another name there.
 CALLS: dict[str, dict[str, tuple[str, dict[str, str]]]] = {
+    "bench": {
+        "runs": ("list_runs", {}),
+        "run": ("get_run", {}),
+        "remove_run": ("remove_run", {}),
+        "outcome": ("get_outcome", {}),
+        "compare": ("compare_runs", {}),
+        "questions": ("list_questions", {}),
+        "remove_question": ("remove_question", {"id": "question"}),
+    },
     "budget": {
         "get": ("get_budget", {}),
         "allow": ("set_budget", {}),
@@ -88,6 +97,7 @@ _SENT = {
     "int | None": "{0}",
     "str": "{0}",
     "SpendBy": "{0}",
+    "FoundBy | None": "{0}",
     "float": "{0}",
     "Sequence[str]": "list({0})",
     "Sequence[UUID]": "[str(one) for one in {0}]",

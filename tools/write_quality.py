@@ -13,7 +13,7 @@ from typing import Any
 from written import table, write_or_check
 
 from trueweave.bench import plots
-from trueweave.bench.bootstrap import Interval
+from trueweave.core.bench import Interval
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "quality.json"

@@ -982,7 +982,8 @@ BEGIN
         paused_until = former.paused_until, rules_hash = former.rules_hash WHERE id = made;
 
     FOREACH carried IN ARRAY ARRAY['budget', 'spend', 'reply', 'rejection', 'source', 'ingest_job', 'ingest_job_document',
-                                   'kept_response', 'failed_work', 'erasure', 'summary', 'stale_text', 'job'] LOOP
+                                   'kept_response', 'failed_work', 'erasure', 'summary', 'stale_text', 'job',
+                                   'bench_question', 'bench_run', 'bench_outcome', 'bench_passage'] LOOP
         SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) INTO STRICT named FROM pg_attribute
         WHERE attrelid = format('trueweave.%I', carried)::regclass AND attnum > 0 AND NOT attisdropped
             AND attgenerated = '' AND attname <> 'workspace';
@@ -1316,6 +1317,83 @@ ALTER TABLE trueweave.audit_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE trueweave.bench_outcome (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    run uuid NOT NULL,
+    n integer NOT NULL,
+    question text NOT NULL,
+    asked uuid NOT NULL,
+    kind text NOT NULL,
+    supporting integer[] NOT NULL,
+    findings jsonb NOT NULL
+);
+ALTER TABLE ONLY trueweave.bench_outcome ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.bench_outcome FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.bench_outcome IS 'One question of a run. supporting has the numbers of its right passages in bench_passage; findings has, for each method, the numbers of the passages found, its scores in the order of bench_run.measures, and its seconds.';
+
+COMMENT ON COLUMN trueweave.bench_outcome.asked IS 'A hash of the question and of its right passages: questions of two runs with the same one are compared.';
+
+CREATE TABLE trueweave.bench_passage (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    owner uuid NOT NULL,
+    n integer NOT NULL,
+    uri text NOT NULL,
+    chunk uuid,
+    first integer,
+    behind integer,
+    content uuid,
+    CONSTRAINT bench_passage_check CHECK (((first IS NULL) = (behind IS NULL)))
+);
+ALTER TABLE ONLY trueweave.bench_passage ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.bench_passage FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.bench_passage IS 'The passages that a question or a run refers to, without their texts. Both spans are NULL for a whole document. The uri becomes empty when the document is removed.';
+
+COMMENT ON COLUMN trueweave.bench_passage.content IS 'document.content_hash at that time: while it is the same, first and behind are valid, even if the chunk is no longer there.';
+
+CREATE TABLE trueweave.bench_question (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    id uuid NOT NULL,
+    question text NOT NULL,
+    question_hash uuid GENERATED ALWAYS AS ((md5(question))::uuid) STORED,
+    answers text[] NOT NULL,
+    kind text NOT NULL,
+    made timestamp with time zone DEFAULT now() NOT NULL,
+    author text DEFAULT ''::text NOT NULL
+);
+ALTER TABLE ONLY trueweave.bench_question ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.bench_question FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.bench_question IS 'People''s own questions to measure methods with. Their right passages are in bench_passage.';
+
+CREATE TABLE trueweave.bench_run (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    id uuid NOT NULL,
+    made timestamp with time zone DEFAULT now() NOT NULL,
+    author text DEFAULT ''::text NOT NULL,
+    name text NOT NULL,
+    own boolean NOT NULL,
+    questions integer NOT NULL,
+    documents integer NOT NULL,
+    version text NOT NULL,
+    measures text[] NOT NULL,
+    main_measure text NOT NULL,
+    under jsonb NOT NULL,
+    methods jsonb NOT NULL,
+    left_out jsonb NOT NULL,
+    notes text[] NOT NULL,
+    verdict text NOT NULL
+);
+ALTER TABLE ONLY trueweave.bench_run ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.bench_run FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.bench_run IS 'Finished benchmarks. methods has the parameters and mean scores of each method, in the order of bench_outcome.findings.';
 
 CREATE TABLE trueweave.bm25_index (
     workspace integer NOT NULL,
@@ -2448,6 +2526,18 @@ ALTER TABLE ONLY trueweave.api_key
 ALTER TABLE ONLY trueweave.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY trueweave.bench_outcome
+    ADD CONSTRAINT bench_outcome_pkey PRIMARY KEY (workspace, run, n);
+
+ALTER TABLE ONLY trueweave.bench_passage
+    ADD CONSTRAINT bench_passage_pkey PRIMARY KEY (workspace, owner, n);
+
+ALTER TABLE ONLY trueweave.bench_question
+    ADD CONSTRAINT bench_question_pkey PRIMARY KEY (workspace, id);
+
+ALTER TABLE ONLY trueweave.bench_run
+    ADD CONSTRAINT bench_run_pkey PRIMARY KEY (workspace, id);
+
 ALTER TABLE ONLY trueweave.bm25_index
     ADD CONSTRAINT bm25_index_pkey PRIMARY KEY (workspace, chunk);
 
@@ -2651,6 +2741,12 @@ ALTER TABLE ONLY trueweave.workspace
 
 CREATE INDEX audit_log_at ON trueweave.audit_log USING btree (at);
 
+CREATE INDEX bench_passage_uri ON trueweave.bench_passage USING btree (uri, workspace);
+
+CREATE UNIQUE INDEX bench_question_hash ON trueweave.bench_question USING btree (question_hash, workspace);
+
+CREATE INDEX bench_run_made ON trueweave.bench_run USING btree (workspace, made, id);
+
 CREATE INDEX bm25_index_keys ON trueweave.bm25_index USING gin (keys) WITH (fastupdate=off);
 
 CREATE INDEX caller_usage_day ON trueweave.caller_usage USING btree (day);
@@ -2778,6 +2874,14 @@ ALTER TABLE ONLY trueweave.web_session
 
 ALTER TABLE trueweave.alike ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE trueweave.bench_outcome ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.bench_passage ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.bench_question ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.bench_run ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE trueweave.bm25_index ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.budget ENABLE ROW LEVEL SECURITY;
@@ -2847,6 +2951,14 @@ ALTER TABLE trueweave.phrase_count ENABLE ROW LEVEL SECURITY;
 ALTER TABLE trueweave.projection ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY reader ON trueweave.alike AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
+CREATE POLICY reader ON trueweave.bench_outcome AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
+CREATE POLICY reader ON trueweave.bench_passage AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
+CREATE POLICY reader ON trueweave.bench_question AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
+CREATE POLICY reader ON trueweave.bench_run AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.budget AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
@@ -2991,6 +3103,14 @@ ALTER TABLE trueweave.word ENABLE ROW LEVEL SECURITY;
 ALTER TABLE trueweave.work_lease ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY workspace ON trueweave.alike USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.bench_outcome USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.bench_passage USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.bench_question USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.bench_run USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.budget USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
@@ -3300,6 +3420,14 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.alike TO trueweave_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE trueweave.api_key TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE ON TABLE trueweave.audit_log TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.bench_outcome TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.bench_passage TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.bench_question TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.bench_run TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.budget TO trueweave_app;
 

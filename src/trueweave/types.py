@@ -2,6 +2,19 @@
 
 from trueweave.answering.options import AskOptions, RetrieveOptions
 from trueweave.core.answers import Answer, AnswerOptions, Check, Citation, Compared, Comparison, Repair, Sentence
+from trueweave.core.bench import (
+    BenchComparison,
+    BenchFinding,
+    BenchMethod,
+    BenchOutcome,
+    BenchPassage,
+    BenchQuestion,
+    BenchRun,
+    BenchSide,
+    ComparedQuestion,
+    FoundPassage,
+    Interval,
+)
 from trueweave.core.checks import HealthCheck
 from trueweave.core.evidence import (
     Connection,
@@ -95,6 +108,14 @@ __all__ = [
     "Answer",
     "AnswerOptions",
     "AskOptions",
+    "BenchComparison",
+    "BenchFinding",
+    "BenchMethod",
+    "BenchOutcome",
+    "BenchPassage",
+    "BenchQuestion",
+    "BenchRun",
+    "BenchSide",
     "Budget",
     "BulkReport",
     "Check",
@@ -105,6 +126,7 @@ __all__ = [
     "CommunityReport",
     "CommunityTree",
     "Compared",
+    "ComparedQuestion",
     "Comparison",
     "Connection",
     "Copy",
@@ -130,6 +152,7 @@ __all__ = [
     "FailedWork",
     "Filter",
     "Finding",
+    "FoundPassage",
     "GraphEdge",
     "GraphNode",
     "GraphPart",
@@ -139,6 +162,7 @@ __all__ = [
     "Hierarchy",
     "IngestJob",
     "IngestProgress",
+    "Interval",
     "Keywords",
     "Level",
     "Link",

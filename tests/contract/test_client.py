@@ -38,7 +38,9 @@ from trueweave import (
     Source,
     Stream,
 )
+from trueweave.bench.own import run_own
 from trueweave.core import errors
+from trueweave.core.bench import BenchPassage
 from trueweave.events import Extracted, Found, Refused, Retrieved, Skipped, Unreadable
 from trueweave.methods import Fuse, Keyword, Naive
 from trueweave.store.postgres.access import api_keys
@@ -154,6 +156,10 @@ async def of_heaviest(it: Index, call: Callable[[UUID], Awaitable[Any]]) -> Any:
     return await call((await it.graph.relations(limit=1))[0].id)
 
 
+async def of_latest_run(it: Index, call: Callable[[UUID], Awaitable[Any]]) -> Any:
+    return await call((await it.bench.runs(limit=1))[0].id)
+
+
 # Calls that change nothing, each of both.
 READS: dict[str, Callable[[Index], Awaitable[Any]]] = {
     "ask": lambda it: it.ask(QUESTION, "keyword"),
@@ -218,6 +224,14 @@ READS: dict[str, Callable[[Index], Awaitable[Any]]] = {
     "rules.preview": lambda it: it.rules.preview("suppress", NameKey("London"), limit=2),
     "rules.mentioned": lambda it: it.rules.mentioned([NameKey("London"), NameKey("Paris"), NameKey("Ada", "ship")]),
     "rules.resolution": lambda it: it.rules.resolution(),
+    "bench.runs": lambda it: it.bench.runs(),
+    "bench.run": lambda it: of_latest_run(it, it.bench.run),
+    "bench.outcome": lambda it: of_latest_run(it, lambda run: it.bench.outcome(run, 0)),
+    "bench.compare": lambda it: of_latest_run(it, lambda run: it.bench.compare(run, "keyword", run, "naive")),
+    "bench.compare, only some": lambda it: of_latest_run(
+        it, lambda run: it.bench.compare(run, "keyword", run, "naive", measure="mrr@10", found_by="both", after=0)
+    ),
+    "bench.questions": lambda it: it.bench.questions(),
     "jobs.latest": lambda it: it.jobs.latest(),
     "jobs.state": lambda it: it.jobs.state("ada"),
     "budget.get": lambda it: it.budget.get(),
@@ -231,6 +245,8 @@ READS: dict[str, Callable[[Index], Awaitable[Any]]] = {
 
 
 async def test_calls_that_change_nothing_come_to_the_same(both: Both) -> None:
+    await both.engine.bench.add_question(QUESTION, [BenchPassage("ada")], answers=["Babbage"], kind="people")
+    await run_own(both.engine, ["keyword", "naive"], "me")
     for name, call in READS.items():
         await call(both.engine)  # what a model replies is kept, and costs nothing from now on
         expected, found = await call(both.engine), await call(both.client)
@@ -289,6 +305,20 @@ ERRORS: dict[str, tuple[Callable[[Index], Awaitable[Any]], type[errors.Trueweave
     "no community to estimate": (lambda it: it.communities.estimate_report(NOWHERE), errors.UnknownCommunity),
     "no community to write on": (lambda it: it.communities.write_report(NOWHERE), errors.UnknownCommunity),
     "no community": (lambda it: it.communities.get(NOWHERE), errors.UnknownCommunity),
+    "no run": (lambda it: it.bench.run(NOWHERE), errors.UnknownRun),
+    "no run to remove": (lambda it: it.bench.remove_run(NOWHERE), errors.UnknownRun),
+    "no outcome": (lambda it: it.bench.outcome(NOWHERE, 0), errors.UnknownRun),
+    "no runs to compare": (lambda it: it.bench.compare(NOWHERE, "a", NOWHERE, "b"), errors.UnknownRun),
+    "no question": (lambda it: it.bench.remove_question(NOWHERE), errors.UnknownQuestion),
+    "a question about nothing": (lambda it: it.bench.add_question("Who?", [BenchPassage("x")]), errors.UnknownDocument),
+    "a question without a text": (
+        lambda it: it.bench.add_question(" ", [BenchPassage("ada")]),
+        errors.InvalidArgument,
+    ),
+    "no question to change": (
+        lambda it: it.bench.change_question(NOWHERE, "Who?", [BenchPassage("ada")]),
+        errors.UnknownQuestion,
+    ),
     "no job": (lambda it: it.jobs.get(NOWHERE), errors.UnknownJob),
     "no job to add to": (lambda it: it.jobs.submit(Source("a", "A"), job=NOWHERE), errors.UnknownJob),
     "no rule": (lambda it: it.rules.undo(NOWHERE), errors.RuleError),
@@ -414,6 +444,20 @@ async def test_rules_are_made_and_taken_back(index: Index) -> None:
     for rule in [id_, *(one.id for one in made)]:
         await index.rules.undo(rule)
     assert await index.rules.all() == []
+
+
+async def test_questions_are_added_changed_and_removed(index: Index) -> None:
+    [passage, *_] = (await index.document("ada")).passages
+    added = await index.bench.add_question(QUESTION, [BenchPassage("ada", passage.id)], kind="people", by="me")
+    [right] = added.passages
+    assert (right.uri, right.chunk, right.start, right.end) == ("ada", passage.id, 0, len(ADA))
+    assert (right.title, right.text, right.state) == ("Of Ada", ADA, "there")
+    assert (added.kind, added.author.endswith("me")) == ("people", True)
+    changed = await index.bench.change_question(added.id, "Whom?", [BenchPassage("alike")], answers=["Bob"])
+    assert (changed.id, changed.question, changed.answers, changed.kind) == (added.id, "Whom?", ("Bob",), "")
+    assert await index.bench.questions() == [changed]
+    await index.bench.remove_question(added.id)
+    assert await index.bench.questions() == []
 
 
 async def test_suggestions_are_decided(index: Index) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from trueweave.bench.measures import Measure, evidence_found
 from trueweave.bench.outcomes import Answered, Outcome, OutcomeFile
-from trueweave.bench.types import Dataset, Question
+from trueweave.bench.types import Dataset, Question, Span
 from trueweave.core.errors import ConfigError
 from trueweave.text.names import key
 
@@ -50,8 +50,9 @@ class Experiment:
     under: str = ""
     insist: bool = True
 
-    async def run(self, file: Path, progress: Progress = lambda _: None) -> Ran:
-        """Run the experiment and return all outcomes. They are stored in a file, from which an interrupted run resumes.
+    async def run(self, file: Path | None, progress: Progress = lambda _: None) -> Ran:
+        """Run the experiment and return all outcomes. They are stored in a file, from which an interrupted run resumes;
+        without one, they are only kept in memory.
 
         There is one call at a time, so that none slows another. Each question goes to all methods before the next
         question, beginning with another method each time, so that all benefit equally from warm caches.
@@ -88,7 +89,7 @@ class Experiment:
         """For each method, a key of everything that its outcomes depend on, so that no other outcomes are reused."""
         index = await self.trueweave.maintenance.state()
         shared = (self.dataset.name, index, self.under, str(self.answers))
-        return {name: key("run", *shared, name, repr(method)).hex for name, method in self.methods.items()}
+        return {name: key("run with places", *shared, name, repr(method)).hex for name, method in self.methods.items()}
 
     async def _outcome(self, question: Question, name: str, run: str) -> Outcome:
         method = self.methods[name]
@@ -102,15 +103,19 @@ class Experiment:
 
 
 def _outcome(question: Question, name: str, run: str, evidence: Evidence, usage: Usage) -> Outcome:
-    best: dict[str, float] = {}
+    best: dict[str, tuple[float, Span]] = {}
     for passage in evidence.passages:
-        for uri in (passage.uri, *(copy.uri for copy in passage.also)):
-            best.setdefault(uri, passage.score)
+        here = Span(passage.uri, passage.start, passage.end, passage.id)
+        also = (Span(copy.uri, copy.start, copy.start + len(passage.text)) for copy in passage.also)
+        for span in (here, *also):
+            for id_ in question.ids(span):
+                best.setdefault(id_, (passage.score, span))
     trace = evidence.trace
-    found = tuple(best.items())
+    found = tuple((id_, score) for id_, (score, _) in best.items())
+    places = tuple(span for _, span in best.values())
     seen = evidence_found(question.evidence, (p.text for p in evidence.passages)) if question.evidence else None
     taken = trace.seconds, trace.statements, usage
-    return Outcome(run, question.id, name, found, *taken, nodes=trace.nodes, evidence=seen)
+    return Outcome(run, question.id, name, found, *taken, nodes=trace.nodes, evidence=seen, places=places)
 
 
 def _answered(answer: Answer, seconds: float) -> Answered:

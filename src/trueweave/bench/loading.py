@@ -86,11 +86,12 @@ async def over_documents(trueweave: AsyncTrueweave, dataset: Dataset) -> Dataset
 
 
 def _unknown(question: Question, known: Mapping[str, str]) -> list[str]:
-    return [id_ for id_ in question.supporting if id_ not in known]
+    named = [question.spans[id_].uri if id_ in question.spans else id_ for id_ in question.supporting]
+    return [one for one in named if one not in known]
 
 
 def _renamed(question: Question, known: Mapping[str, str]) -> Question:
-    return replace(question, supporting={known[id_]: grade for id_, grade in question.supporting.items()})
+    return replace(question, supporting={known.get(id_, id_): grade for id_, grade in question.supporting.items()})
 
 
 def _not_there(question: Question, known: Mapping[str, str]) -> ConfigError:

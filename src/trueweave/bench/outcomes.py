@@ -9,7 +9,9 @@ from decimal import Decimal
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
+from uuid import UUID
 
+from trueweave.bench.types import Span
 from trueweave.core.errors import ConfigError
 from trueweave.core.evidence import Usage
 
@@ -30,7 +32,8 @@ class Outcome:
     """What one method found for one question: documents with their scores, best first, and what that cost.
 
     `run` is a key of everything that it depends on besides the question, `nodes` is the number of items that its
-    searches returned, and `evidence` how much of the question's evidence it found, if that is known.
+    searches returned, and `evidence` how much of the question's evidence it found, if that is known. `places` has the
+    best passage of each item of `found`.
     """
 
     run: str
@@ -43,26 +46,30 @@ class Outcome:
     answered: Answered | None = None
     nodes: int = 0
     evidence: float | None = None
+    places: tuple[Span, ...] = ()
 
     @property
     def ranked(self) -> list[str]:
-        """The documents, best first."""
+        """The documents or passages, best first."""
         return [uri for uri, _ in self.found]
 
 
 class OutcomeFile:
     """Stores the outcomes of one experiment in a file until it is finished; the next experiment starts from scratch.
 
-    While it runs, the name of the file ends in `.part`. Outcomes in such a file come from an interrupted run.
+    While it runs, the name of the file ends in `.part`. Outcomes in such a file come from an interrupted run. Without a
+    path, they are only kept in memory.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._part = path.with_name(f"{path.name}.part")
+        self._part = path and path.with_name(f"{path.name}.part")
         self._file: IO[str] | None = None
         self.outcomes: list[Outcome] = []
 
     def __enter__(self) -> Self:
+        if self._part is None:
+            return self
         try:
             self._part.parent.mkdir(parents=True, exist_ok=True)
             left = self._part.read_bytes() if self._part.exists() else b""
@@ -85,16 +92,16 @@ class OutcomeFile:
 
     def add(self, outcome: Outcome) -> None:
         """Store an outcome immediately."""
-        assert self._file
         self.outcomes.append(outcome)
-        self._file.write(json.dumps(asdict(outcome), default=str, ensure_ascii=False) + "\n")
-        self._file.flush()
+        if self._file:
+            self._file.write(json.dumps(asdict(outcome), default=str, ensure_ascii=False) + "\n")
+            self._file.flush()
 
     def finish(self) -> None:
         """Finish the experiment, and give the file its final name."""
-        assert self._file
-        self._file.close()
-        self._part.replace(self._path)
+        if self._file and self._part and self._path:
+            self._file.close()
+            self._part.replace(self._path)
 
 
 def _outcome(row: dict[str, Any]) -> Outcome:
@@ -102,4 +109,7 @@ def _outcome(row: dict[str, Any]) -> Outcome:
     price = row["usage"]["price"]
     usage = Usage(**{**row["usage"], "price": None if price is None else Decimal(price)})
     answered = Answered(**row["answered"]) if row["answered"] else None
-    return Outcome(**{**row, "found": found, "usage": usage, "answered": answered})
+    places = tuple(
+        Span(uri, start, end, UUID(chunk) if chunk else None) for uri, start, end, chunk in row.get("places", ())
+    )
+    return Outcome(**{**row, "found": found, "usage": usage, "answered": answered, "places": places})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from trueweave.bench.bootstrap import Interval
+from trueweave.core.bench import Interval
 
 _WIDTH = 640
 _LABEL = 150  # room for names

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trueweave.bench.bootstrap import Interval, difference, interval
 from trueweave.bench.measures import Measure, exact_match, token_f1
 from trueweave.bench.types import Dataset, Question
+from trueweave.core.bench import Interval
+from trueweave.core.bootstrap import difference, interval
 from trueweave.core.evidence import Usage
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Telling:
 @dataclass(frozen=True, slots=True)
 class Results:
     """Everything that a report shows. `titles` are those of the passages that it names; `leading` is the measure that
-    methods are ordered by."""
+    methods are ordered by, and `ranked` says whether documents or passages are ranked."""
 
     trueweave: str
     dataset: str
@@ -92,6 +93,7 @@ class Results:
     left_out: Mapping[str, str]
     notes: tuple[str, ...]
     currency: str = "USD"
+    ranked: str = "passages"
 
     def difference(self, measure: str, method: str) -> ScoreDifference | None:
         """How a method compares with the best by this measure; None for the best itself."""
@@ -117,7 +119,7 @@ def results(
     by_method: defaultdict[str, list[Outcome]] = defaultdict(list)
     for outcome in ran.outcomes:
         by_method[outcome.method].append(outcome)
-    values = {name: _values(found, questions, experiment.measures) for name, found in by_method.items()}
+    values = {name: scored(found, questions, experiment.measures) for name, found in by_method.items()}
     is_ranked = all(question.supporting for question in dataset.questions)
     leading = _leading(experiment.measures) if is_ranked else "evidence"
     names = sorted(values, key=lambda name: -float(np.mean(values[name][leading])))
@@ -141,7 +143,12 @@ def results(
         dict(ran.left_out),
         (*dataset.notes, *notes),
         currency,
+        _ranked(dataset),
     )
+
+
+def _ranked(dataset: Dataset) -> str:
+    return "documents" if dataset.passages is None and not any(one.spans for one in dataset.questions) else "passages"
 
 
 def answer(found: Results) -> dict[str, Any]:
@@ -170,7 +177,7 @@ def _leading(measures: Sequence[Measure]) -> str:
     return min(recalls, key=lambda one: abs(one.k - _USUAL_K)).name
 
 
-def _values(
+def scored(
     found: Sequence[Outcome], questions: Mapping[str, Question], measures: Sequence[Measure]
 ) -> dict[str, list[float]]:
     """For each measure, the score of each question."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
+from uuid import UUID
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +23,22 @@ class DatasetPassage:
         return f"{self.title}\n{self.text}" if self.title else self.text
 
 
+class Span(NamedTuple):
+    """A part of a document, and the chunk that it is, if that is known."""
+
+    uri: str
+    start: int
+    end: int
+    chunk: UUID | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """A question, and the ids of the passages that support its answer, each with its relevance.
 
     If no passages are known, `evidence` may say what has to be found, in any words. `kind` groups questions, such as "2
-    hops" or "comparison".
+    hops" or "comparison". An id is the uri of a document, unless `spans` says which part of a document it stands for;
+    with spans, passages are ranked, and not documents.
     """
 
     id: str
@@ -36,6 +48,19 @@ class Question:
     kind: str = ""
     split: str = ""
     evidence: str = ""
+    spans: Mapping[str, Span] = field(default_factory=dict)
+
+    def ids(self, found: Span) -> tuple[str, ...]:
+        """The ids under which a passage that was found is ranked: those of the supporting passages that it overlaps,
+        or else its own."""
+        overlapped = tuple(
+            id_
+            for id_, one in self.spans.items()
+            if one.uri == found.uri and one.start < found.end and found.start < one.end
+        )
+        if overlapped or not self.spans or found.uri in self.supporting:
+            return overlapped or (found.uri,)
+        return (f"{found.uri}#{found.start}-{found.end}",)
 
 
 @dataclass(frozen=True, slots=True)

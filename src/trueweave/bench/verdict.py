@@ -31,14 +31,13 @@ def verdict(found: Results) -> str:
 
 def _finds(found: Results, mean: float) -> str:
     what, _, depth = found.leading.partition("@")
-    things = "documents" if found.own else "passages"
     if what == "evidence":
         return f"finds {100 * mean:.0f} % of the words of the evidence in its first {EVIDENCE_WITHIN:,} characters"
     if what != "recall":
         return f"scores {mean:.2f} by {found.leading}"
     k = int(depth)
     first = "in first place" if k == 1 else f"in its first {_NUMBERS[k] if k < len(_NUMBERS) else k}"
-    return f"finds {100 * mean:.0f} % of the supporting {things} {first}"
+    return f"finds {100 * mean:.0f} % of the supporting {found.ranked} {first}"
 
 
 def _signed(points: int) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import RenderableType
@@ -27,13 +27,18 @@ if TYPE_CHECKING:
     from trueweave.bench.experiment import Ran
     from trueweave.bench.results import Results
     from trueweave.bench.types import Dataset
+    from trueweave.core.bench import BenchRun
     from trueweave.core.settings import Settings
     from trueweave.engine.trueweave import AsyncTrueweave
     from trueweave.retrieval.context import Method
 
 DatasetOption = Annotated[
     str,
-    typer.Argument(metavar="DATASET_OR_FILE", help="A set in the folder bench_data, a folder, or a file of questions."),
+    typer.Argument(
+        metavar="DATASET_OR_FILE",
+        help="A set in the folder bench_data, a folder, or a file of questions. `mine` is the questions stored in the "
+        "workspace; `saved` lists the runs that are stored there.",
+    ),
 ]
 Methods = Annotated[str | None, typer.Option(metavar="A,B", help="The methods. Default: all that can be used.")]
 Set = Annotated[
@@ -51,6 +56,8 @@ Depths = Annotated[str, typer.Option("--k", metavar="2,5,10", help="The depths a
 Out = Annotated[
     Path | None, typer.Option(metavar="FOLDER", help="The folder of the report. Default: trueweave-bench/NAME.")
 ]
+
+_MOST_LISTED = 200  # runs
 
 
 def bench(
@@ -77,17 +84,27 @@ def bench(
     Public sets are read in their published format: MuSiQue, HotpotQA, 2WikiMultihopQA, PopQA, and folders in BEIR's
     format. Their passages are added to a separate workspace, bench-NAME.
 
-    The report is one HTML page and one JSON file. Run the same command again to resume an interrupted run.
+    Questions that were added in the web UI are stored in the workspace: `trueweave bench mine` measures on them.
+
+    The report is one HTML page and one JSON file. The run is also stored in the workspace, where the web UI shows it
+    question by question. Run the same command again to resume an interrupted run.
     """
+    if dataset == "saved":
+        _list_saved(load_settings(database_url, workspace), json=json)
+        return
     with replying(json) as reply:
         from trueweave.bench import datasets, report
+        from trueweave.bench.own import MINE, own_questions
         from trueweave.bench.results import answer
         from trueweave.bench.verdict import verdict
         from trueweave.ingest.loading.own_files import BENCH
 
         settings = load_settings(database_url, workspace)
         fetch_model(settings)
-        found = datasets.limited(datasets.find(dataset, settings.bench_data, split), limit)
+        if dataset == MINE:
+            found = datasets.limited(in_workspace(own_questions, settings), limit)
+        else:
+            found = datasets.limited(datasets.find(dataset, settings.bench_data, split), limit)
         if found.passages is not None and not workspace:
             settings = settings.model_copy(update={"workspace": _workspace(found.name)})
         depths = _depths(k)
@@ -96,13 +113,28 @@ def bench(
         run = _Run(settings, found, chosen, depths, folder, answers, insist=bool(methods))
         if not _agreed(run, yes):
             raise typer.Exit(1)
-        results = in_workspace(run, settings, make=found.passages is not None)
+        results, saved = in_workspace(run, settings, make=found.passages is not None)
         page, told = report.write(results, folder)
+        files = {"report": str(page), "results": str(told)}
         reply(
-            {"verdict": verdict(results), "report": str(page), "results": str(told), **answer(results)},
+            {"verdict": verdict(results), **files, "run": str(saved.id), **answer(results)},
             *_score_table(results, verdict(results)),
             next_step(str(page), "open it in a browser; it shows where the methods differ", heading="Report"),
+            f"The run is stored in the workspace {settings.workspace}; the Bench view of `trueweave ui` shows it.",
         )
+
+
+def _list_saved(settings: Settings, *, json: bool) -> None:
+    """List the runs that are stored in the workspace."""
+    with replying(json) as reply:
+        found = in_workspace(lambda trueweave: trueweave.bench.runs(_MOST_LISTED), settings)
+        made = table("run", "made", "set", ">questions", "best", ">score")
+        for one in found:
+            best = one.methods[0]
+            score = f"{100 * best.scores[one.leading].mean:.1f} {one.leading}"
+            made.add_row(str(one.id), f"{one.made:%Y-%m-%d %H:%M}", one.name, f"{one.questions:,}", best.name, score)
+        none = "No run is stored here. `trueweave bench questions.jsonl` makes one."
+        reply({"runs": [asdict(one) for one in found]}, made if found else none)
 
 
 @dataclass(frozen=True)
@@ -135,11 +167,12 @@ class _Run:
             **({} if self.dataset.passages is None else {"entities": extractor}),
         }
 
-    async def __call__(self, trueweave: AsyncTrueweave) -> Results:
+    async def __call__(self, trueweave: AsyncTrueweave) -> tuple[Results, BenchRun]:
         from trueweave.bench import loading
         from trueweave.bench.experiment import Experiment
         from trueweave.bench.measures import usual
         from trueweave.bench.results import results
+        from trueweave.bench.saving import save
         from trueweave.cli.render.progress_bar import progress
 
         dataset, notes = self.dataset, list[str]()
@@ -154,7 +187,9 @@ class _Run:
         with progress("Asking", len(dataset.questions) * len(self.methods)) as done:
             ran: Ran = await experiment.run(self.folder / "outcomes.jsonl", done)
         there = (await trueweave.status()).documents
-        return results(experiment, ran, passages=there, under=self.under, notes=notes, currency=self.settings.currency)
+        how: dict[str, Any] = {"under": self.under, "notes": notes, "currency": self.settings.currency}
+        found = results(experiment, ran, passages=there, **how)
+        return found, await save(experiment, ran, found)
 
     async def _load(self, trueweave: AsyncTrueweave) -> list[str]:
         """Add the passages. Vectors of a local model are cached beside the report, because embedding takes most of the

@@ -7,6 +7,7 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Any, Self
 
 from trueweave.client.address import checked_address, found_key
+from trueweave.client.bench import AsyncClientBench
 from trueweave.client.budget import AsyncClientBudget
 from trueweave.client.communities import AsyncClientCommunities
 from trueweave.client.connection import Repeats, ServerConnection
@@ -28,12 +29,14 @@ class AsyncClient(ClientDocumentCalls, ClientQuestionCalls):
     """One workspace of a server that `trueweave serve` runs. Open it with `AsyncClient.open`.
 
     It has the calls of AsyncTrueweave, with the same parameters, types and errors, except those that need direct access
-    to the database. Further calls are grouped in `graph`, `communities`, `rules`, `jobs`, `budget` and `maintenance`.
+    to the database. Further calls are grouped in `graph`, `communities`, `rules`, `bench`, `jobs`, `budget` and
+    `maintenance`.
     """
 
     graph: AsyncClientGraph
     communities: AsyncClientCommunities
     rules: AsyncClientRules
+    bench: AsyncClientBench
     jobs: AsyncClientJobs
     budget: AsyncClientBudget
     maintenance: AsyncClientMaintenance
@@ -46,6 +49,7 @@ class AsyncClient(ClientDocumentCalls, ClientQuestionCalls):
         self.graph = AsyncClientGraph(requests)
         self.communities = AsyncClientCommunities(requests)
         self.rules = AsyncClientRules(requests)
+        self.bench = AsyncClientBench(requests)
         self.jobs = AsyncClientJobs(requests)
         self.budget = AsyncClientBudget(requests)
         self.maintenance = AsyncClientMaintenance(requests)

@@ -71,6 +71,8 @@ CLASSES: dict[str, type[TrueweaveError]] = {
     "unknown_entity": errors.UnknownEntity,
     "ambiguous_name": errors.AmbiguousName,
     "unknown_relation": errors.UnknownRelation,
+    "unknown_run": errors.UnknownRun,
+    "unknown_question": errors.UnknownQuestion,
     "space_mismatch": errors.SpaceMismatch,
     "changes_gone": errors.ChangesGone,
     "store_failed": errors.StoreError,

@@ -12,6 +12,7 @@ from trueweave.answering.conversations import Conversation
 from trueweave.answering.options import AskOptions, RetrieveOptions
 from trueweave.client.client import AsyncClient
 from trueweave.core.answers import Answer, Comparison
+from trueweave.core.bench import BenchComparison, BenchOutcome, BenchPassage, BenchQuestion, BenchRun, FoundBy
 from trueweave.core.checks import HealthCheck
 from trueweave.core.events import Added, Listener, Progress, Refused, ignore, unseen
 from trueweave.core.evidence import (
@@ -378,6 +379,84 @@ class ClientRules(_Group):
         return self._wait_for(lambda trueweave: trueweave.rules.resolution())
 
 
+class ClientBench(_Group):
+    """The benchmarks of a workspace of a server: `client.bench`."""
+
+    def add_question(
+        self,
+        question: str,
+        passages: Sequence[BenchPassage],
+        *,
+        answers: Sequence[str] = (),
+        kind: str = "",
+        by: str = "",
+    ) -> BenchQuestion:
+        """Add a question with the passages that its answer rests on; `by` says who adds it. A question with the same
+        text is kept, and gets these passages as well. A passage is a chunk of a document, or a whole document."""
+        return self._wait_for(
+            lambda trueweave: trueweave.bench.add_question(question, passages, answers=answers, kind=kind, by=by)
+        )
+
+    def change_question(
+        self, id: UUID, question: str, passages: Sequence[BenchPassage], *, answers: Sequence[str] = (), kind: str = ""
+    ) -> BenchQuestion:
+        """Replace a question, its passages and its answers. Runs that it was measured in stay as they are. Raises
+        UnknownQuestion if there is none with this id."""
+        return self._wait_for(
+            lambda trueweave: trueweave.bench.change_question(id, question, passages, answers=answers, kind=kind)
+        )
+
+    def runs(self, limit: int = 50) -> list[BenchRun]:
+        """The stored runs, the latest first."""
+        return self._wait_for(lambda trueweave: trueweave.bench.runs(limit))
+
+    def run(self, run: UUID) -> BenchRun:
+        """The run with this id. Raises UnknownRun if there is none."""
+        return self._wait_for(lambda trueweave: trueweave.bench.run(run))
+
+    def remove_run(self, run: UUID) -> None:
+        """Remove a run. Raises UnknownRun if there is none with this id."""
+        self._wait_for(lambda trueweave: trueweave.bench.remove_run(run))
+
+    def outcome(self, run: UUID, n: int) -> BenchOutcome:
+        """The question with this number in a run: the passages that its answer rests on, and what each method found,
+        with the passages as they are now. Raises UnknownRun if there is no such run or question."""
+        return self._wait_for(lambda trueweave: trueweave.bench.outcome(run, n))
+
+    def compare(
+        self,
+        run_a: UUID,
+        method_a: str,
+        run_b: UUID,
+        method_b: str,
+        *,
+        measure: str = "",
+        found_by: FoundBy | None = None,
+        after: int = -1,
+        limit: int = 50,
+    ) -> BenchComparison:
+        """Compare two methods of one run, or of two, question by question. The measure is by default the one that the
+        first run is ordered by.
+
+        The first `limit` questions after the number `after` are listed, optionally only those found by one side, by
+        both or by neither. Raises UnknownRun if a run does not exist, or does not have the method or the measure.
+        """
+        return self._wait_for(
+            lambda trueweave: trueweave.bench.compare(
+                run_a, method_a, run_b, method_b, measure=measure, found_by=found_by, after=after, limit=limit
+            )
+        )
+
+    def questions(self, limit: int = 50) -> list[BenchQuestion]:
+        """People's own questions with their right passages as they are now, the latest first."""
+        return self._wait_for(lambda trueweave: trueweave.bench.questions(limit))
+
+    def remove_question(self, id: UUID) -> None:
+        """Remove a question. Runs that it was measured in stay as they are. Raises UnknownQuestion if there is no
+        question with this id."""
+        self._wait_for(lambda trueweave: trueweave.bench.remove_question(id))
+
+
 class ClientJobs(_Group):
     """Documents that the workers of a server process: `client.jobs`."""
 
@@ -713,6 +792,11 @@ class Client(_Waiting):
     def rules(self) -> ClientRules:
         """What is about rules."""
         return ClientRules(self)
+
+    @property
+    def bench(self) -> ClientBench:
+        """What is about bench."""
+        return ClientBench(self)
 
     @property
     def jobs(self) -> ClientJobs:

@@ -39,6 +39,8 @@ TrueweaveError
 ├── UnknownEntity
 │   └── AmbiguousName        several entities have the name
 ├── UnknownRelation
+├── UnknownRun
+├── UnknownQuestion
 ├── SpaceMismatch            vectors of one model were about to meet those of another
 ├── ChangesGone              changes that a projection needs are no longer kept
 ├── StoreError               an operation of Neo4j or Chroma failed
@@ -248,6 +250,14 @@ class AmbiguousName(UnknownEntity):
 
 class UnknownRelation(TrueweaveError):
     """There is no relation of that id."""
+
+
+class UnknownRun(TrueweaveError):
+    """There is no benchmark run of that id, or it has no such method, measure or question."""
+
+
+class UnknownQuestion(TrueweaveError):
+    """There is no benchmark question of that id."""
 
 
 class SpaceMismatch(TrueweaveError):

@@ -14,6 +14,7 @@ from uuid import UUID
 from trueweave.answering.conversations import Conversation
 from trueweave.answering.options import AskOptions, RetrieveOptions
 from trueweave.core.answers import Answer, Comparison
+from trueweave.core.bench import BenchComparison, BenchOutcome, BenchPassage, BenchQuestion, BenchRun, FoundBy
 from trueweave.core.checks import HealthCheck
 from trueweave.core.events import Added, Listener, Progress, Refused, Reported, ignore, unseen
 from trueweave.core.evidence import (
@@ -433,6 +434,89 @@ class RulesGroup(_Group):
     def change_resolution(self, to: ResolutionSettings) -> None:
         """Change the resolution settings, and resolve all names again."""
         self._wait_for(lambda trueweave: trueweave.rules.change_resolution(to))
+
+
+class BenchGroup(_Group):
+    """The benchmarks of a workspace: `trueweave.bench`."""
+
+    def runs(self, limit: int = 50) -> list[BenchRun]:
+        """The stored runs, the latest first."""
+        return self._wait_for(lambda trueweave: trueweave.bench.runs(limit))
+
+    def run(self, run: UUID) -> BenchRun:
+        """The run with this id. Raises UnknownRun if there is none."""
+        return self._wait_for(lambda trueweave: trueweave.bench.run(run))
+
+    def save(self, run: BenchRun, outcomes: Sequence[BenchOutcome]) -> BenchRun:
+        """Store a finished run with the outcome of each question, and return it as it is stored. Passages are stored by
+        uri and span, without their texts."""
+        return self._wait_for(lambda trueweave: trueweave.bench.save(run, outcomes))
+
+    def remove_run(self, run: UUID) -> None:
+        """Remove a run. Raises UnknownRun if there is none with this id."""
+        self._wait_for(lambda trueweave: trueweave.bench.remove_run(run))
+
+    def outcome(self, run: UUID, n: int) -> BenchOutcome:
+        """The question with this number in a run: the passages that its answer rests on, and what each method found,
+        with the passages as they are now. Raises UnknownRun if there is no such run or question."""
+        return self._wait_for(lambda trueweave: trueweave.bench.outcome(run, n))
+
+    def compare(
+        self,
+        run_a: UUID,
+        method_a: str,
+        run_b: UUID,
+        method_b: str,
+        *,
+        measure: str = "",
+        found_by: FoundBy | None = None,
+        after: int = -1,
+        limit: int = 50,
+    ) -> BenchComparison:
+        """Compare two methods of one run, or of two, question by question. The measure is by default the one that the
+        first run is ordered by.
+
+        The first `limit` questions after the number `after` are listed, optionally only those found by one side, by
+        both or by neither. Raises UnknownRun if a run does not exist, or does not have the method or the measure.
+        """
+        return self._wait_for(
+            lambda trueweave: trueweave.bench.compare(
+                run_a, method_a, run_b, method_b, measure=measure, found_by=found_by, after=after, limit=limit
+            )
+        )
+
+    def questions(self, limit: int = 50) -> list[BenchQuestion]:
+        """People's own questions with their right passages as they are now, the latest first."""
+        return self._wait_for(lambda trueweave: trueweave.bench.questions(limit))
+
+    def add_question(
+        self,
+        question: str,
+        passages: Sequence[BenchPassage],
+        *,
+        answers: Sequence[str] = (),
+        kind: str = "",
+        by: str = "",
+    ) -> BenchQuestion:
+        """Add a question with the passages that its answer rests on; `by` says who adds it. A question with the same
+        text is kept, and gets these passages as well. A passage is a chunk of a document, or a whole document."""
+        return self._wait_for(
+            lambda trueweave: trueweave.bench.add_question(question, passages, answers=answers, kind=kind, by=by)
+        )
+
+    def change_question(
+        self, id: UUID, question: str, passages: Sequence[BenchPassage], *, answers: Sequence[str] = (), kind: str = ""
+    ) -> BenchQuestion:
+        """Replace a question, its passages and its answers. Runs that it was measured in stay as they are. Raises
+        UnknownQuestion if there is none with this id."""
+        return self._wait_for(
+            lambda trueweave: trueweave.bench.change_question(id, question, passages, answers=answers, kind=kind)
+        )
+
+    def remove_question(self, id: UUID) -> None:
+        """Remove a question. Runs that it was measured in stay as they are. Raises UnknownQuestion if there is no
+        question with this id."""
+        self._wait_for(lambda trueweave: trueweave.bench.remove_question(id))
 
 
 class JobsGroup(_Group):
@@ -989,6 +1073,11 @@ class Trueweave(_Waiting):
     def rules(self) -> RulesGroup:
         """What is about rules."""
         return RulesGroup(self)
+
+    @property
+    def bench(self) -> BenchGroup:
+        """What is about bench."""
+        return BenchGroup(self)
 
     @property
     def jobs(self) -> JobsGroup:

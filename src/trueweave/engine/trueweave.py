@@ -11,6 +11,7 @@ from trueweave.core.events import Progress, unseen
 from trueweave.core.jobs import Status
 from trueweave.core.protocols import ChangeReaders, Chunker, Embedder, Extractor, StreamingLLM
 from trueweave.core.settings import Settings
+from trueweave.engine.bench import AsyncBenchGroup
 from trueweave.engine.budget import AsyncBudgetGroup
 from trueweave.engine.communities import AsyncCommunitiesGroup
 from trueweave.engine.core import OpenWorkspace, found_workspace
@@ -40,13 +41,14 @@ if TYPE_CHECKING:
 class AsyncTrueweave(DocumentCalls, QuestionCalls):
     """One workspace, opened with `AsyncTrueweave.open`. Many processes may work in it at the same time.
 
-    The remaining calls are grouped under `graph`, `communities`, `rules`, `jobs`, `budget`, `projections` and
-    `maintenance`.
+    The remaining calls are grouped under `graph`, `communities`, `rules`, `bench`, `jobs`, `budget`, `projections`
+    and `maintenance`.
     """
 
     graph: AsyncGraphGroup
     communities: AsyncCommunitiesGroup
     rules: AsyncRulesGroup
+    bench: AsyncBenchGroup
     jobs: AsyncJobsGroup
     budget: AsyncBudgetGroup
     projections: AsyncProjectionsGroup
@@ -69,6 +71,7 @@ class AsyncTrueweave(DocumentCalls, QuestionCalls):
         self.graph = AsyncGraphGroup(core)
         self.communities = AsyncCommunitiesGroup(core)
         self.rules = AsyncRulesGroup(core)
+        self.bench = AsyncBenchGroup(core)
         self.jobs = AsyncJobsGroup(core)
         self.budget = AsyncBudgetGroup(core)
         self.projections = AsyncProjectionsGroup(core)

@@ -44,6 +44,10 @@ class Caller:
         """Whether the scope of the caller includes this one: admin includes write; write includes read."""
         return SCOPES.index(self.scope) >= SCOPES.index(scope)
 
+    def author(self, given: str = "") -> str:
+        """Who writes something: the name of the key, which cannot pose as another, and what the caller says."""
+        return ": ".join(one for one in (self.name, given) if one)
+
     def sees(self, workspace: int) -> bool:
         """Whether the caller may know of this workspace."""
         return self.workspaces is None or workspace in self.workspaces
@@ -123,6 +127,7 @@ async def entered_workspace(
 Reading = Annotated[AsyncTrueweave, Depends(entering("read"))]
 Asking = Annotated[AsyncTrueweave, Depends(entering("read", asks=True))]
 Writing = Annotated[AsyncTrueweave, Depends(entering("write"))]
+Measuring = Annotated[AsyncTrueweave, Depends(entering("write", asks=True))]
 Administering = Annotated[AsyncTrueweave, Depends(entering("admin"))]
 AnyCaller = Annotated[Caller, Depends(caller_of)]
 

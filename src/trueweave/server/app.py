@@ -20,6 +20,7 @@ from trueweave.server.middleware import AccessMiddleware, Limits
 from trueweave.server.origins import SessionOrigins
 from trueweave.server.provider_login import check_login
 from trueweave.server.routes import (
+    bench,
     communities,
     documents,
     graph,
@@ -149,6 +150,7 @@ def create_app(
         graph.router,
         communities.router,
         rules.router,
+        bench.router,
         jobs.router,
         spend.router,
         workspace_settings.router,

@@ -132,6 +132,8 @@ KINDS: dict[type[TrueweaveError], _Kind] = {
     errors.UnknownEntity: _Kind(404, "unknown_entity", "Search the entities of the workspace."),
     errors.AmbiguousName: _Kind(409, "ambiguous_name", "Say which, as NAME::TYPE or by its id."),
     errors.UnknownRelation: _Kind(404, "unknown_relation", "List the relations of the workspace."),
+    errors.UnknownRun: _Kind(404, "unknown_run", "List the benchmark runs of the workspace."),
+    errors.UnknownQuestion: _Kind(404, "unknown_question", "List the questions of the workspace."),
     errors.SpaceMismatch: _Kind(409, "space_mismatch", "Ask whoever runs the server to embed everything again."),
     errors.ChangesGone: _Kind(410, "changes_gone", _IN_LOG),
     errors.StoreError: _Kind(502, "store_failed", _IN_LOG, "A store of copies could not do what was asked."),

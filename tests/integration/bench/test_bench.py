@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from trueweave import AsyncTrueweave, Chunk, Document, Evidence
+from trueweave import AsyncTrueweave, Chunk, Document, Evidence, Trueweave
 from trueweave.bench import datasets, loading, report, vectors
 from trueweave.bench.experiment import Experiment, deep_enough
 from trueweave.bench.measures import usual
 from trueweave.bench.results import results
 from trueweave.bench.types import Dataset, DatasetPassage, Question
 from trueweave.bench.verdict import verdict
+from trueweave.core.bench import BenchPassage
 from trueweave.core.model_calls import Purpose, TextRole
 from trueweave.errors import ConfigError
 from trueweave.extend import Database, Method, Prompt, Query, QueryContext, Reply, Vectors
@@ -225,6 +226,17 @@ def test_the_command_measures_ones_own_questions(url: str, tmp_path: Path, monke
     told = json.loads(run.invoke(app, ["bench", "mine.jsonl", "--methods", "keyword", "--json"]).stdout)
     assert told["methods"][0]["scores"]["recall@5"]["mean"] == 1.0
     assert Path(told["report"]).is_file()
+    assert "there are no questions in this workspace" in " ".join(run.invoke(app, ["bench", "mine"]).output.split())
+    with Trueweave() as opened:
+        [passage] = opened.document("hats.md").passages
+        opened.bench.add_question("Who sells hats?", [BenchPassage("hats.md", passage.id)])
+    mine = run.invoke(app, ["bench", "mine", "--methods", "keyword", "--k", "1"])
+    assert "On your questions, keyword finds 100 % of the supporting passages in first place" in mine.output
+    assert "The run is stored in the workspace" in " ".join(mine.output.split())
+    saved = json.loads(run.invoke(app, ["bench", "saved", "--json"]).stdout)["runs"]
+    assert [one["name"] for one in saved] == ["mine", "mine", "mine"]
+    assert saved[1]["id"] == told["run"]
+    assert told["run"] in run.invoke(app, ["bench", "saved"]).output
     for wrong, problem in (
         (["--k", "0"], "is not a list of depths"),
         (["--set", "fuse.k"], "is not a parameter"),

@@ -27,7 +27,8 @@ LOADED = {f"a.jsonl#{n}" for n in range(20, 26)}
 # What a load does with each table of a workspace. A new table has to be put here.
 TREATED = {
     "carried over by the switch": """budget spend reply rejection source ingest_job ingest_job_document kept_response
-        failed_work erasure summary stale_text job audit_log reader""",
+        failed_work erasure summary stale_text job audit_log reader bench_question bench_run bench_outcome
+        bench_passage""",
     "built": """document chunk mention link facet ordered_facet recipe name name_key name_pair alike entity relation
         phrase phrase_count occurrence bm25_index chunk_words word corpus text_language stored_bytes view_version
         own_table removed_vector pending_link pending_match dirty_name dirty_pair""",

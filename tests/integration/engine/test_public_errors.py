@@ -26,6 +26,7 @@ from trueweave import (
     Source,
     TrueweaveError,
 )
+from trueweave.core.bench import BenchPassage, BenchRun
 from trueweave.errors import DatabaseError, DatabaseUnavailable, ModelUnavailable
 from trueweave.extend import Database
 from trueweave.store.postgres.connections import Timeouts
@@ -34,6 +35,7 @@ from trueweave.testing import Databases, HashEmbedder
 NAME = NameKey("Ada")
 NOWHERE = "http://127.0.0.1:9/v1"  # nobody listens at the port of discard
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
+RUN = BenchRun(uuid4(), MOMENT, "", "mine", True, 0, 0, "1", ("recall@5",), "recall@5", {}, (), {}, (), "")
 # What waits for a database that is away, as it says; what asks a model first; what opens a database, or needs none.
 WAITING = {"add", "sync", "work", "jobs.submit", "communities.write_reports", "maintenance.retry"} | {
     f"maintenance.{name}" for name in ("clean_up", "ingest_progress", "sweep")
@@ -61,6 +63,16 @@ CALLS: dict[str, Call] = {
     "allow": lambda it: it.budget.allow(tokens=1),
     "for_run": lambda it: it.budget.for_run(tokens=1),
     "ask": lambda it: it.ask("Who?"),
+    "bench_runs": lambda it: it.bench.runs(),
+    "bench_run": lambda it: it.bench.run(uuid4()),
+    "bench_save": lambda it: it.bench.save(RUN, []),
+    "bench_remove_run": lambda it: it.bench.remove_run(uuid4()),
+    "bench_outcome": lambda it: it.bench.outcome(uuid4(), 0),
+    "bench_compare": lambda it: it.bench.compare(uuid4(), "naive", uuid4(), "naive"),
+    "bench_questions": lambda it: it.bench.questions(),
+    "bench_add_question": lambda it: it.bench.add_question("Who?", [BenchPassage("a")]),
+    "bench_change_question": lambda it: it.bench.change_question(uuid4(), "Who?", [BenchPassage("a")]),
+    "bench_remove_question": lambda it: it.bench.remove_question(uuid4()),
     "budget": lambda it: it.budget.get(),
     "change_resolution": lambda it: it.rules.change_resolution(ResolutionSettings("off", 90, "name")),
     "change_settings": lambda it: it.maintenance.change_settings({"model": "openai/other"}),

@@ -37,6 +37,7 @@ from trueweave import (
     Trueweave,
     TrueweaveError,
 )
+from trueweave.core.bench import BenchFinding, BenchMethod, BenchOutcome, BenchPassage, BenchRun, FoundPassage, Interval
 from trueweave.core.model_calls import Purpose
 from trueweave.engine import sync
 from trueweave.errors import ConfigError, ProjectionMissing, UnknownCommunity, UnknownWorkspace
@@ -76,6 +77,7 @@ GROUPS = {
     "graph": sync.GraphGroup,
     "communities": sync.CommunitiesGroup,
     "rules": sync.RulesGroup,
+    "bench": sync.BenchGroup,
     "jobs": sync.JobsGroup,
     "budget": sync.BudgetGroup,
     "projections": sync.ProjectionsGroup,
@@ -222,6 +224,19 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert trueweave.rules.preview("suppress", london).entities
         assert trueweave.rules.decide(london, NameKey("Charles Babbage"), same=False) is None
         assert trueweave.rules.suggest_again(london, NameKey("Charles Babbage"))
+        question = trueweave.bench.add_question("Whom did Ada work with?", [BenchPassage("a")])
+        assert trueweave.bench.change_question(question.id, "Who?", question.passages).question == "Who?"
+        assert [one.id for one in trueweave.bench.questions()] == [question.id]
+        trueweave.bench.remove_question(question.id)
+        methods = (BenchMethod("naive", {}, {"recall@5": Interval(1, 1, 1)}, 0.1, 0.2),)
+        facts = (uuid4(), begun, "", "mine", True, 1, 4, "1", ("recall@5",), "recall@5")
+        run = BenchRun(*facts, {}, methods, {}, (), "It finds all.")
+        found = BenchFinding("naive", {"recall@5": 1.0}, 0.1, (FoundPassage(BenchPassage("a"), True),))
+        outcome = BenchOutcome(0, "Who?", "", (BenchPassage("a"),), (found,))
+        assert trueweave.bench.save(run, [outcome]) == trueweave.bench.run(run.id) == trueweave.bench.runs()[0]
+        assert trueweave.bench.outcome(run.id, 0).found[0].passages[0].right
+        assert trueweave.bench.compare(run.id, "naive", run.id, "naive").counts["both"] == 1
+        trueweave.bench.remove_run(run.id)
         for act in (trueweave.maintenance.estimate_reembed, trueweave.maintenance.reembed):
             with pytest.raises(ConfigError, match="nobody"):
                 act("nobody/model")

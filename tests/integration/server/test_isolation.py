@@ -19,6 +19,8 @@ from starlette.routing import BaseRoute
 from tests.identity import AUDIENCE, issuing
 from tests.integration.serving import Served, fill, serving
 from trueweave import Chunk, Document, Link, Mention, NameKey
+from trueweave.bench.own import run_own
+from trueweave.core.bench import BenchPassage
 from trueweave.mcp.tools import TOOLS
 from trueweave.server import activity
 from trueweave.server.app import create_app
@@ -45,6 +47,7 @@ QUESTION = {"question": f"Where is {SECRET}?", "method": "keyword"}
 TEXTS = {"documents": [{"uri": "{document}", "text": "another text"}]}
 RULE = {"kind": "suppress", "names": [{"name": SECRET}]}
 NAMED = {"name": SECRET}
+RIGHT = {"question": SECRET, "passages": [{"uri": "{document}", "chunk": "{passage}"}]}
 LINES = json.dumps({"uri": "x:y", "text": "t"})
 
 # Every route in a workspace. What is in the path, `{job}` and the like, is that of the other tenant.
@@ -114,6 +117,19 @@ IN_WORKSPACE: dict[str, Case] = {
     f"GET {ROOM}/rules/resolution": Case(),
     f"PUT {ROOM}/rules/resolution": Case(json={"mode": "exact"}),
     f"DELETE {ROOM}/rules/{{rule}}": Case(),
+    f"GET {ROOM}/bench": Case(),
+    f"POST {ROOM}/bench": Case(json={"methods": ["keyword"]}),
+    f"GET {ROOM}/bench/methods": Case(),
+    f"GET {ROOM}/bench/compare": Case(
+        {"run_a": "{run}", "method_a": "keyword", "run_b": "{run}", "method_b": "keyword"}
+    ),
+    f"GET {ROOM}/bench/questions": Case(),
+    f"POST {ROOM}/bench/questions": Case(json=RIGHT),
+    f"PUT {ROOM}/bench/questions/{{question}}": Case(json=RIGHT),
+    f"DELETE {ROOM}/bench/questions/{{question}}": Case(),
+    f"GET {ROOM}/bench/{{run}}": Case(),
+    f"DELETE {ROOM}/bench/{{run}}": Case(),
+    f"GET {ROOM}/bench/{{run}}/outcomes/{{n}}": Case(),
     f"GET {ROOM}/jobs": Case(),
     f"GET {ROOM}/jobs/{{job}}": Case(),
     f"GET {ROOM}/jobs/{{job}}/documents": Case(),
@@ -221,7 +237,7 @@ class Tenants:
         case, (method, path) = IN_WORKSPACE[route], route.split(" ")
         return await self.mine.request(
             method,
-            self.filled(path, {"workspace": workspace, **ids}),
+            self.filled(path, {"workspace": workspace, "n": "0", **ids}),
             params=self.filled(dict(case.params), ids),
             json=self.filled(case.json, ids),
             files=case.files,
@@ -268,6 +284,8 @@ async def _two_tenants(
         alike = Chunk("Zanzibaar", mentions=(Mention("Zanzibaar"),))
         await other.add_documents([Document("alike", (alike,))])
         [suggestion, *_] = await other.rules.suggestions(80)
+        question = await other.bench.add_question(SECRET, [BenchPassage(entity.passages[0].uri)])
+        run = await run_own(other, ["keyword"], "")
         other_key = await server.key("admin", "other")
         async with server.client(other_key) as client:
             job = await client.post(
@@ -288,6 +306,8 @@ async def _two_tenants(
             "rule": str(rule.id),
             "suggestion": str(suggestion.id),
             "job": job.json()["id"],
+            "question": str(question.id),
+            "run": str(run.id),
             "idempotency": "guessed",
         }
         mine_key = await server.key("admin", "mine")
@@ -301,9 +321,9 @@ async def _two_tenants(
 
 def invented(ids: Mapping[str, str]) -> dict[str, str]:
     """Ids of nothing, of the same form."""
-    made = {name: str(uuid4()) for name in ("entity", "relation", "passage", "community", "rule", "suggestion", "job")}
+    names = ("entity", "relation", "passage", "community", "rule", "suggestion", "job", "question", "run")
     return {
-        **made,
+        **{name: str(uuid4()) for name in names},
         "document": "nowhere",
         "idempotency": "never-seen",
         **{n: ids[n] for n in ids if n.endswith("cursor")},

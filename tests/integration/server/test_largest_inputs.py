@@ -41,6 +41,12 @@ PLACED = {"documents": [{"uri": "big/0", "text": "x", "places": [{"start": 0, "k
 NAMES = [{"name": f"{n}{LINE}"[:LONGEST_LINE]} for n in range(1000)]
 IDS = [str(UUID(int=n)) for n in range(700)]
 TYPES = {f"{n}{LINE}"[:LONGEST_LINE]: LINE for n in range(100)}
+RIGHT = {
+    "question": QUESTION,
+    "passages": [{"uri": uri, "chunk": id_} for uri, id_ in zip(URIS, IDS[:100], strict=False)],
+    "answers": [MESSAGE[:LONGEST_LABEL]] * 20,
+    "kind": LINE,
+}
 ASK = {"question": QUESTION[:10_000], "method": "keyword", "parameters": {"top_k": 1000}, "history": HISTORY}
 CHAT = {"model": "trueweave/mine/keyword", "messages": [*HISTORY, {"role": "user", "content": QUESTION[:10_000]}]}
 
@@ -72,6 +78,9 @@ LARGEST: dict[tuple[str, str], list[Any]] = {
     ("post", "/v1/workspaces/{workspace}/try-extract"): [
         {"text": MESSAGE[:20_000], "settings": {"entity_types": TYPES}}
     ],
+    ("post", "/v1/workspaces/{workspace}/bench"): [{"methods": [LINE] * 20}, {"methods": ["keyword"]}],
+    ("post", "/v1/workspaces/{workspace}/bench/questions"): [RIGHT],
+    ("put", "/v1/workspaces/{workspace}/bench/questions/{question}"): [RIGHT],
     ("put", "/v1/workspaces/{workspace}/budget"): [{"tokens": 10**15}],
     ("post", "/v1/workspaces"): [{"name": "x" * 100}],
     ("post", "/v1/keys"): [{"name": "x" * 200, "workspaces": [f"{n}" for n in range(1000)]}],
@@ -140,8 +149,9 @@ async def slowest(
     found, content = list[float](), json.dumps(body).encode()
     for _ in range(TRIES):
         async with pulse(server.url) as during:
+            where = path.format(workspace="mine", question=IDS[0])
             with watched(patch) as steps:
-                answer = await client.request(method, path.format(workspace="mine"), content=content, headers=SENT)
+                answer = await client.request(method, where, content=content, headers=SENT)
         found.append(max(*during, *steps))
         if found[-1] < LONGEST:
             break

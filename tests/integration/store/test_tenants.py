@@ -82,6 +82,15 @@ async def _tenant(database: Database, name: str) -> AsyncTrueweave:
         await tx.execute("INSERT INTO projection (store) VALUES ('neo4j')")
         await tx.execute("INSERT INTO failed_work VALUES (DEFAULT, 'settle', 'u', 'u', 'a bug')")
         await tx.execute("INSERT INTO kept_response VALUES (DEFAULT, 'caller', 'key', 'request')")
+        await tx.execute("INSERT INTO bench_question VALUES (DEFAULT, gen_random_uuid(), 'q', DEFAULT, '{}', '')")
+        await tx.execute(
+            "INSERT INTO bench_run VALUES (DEFAULT, gen_random_uuid(), now(), '', 'n', true, 1, 1, 'v', '{}', 'm',"
+            " '{}', '[]', '{}', '{}', 's')"
+        )
+        await tx.execute(
+            "INSERT INTO bench_outcome VALUES (DEFAULT, gen_random_uuid(), 0, 'q', gen_random_uuid(), '', '{}', '[]')"
+        )
+        await tx.execute("INSERT INTO bench_passage VALUES (DEFAULT, gen_random_uuid(), 0, 'u')")
         await tx.execute("INSERT INTO ingest_job (id) VALUES (gen_random_uuid())")
         await tx.execute("INSERT INTO ingest_job_document VALUES (DEFAULT, gen_random_uuid(), 'u')")
     return trueweave

@@ -4,8 +4,9 @@ from math import log2
 
 import pytest
 
-from trueweave.bench.bootstrap import Interval, difference, interval
 from trueweave.bench.measures import EVIDENCE_WITHIN, Measure, evidence_found, exact_match, measure, token_f1, usual
+from trueweave.core.bench import Interval
+from trueweave.core.bootstrap import difference, interval
 from trueweave.errors import ConfigError
 
 # Of b, d and e, two are among the first four: b at rank 2, d at rank 4.

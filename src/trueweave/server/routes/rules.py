@@ -12,7 +12,7 @@ from trueweave.core.errors import RuleError
 from trueweave.core.graph import Rule, RuleKind, RulePreview, Suggestion
 from trueweave.core.record import Link, Mention, NameKey, Resolution, ResolutionSettings, Sameness
 from trueweave.engine.trueweave import AsyncTrueweave
-from trueweave.server.access import Administering, AnyCaller, Caller, Reading, Writing
+from trueweave.server.access import Administering, AnyCaller, Reading, Writing
 from trueweave.server.bodies import NameBody, RuleBody, RuleRequest
 from trueweave.server.fields import Cursor, Label, Limit, Line
 from trueweave.server.idempotency import Idempotent
@@ -150,7 +150,7 @@ async def make_rule(body: RuleRequest, caller: AnyCaller, trueweave: Writing, on
     """Make a rule. It applies from now on, also to documents added later, and can be undone."""
 
     async def act() -> RuleBody:
-        return RuleBody.of(await _made(body, trueweave, _author(caller, body.by)))
+        return RuleBody.of(await _made(body, trueweave, caller.author(body.by)))
 
     return RuleBody.model_validate(await once(trueweave, body, act))
 
@@ -190,7 +190,7 @@ async def decide_suggestion(
     async def act() -> DecisionBody:
         pair = body.one.key(), body.other.key()
         try:
-            rule = await trueweave.rules.decide(*pair, same=body.same, by=_author(caller, body.by), id=body.id)
+            rule = await trueweave.rules.decide(*pair, same=body.same, by=caller.author(body.by), id=body.id)
         except RuleError as error:
             next_step = "Go to the next suggestion."
             raise Refusal(409, "already_decided", error.fact, next_step) from error
@@ -220,7 +220,7 @@ async def accept_suggestions(
     """Merge the names of these suggestions of the last list."""
 
     async def act() -> AcceptedBody:
-        made = await trueweave.rules.accept(*body.ids, by=_author(caller, body.by))
+        made = await trueweave.rules.accept(*body.ids, by=caller.author(body.by))
         return AcceptedBody(rules=[RuleBody.of(rule) for rule in made])
 
     return AcceptedBody.model_validate(await once(trueweave, body, act))
@@ -269,11 +269,6 @@ async def undo_rule(rule: UUID, trueweave: Writing) -> UndoneBody:
     except RuleError as error:
         raise Refusal(404, "unknown_rule", f"There is no rule {rule} in this workspace.", "List the rules.") from error
     return UndoneBody(undone=rule)
-
-
-def _author(caller: Caller, given: str = "") -> str:
-    """Who makes a rule: the key, which cannot pose as another, and what the caller says."""
-    return ": ".join(one for one in (caller.name, given) if one)
 
 
 async def _made(body: RuleRequest, trueweave: AsyncTrueweave, by: str) -> Rule:

@@ -86,6 +86,9 @@ DELETE FROM reply WHERE text_hash = ANY(%(hashes)s::uuid[])
 -- name: spending
 UPDATE spend SET document = '' WHERE document = ANY(%(uris)s::text[])
 
+-- name: bench_passages
+UPDATE bench_passage SET uri = '', chunk = NULL, content = NULL WHERE uri = ANY(%(uris)s::text[])
+
 -- name: done
 DELETE FROM erasure WHERE id = ANY(%(ids)s)
 

@@ -2,7 +2,7 @@
 
 A removed document leaves the view when its removal is settled. The transaction that removes it notes what it leaves
 elsewhere: names that nobody mentions any more, reports that may quote it, model replies about its texts, its uri in the
-ledger. The first process to look once the document has left the view erases these.
+ledger and in benchmarks. The first process to look once the document has left the view erases these.
 """
 
 from __future__ import annotations
@@ -92,6 +92,7 @@ async def _erase(tx: Transaction, some: Sequence[_Left]) -> None:
     await tx.run("erase.replies_of_nobody", uris=gone)
     await tx.run("erase.replies_from_many")
     await tx.run("erase.spending", uris=gone)
+    await tx.run("erase.bench_passages", uris=gone)
     await tx.run("erase.done", ids=[one.id for one in some])
 
 

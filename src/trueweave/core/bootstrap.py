@@ -7,28 +7,15 @@ fixed, so that a report is always the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trueweave.core.bench import Interval
+
 RESAMPLES = 2000
 _SEED = 20240607
 _AT_ONCE = 100  # resamples; all of them would take gigabytes for a large set
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A mean with its 95 % confidence interval."""
-
-    mean: float
-    low: float
-    high: float
-
-    @property
-    def excludes_zero(self) -> bool:
-        """Whether the interval excludes zero, so that chance alone is an unlikely explanation."""
-        return self.low > 0 or self.high < 0
 
 
 def interval(values: Sequence[float]) -> Interval:
