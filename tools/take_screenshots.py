@@ -13,6 +13,7 @@ from contextlib import aclosing
 from io import BytesIO
 from pathlib import Path
 from urllib.parse import urlencode
+from uuid import UUID
 
 from PIL import Image
 from playwright.async_api import FilePayload, async_playwright, expect
@@ -24,8 +25,9 @@ import corpora
 from served import served
 
 from tests.browser.pages import SOFTWARE_RENDERING, Theme, Web
-from tests.browser.site import MODELS, PARTNERS, Site, site
+from tests.browser.site import MODELS, PARTNERS, Site, add_questions, site
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, Settings
+from trueweave.bench.own import run_own
 from trueweave.testing import Databases
 
 ROOT = Path(__file__).parents[1]
@@ -70,6 +72,12 @@ async def take(server_url: str, place: Path) -> None:
             await page.reload()
             await expect(page.get_by_role("group", name="Communities by size")).to_be_visible()
             save("communities", await page.screenshot())
+        async with web.visit(f"carol/bench/{await measured(found)}?a=keyword&b=naive&found=a") as page:
+            await page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
+            await page.get_by_role("button", name="second father").click()
+            await expect(page.get_by_role("region", name="Right passages")).to_be_visible()
+            await page.evaluate("scrollTo(0, 0)")
+            save("bench", await page.screenshot())
         async with web.visit("carol/settings/types") as page:
             await page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
             await expect(page.get_by_label("Entity types")).to_be_visible()
@@ -119,6 +127,13 @@ async def write_some_reports(at: Site) -> None:
         said = Chunk("Bob Cratchit told Martha.", mentions=people, links=(Link("BOB CRATCHIT", "MARTHA", "told"),))
         await trueweave.add_documents([Document("more.txt", (said,))])
         await trueweave.communities.find()
+
+
+async def measured(at: Site) -> UUID:
+    """Measure methods on questions on the book; returns the id of the run."""
+    async with aclosing(await AsyncTrueweave.enter(at.server.database, "carol", settings=at.models)) as trueweave:
+        await add_questions(trueweave)
+        return (await run_own(trueweave, ["naive", "keyword", "fuse", "weave", "walk"], "")).id
 
 
 def save(name: str, picture: bytes) -> None:

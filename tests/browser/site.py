@@ -19,6 +19,7 @@ from tests.certificates import make_certificate
 from tests.integration.serving import Served, serving
 from tests.servers import PASSWORD, free_port
 from trueweave import AsyncTrueweave, Chunk, Document, Settings
+from trueweave.core.bench import BenchPassage
 from trueweave.testing import HashEmbedder, ModelServer
 from trueweave.testing.model_server import Asked, Script, Unscripted, smallest
 
@@ -44,6 +45,19 @@ ANSWERS: Mapping[str, str] = {
     hostile.QUESTION: hostile.ANSWER,
     SKIN_CANCER: f"Basal cell carcinoma is the {COMMON} [[{COMMON}]].",
     STANDS_ALONE: "Marley was dead, to begin with [[Marley was dead, to begin with]].",
+}
+# Questions on the book, each with words of its right passage.
+QUESTIONS: Mapping[str, str] = {
+    "How much does the clerk of Scrooge earn in a week?": "fifteen shillings a week",
+    "What did Old Fezziwig do when the clock pointed to seven?": "Old Fezziwig laid down his pen",
+    "To whom did Scrooge become a second father?": "Tiny Tim, who did NOT die",
+    "What was the chain of the ghost made of?": "cash-boxes, keys, padlocks",
+    "Who are the boy and the girl under the robe?": "This boy is Ignorance",
+    "Where did Bob run to play at blind man's-buff?": "Camden Town as hard as he could pelt",
+    "What did Scrooge say of the poor?": "Are there no prisons?",
+    "Whom did Scrooge recognise from the books of his childhood?": "dear old honest Ali Baba",
+    "Who met at the shop where old things are sold?": "old Joe, here's a chance",
+    "What was strange about the door of the house?": "nothing at all particular about the knocker",
 }
 REPORT = {
     "title": "People who know each other",
@@ -115,6 +129,14 @@ def book(bench: Path) -> Document:
         after = chunks[-1].start + 1 if chunks else 0
         chunks.append(replace(chunk, start=text.index(chunk.text, after)))
     return Document(BOOK, tuple(chunks), "A Christmas Carol", {"author": "Charles Dickens", "year": 1843})
+
+
+async def add_questions(trueweave: AsyncTrueweave) -> None:
+    """Add the questions on the book, each with the first passage that has its words."""
+    passages = (await trueweave.document(BOOK, chunks=1000)).passages
+    for question, words in QUESTIONS.items():
+        right = next(one for one in passages if words in " ".join(one.text.split()))
+        await trueweave.bench.add_question(question, [BenchPassage(BOOK, right.id)])
 
 
 def answering(answers: Mapping[str, str]) -> Script:

@@ -57,6 +57,14 @@ export const routes: RouteObject[] = [
         path: ":ws/review",
         lazy: async () => ({ Component: (await import("./review/ReviewPage")).ReviewPage }),
       },
+      {
+        path: ":ws/bench",
+        lazy: async () => ({ Component: (await import("./bench/BenchPage")).BenchPage }),
+      },
+      {
+        path: ":ws/bench/:run",
+        lazy: async () => ({ Component: (await import("./bench/RunPage")).RunPage }),
+      },
       { path: "*", element: <NotFound /> },
     ],
   },

@@ -3,12 +3,14 @@ import { type FormEvent, useState } from "react";
 import { Button } from "react-aria-components";
 import { Link } from "react-router";
 import type { Answer, Question } from "../api/ask";
+import type { Schemas } from "../api/client";
 import { viewPath } from "../shell/views";
 import { CopyButton } from "../ui/CopyButton";
 import { SameAs } from "../ui/SameAs";
 import styles from "./AskPage.module.css";
 import { type AskState, writeAddress } from "./address";
 import { commandOf, markdownOf } from "./forms";
+import { WrongAnswer } from "./WrongAnswer";
 
 interface Props {
   workspace: string;
@@ -17,10 +19,12 @@ interface Props {
   /** The question in the words that it was searched by; empty if these are its own. */
   searched: string;
   answer: Answer | null;
+  /** The passages that the search found. */
+  passages: Schemas["Passage"][];
   onFollow: ((text: string) => void) | null;
 }
 
-export function Actions({ workspace, state, question, searched, answer, onFollow }: Props) {
+export function Actions({ workspace, state, question, searched, answer, passages, onFollow }: Props) {
   // A link is asked without the conversation, so it has the question that stands alone.
   const alone = { ...state, question: searched || state.question };
   const link = () => `${location.origin}/ui${viewPath(workspace, "ask")}?${writeAddress(alone)}`;
@@ -33,6 +37,7 @@ export function Actions({ workspace, state, question, searched, answer, onFollow
         <Link className="quiet" to={`${viewPath(workspace, "compare")}?${compared}`}>
           Compare methods
         </Link>
+        <WrongAnswer workspace={workspace} question={alone.question} passages={passages} />
         <SameAs
           command={commandOf(workspace, alone)}
           request={`POST /v1/workspaces/${workspace}/ask`}

@@ -159,6 +159,7 @@ function AskView({ workspace, state, usual, hasModel, documents }: Props) {
             question={question}
             searched={asked.rewritten}
             answer={answer}
+            passages={found.evidence.passages}
             onFollow={hasModel && answer ? follow : null}
           />
         )}

@@ -75,6 +75,13 @@ const KEYS: [string, [string[], string][]][] = [
     ],
   ],
   [
+    "In a run of the bench",
+    [
+      [["j"], "Open the next question"],
+      [["k"], "Open the previous question"],
+    ],
+  ],
+  [
     "On the page of an entity or relation",
     [
       [["n"], "Next mention"],
