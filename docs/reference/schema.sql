@@ -983,7 +983,7 @@ BEGIN
 
     FOREACH carried IN ARRAY ARRAY['budget', 'spend', 'reply', 'rejection', 'source', 'ingest_job', 'ingest_job_document',
                                    'kept_response', 'failed_work', 'erasure', 'summary', 'stale_text', 'job',
-                                   'bench_question', 'bench_run', 'bench_outcome', 'bench_passage'] LOOP
+                                   'bench_question', 'bench_run', 'bench_outcome', 'bench_passage', 'connector_document'] LOOP
         SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) INTO STRICT named FROM pg_attribute
         WHERE attrelid = format('trueweave.%I', carried)::regclass AND attnum > 0 AND NOT attisdropped
             AND attgenerated = '' AND attname <> 'workspace';
@@ -1498,6 +1498,27 @@ ALTER TABLE ONLY trueweave.community ALTER COLUMN workspace SET STATISTICS 0;
 ALTER TABLE ONLY trueweave.community FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.community IS 'A community by its position in the tree: all communities within it follow it directly, up to last. id is a label that follows it through changes; stable_id is the smallest id among the names of its members. hash covers its members, their relations and all descriptions.';
+
+CREATE TABLE trueweave.connector_document (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    origin uuid NOT NULL,
+    uri text NOT NULL,
+    item text NOT NULL,
+    version text NOT NULL,
+    validator text NOT NULL,
+    recipe uuid NOT NULL
+);
+ALTER TABLE ONLY trueweave.connector_document ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.connector_document FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.connector_document IS 'A document that was fetched from an address, and the version of the item that it was read from. An item may hold several documents.';
+
+COMMENT ON COLUMN trueweave.connector_document.origin IS 'A hash of the address.';
+
+COMMENT ON COLUMN trueweave.connector_document.validator IS 'What the connector asks with whether the item has changed, such as an ETag.';
+
+COMMENT ON COLUMN trueweave.connector_document.recipe IS 'A hash of the recipe that its documents were submitted with. With another one, the item is fetched again.';
 
 CREATE TABLE trueweave.consumer (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -2559,6 +2580,9 @@ ALTER TABLE ONLY trueweave.chunk_words
 ALTER TABLE ONLY trueweave.community
     ADD CONSTRAINT community_pkey PRIMARY KEY (workspace, n);
 
+ALTER TABLE ONLY trueweave.connector_document
+    ADD CONSTRAINT connector_document_pkey PRIMARY KEY (workspace, origin, uri);
+
 ALTER TABLE ONLY trueweave.consumer
     ADD CONSTRAINT consumer_pkey PRIMARY KEY (workspace, name);
 
@@ -2765,6 +2789,10 @@ CREATE INDEX community_level ON trueweave.community USING btree (level, workspac
 
 CREATE INDEX community_parent ON trueweave.community USING btree (parent, workspace);
 
+CREATE INDEX connector_document_item ON trueweave.connector_document USING btree (item, origin, workspace);
+
+CREATE INDEX connector_document_uri ON trueweave.connector_document USING btree (uri, workspace);
+
 CREATE INDEX document_added ON trueweave.document USING btree (added, workspace) WHERE current;
 
 CREATE INDEX document_content ON trueweave.document USING btree (content_hash, added, workspace) WHERE current;
@@ -2892,6 +2920,8 @@ ALTER TABLE trueweave.chunk_words ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.community ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE trueweave.connector_document ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE trueweave.consumer ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.corpus ENABLE ROW LEVEL SECURITY;
@@ -2965,6 +2995,8 @@ CREATE POLICY reader ON trueweave.budget AS RESTRICTIVE TO trueweave_reader USIN
 CREATE POLICY reader ON trueweave.chunk AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.community AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
+CREATE POLICY reader ON trueweave.connector_document AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.consumer AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
@@ -3117,6 +3149,8 @@ CREATE POLICY workspace ON trueweave.budget USING ((workspace = (current_setting
 CREATE POLICY workspace ON trueweave.chunk USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.community USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.connector_document USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.consumer USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
@@ -3440,6 +3474,8 @@ GRANT SELECT ON TABLE trueweave.chunk TO trueweave_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.community TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.community TO trueweave_reader;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.connector_document TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.consumer TO trueweave_app;
 

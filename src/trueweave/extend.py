@@ -1,4 +1,5 @@
-"""For authors of methods, loaders, extractors, chunkers, verifiers and stores: the protocols and their arguments.
+"""For authors of methods, loaders, connectors, extractors, chunkers, verifiers and stores: the protocols and their
+arguments.
 
 The values that these take and return are in `trueweave.types`.
 """
@@ -7,6 +8,7 @@ import importlib
 import typing
 
 from trueweave.core.answers import Basis, Claim, Judgement
+from trueweave.core.connectors import Connector, ConnectorContext, Fetched, Item
 from trueweave.core.evidence import Hits, Query
 from trueweave.core.graph import Hit, VectorKind
 from trueweave.core.model_calls import Prompt, Reply
@@ -44,6 +46,7 @@ from trueweave.retrieval.context import Method, Need, QueryContext
 
 if typing.TYPE_CHECKING:
     from trueweave.engine.factory import ModelFactory
+    from trueweave.ingest.connectors.http import HttpFetcher, HttpResponse
     from trueweave.store.postgres.db import Database, Workspace
     from trueweave.store.postgres.projection.projecting import ProjectionSource
 
@@ -55,15 +58,21 @@ __all__ = [
     "ChunkSizes",
     "Chunker",
     "Claim",
+    "Connector",
+    "ConnectorContext",
     "Database",
     "DroppedFinding",
     "Embedder",
     "Extraction",
     "Extractor",
+    "Fetched",
     "GraphReader",
     "Hit",
     "Hits",
+    "HttpFetcher",
+    "HttpResponse",
     "IngestContext",
+    "Item",
     "Judgement",
     "Loader",
     "MakeChunker",
@@ -98,6 +107,8 @@ __all__ = [
 
 _LAZY = {
     "Database": "trueweave.store.postgres.db",
+    "HttpFetcher": "trueweave.ingest.connectors.http",
+    "HttpResponse": "trueweave.ingest.connectors.http",
     "ModelFactory": "trueweave.engine.factory",
     "ProjectionSource": "trueweave.store.postgres.projection.projecting",
     "Workspace": "trueweave.store.postgres.db",

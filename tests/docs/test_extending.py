@@ -1,11 +1,15 @@
-"""The method and the loader that CONTRIBUTING.md shows do what it says."""
+"""The method, the loader and the connector that the documentation shows do what it says."""
 
 import runpy
+from contextlib import closing
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
 from tests.docs.pages import ROOT, blocks
+from tests.web_site import Answer, web_site
 from trueweave import AsyncTrueweave, Chunk, Document, Source
+from trueweave.extend import ConnectorContext
 from trueweave.ingest.loading import Files
 from trueweave.text.uris import Naming
 
@@ -29,3 +33,17 @@ def test_the_loader_reads_a_title_and_a_text(tmp_path: Path) -> None:
     (tmp_path / "x.note").write_text("Tea\nIt is hot.\n", "utf-8")
     files = Files(Naming(tmp_path), loaders={".note": shown("NoteLoader", tmp_path)()})
     assert list(files.sources([tmp_path / "x.note"])) == [Source("x.note", "It is hot.\n", "Tea")]
+
+
+def test_the_connector_lists_and_fetches_pages(tmp_path: Path) -> None:
+    [block] = [one for one in blocks((ROOT / "docs/connectors.md").read_text("utf-8"), "python") if "class Wiki" in one]
+    (tmp_path / "wiki.py").write_text(block, "utf-8")
+    made = runpy.run_path(str(tmp_path / "wiki.py"))["Wiki"]
+    context = ConnectorContext(networks=(ip_network("127.0.0.0/8"),))
+    with web_site() as site:
+        site.pages["/pages.json"] = Answer(b'[{"name": "tea", "revision": 7, "author": "Ada"}]')
+        site.page("/tea", "# Tea\n\nIt is hot.")
+        with closing(made(f"wiki+{site.url}", context)) as connector:
+            [item] = connector.items()
+            assert (item.uri, item.version, item.metadata) == (f"{site.url}/tea", "7", {"author": "Ada"})
+            assert connector.fetch(item, tmp_path, "").path.read_text() == "# Tea\n\nIt is hot."

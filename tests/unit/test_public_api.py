@@ -33,8 +33,11 @@ from trueweave.core import events as core_events
 from trueweave.engine import sync
 from trueweave.extend import (
     Chunker,
+    Connector,
+    ConnectorContext,
     Extractor,
     GraphReader,
+    HttpFetcher,
     Loader,
     Method,
     ModelFactory,
@@ -64,6 +67,9 @@ API = [
     *(
         Method,
         Loader,
+        Connector,
+        ConnectorContext,
+        HttpFetcher,
         Extractor,
         Chunker,
         GraphReader,

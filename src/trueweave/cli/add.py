@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trueweave.cli.ingest_run import IngestRun, agreed, tell
-from trueweave.cli.inputs import sort_out
+from trueweave.cli.inputs import named_secrets, sort_out
 from trueweave.cli.options import (
     All,
     Budget,
@@ -20,6 +20,7 @@ from trueweave.cli.options import (
     NoIgnore,
     Paths,
     Refresh,
+    Secrets,
     Uri,
     Yes,
 )
@@ -55,9 +56,10 @@ def add(
     prune: Prune = False,
     show_all: All = False,
     refresh: Refresh = False,
+    secret: Secrets = [],  # noqa: B006 (read by Typer)
     yes: Yes = False,
 ) -> None:
-    """Add documents: files, folders, patterns, or text on stdin.
+    """Add documents: files, folders, patterns, addresses such as https://example.org/about, or text on stdin.
 
     Each file is a document; so is each line of a .jsonl file and each row of a .csv file. A file is identified by its
     path from the folder of trueweave.toml, a row by that path and its id. Adding a document again replaces it;
@@ -80,10 +82,18 @@ def add(
     session = session.with_workspace_settings(
         extractor=extractor, model=model, follow_links=follow_links, no_ignore=no_ignore
     )
-    inputs = sort_out(paths, uri, said)
+    inputs, secrets = sort_out(paths, uri, said), named_secrets(secret)
     models = of_documents(session.settings) if inputs.files else []
     allowance = read_budget(budget, session.settings, models)
-    run = IngestRun(session.settings, inputs, allowance, IngestTally(show_all=show_all), prune=prune, refresh=refresh)
+    run = IngestRun(
+        session.settings,
+        inputs,
+        allowance,
+        IngestTally(show_all=show_all),
+        prune=prune,
+        refresh=refresh,
+        secrets=secrets,
+    )
     if is_paid(session.settings, models) and not agreed(run, yes):
         raise typer.Exit(1)
     run.fetch_model()
@@ -91,10 +101,18 @@ def add(
         run.add_given(said)
     if inputs.files:
         run.add_files()
-    tell(session.reply, run, _again(paths, uri, budget, session.settings, refresh=refresh))
+    tell(session.reply, run, _again(paths, uri, budget, session.settings, secret, refresh=refresh))
 
 
-def _again(paths: Sequence[str], uri: str | None, budget: str | None, settings: Settings, *, refresh: bool) -> str:
+def _again(
+    paths: Sequence[str],
+    uri: str | None,
+    budget: str | None,
+    settings: Settings,
+    secrets: Sequence[str],
+    *,
+    refresh: bool,
+) -> str:
     """The command that continues the run, with the same budget again."""
     switches = {
         "--refresh": refresh,
@@ -107,5 +125,6 @@ def _again(paths: Sequence[str], uri: str | None, budget: str | None, settings: 
         *paths,
         *(("--uri", uri) if uri else ()),
         *(name for name, on in switches.items() if on),
+        *(word for one in secrets for word in ("--secret", one)),
     ]
     return f"{shlex.join(words)}{f' --budget {shlex.quote(budget)}' if budget else ''}"

@@ -233,12 +233,19 @@ def _broken() -> Iterator[HealthCheck]:
     from trueweave.core import plugins
     from trueweave.core.checks import HealthCheck
     from trueweave.ingest import own
+    from trueweave.ingest.connectors import broken_connectors
     from trueweave.ingest.loading import broken_loaders
     from trueweave.retrieval.methods import registry
 
     extractors = plugins.broken(own.EXTRACTORS, "extractor", own.BUILT_IN_EXTRACTORS)
     chunkers = plugins.broken(own.CHUNKERS, "chunker", own.BUILT_IN_CHUNKERS)
-    kinds = {"method": registry.broken(), "loader": broken_loaders(), "extractor": extractors, "chunker": chunkers}
+    kinds = {
+        "method": registry.broken(),
+        "loader": broken_loaders(),
+        "connector": broken_connectors(),
+        "extractor": extractors,
+        "chunker": chunkers,
+    }
     for kind, broken in kinds.items():
         yield from (HealthCheck(f"{kind} {one.name}", False, "", one.problem) for one in broken)
 

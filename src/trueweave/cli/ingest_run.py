@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,7 +43,8 @@ if TYPE_CHECKING:
 
 
 class IngestRun:
-    """One call of `trueweave add`, or of `trueweave sync` with its plan."""
+    """One call of `trueweave add`, or of `trueweave sync`: with its plan for folders, or for addresses, which are
+    compared when they are read. Large removals there have to be `confirmed`."""
 
     def __init__(
         self,
@@ -55,6 +56,8 @@ class IngestRun:
         prune: bool = False,
         refresh: bool = False,
         plan: SyncPlan | None = None,
+        secrets: Mapping[str, str] | None = None,
+        is_sync: bool = False,
     ) -> None:
         self.settings = settings
         self.inputs = inputs
@@ -63,6 +66,9 @@ class IngestRun:
         self.tally = tally
         self.prune = prune
         self.plan = plan
+        self.secrets = secrets
+        self.is_sync = is_sync
+        self.confirmed = False
         self.given_read = 0
         self.given_new = 0
         self.given_duplicates: Sequence[Duplicate] = ()
@@ -151,10 +157,22 @@ class IngestRun:
         self._unsettled = (await trueweave.maintenance.ingest_progress()).unsettled
         async with watching_ingest(trueweave, self._since, self._currency, self.tally) as watch:
             try:
-                if self.plan:
-                    await trueweave.sync(*map(str, self.inputs.files), plan=self.plan, listener=self.tally)
+                if self.plan or self.is_sync:
+                    await trueweave.sync(
+                        *map(str, self.inputs.files),
+                        plan=self.plan,
+                        confirmed=self.confirmed,
+                        listener=self.tally,
+                        secrets=self.secrets,
+                    )
                 else:
-                    await trueweave.add(*self.inputs.files, listener=self.tally, prune=self.prune, refresh=self.refresh)
+                    await trueweave.add(
+                        *self.inputs.files,
+                        listener=self.tally,
+                        prune=self.prune,
+                        refresh=self.refresh,
+                        secrets=self.secrets,
+                    )
             except DatabaseError:  # the outcome of the run cannot be read
                 raise
             except TrueweaveError as error:
@@ -178,7 +196,10 @@ class IngestRun:
 def agreed(run: IngestRun, yes: bool) -> bool:
     """Show the cost; returns whether to continue."""
     with spinner("Counting …"):
-        found = in_workspace(lambda trueweave: trueweave.estimate(*run.inputs.files, refresh=run.refresh), run.settings)
+        found = in_workspace(
+            lambda trueweave: trueweave.estimate(*run.inputs.files, refresh=run.refresh, secrets=run.secrets),
+            run.settings,
+        )
     if not found.documents:
         return True
     say(*document_estimate(found, run.settings.currency))
@@ -212,7 +233,7 @@ def tell(reply: CommandReply, run: IngestRun, again: str) -> None:
         "without_vectors": run.without_vectors,
     }
     removed = (
-        [f"{count(len(tally.removed), 'document')} removed, whose files no longer exist."] if tally.removed else []
+        [f"{count(len(tally.removed), 'document')} removed, which no longer exist there."] if tally.removed else []
     )
     came_in = found.came_in + run.given_new
     is_stopped = run.is_interrupted or run.error is not None

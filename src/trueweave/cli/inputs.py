@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -12,12 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trueweave.core.errors import ConfigError, UnreadableFile
+from trueweave.text.uris import is_address
 
 if TYPE_CHECKING:
     from trueweave.core.record import Source
 
 _LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 _SAID = ("entities", "triples", "relations", "chunks")
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,20 @@ class Inputs:
         return tuple(one for one in self.files if isinstance(one, str))
 
 
+def named_secrets(given: Sequence[str]) -> dict[str, str]:
+    """The environment variable of each secret, from arguments such as token=MY_TOKEN."""
+    found: dict[str, str] = {}
+    for one in given:
+        name, equals, variable = one.partition("=")
+        if not (name and equals and _VARIABLE.fullmatch(variable)):
+            raise ConfigError(
+                f"--secret takes NAME=VARIABLE, the name of an environment variable and not the secret itself; "
+                f"{name!r} is given without one. For example: --secret token=MY_TOKEN"
+            )
+        found[name] = variable
+    return found
+
+
 def sort_out(paths: Sequence[str], uri: str | None = None, said: Path | None = None) -> Inputs:
     """The paths by kind. With `said`, all are JSON lines files whose entities are in that other file.
 
@@ -41,7 +58,7 @@ def sort_out(paths: Sequence[str], uri: str | None = None, said: Path | None = N
     if uri and "-" not in paths:
         raise ConfigError("--uri names the document on stdin; give - as the path, or omit --uri.")
     for path in paths:
-        if path != "-" and not os.path.lexists(path) and not glob.has_magic(path):
+        if path != "-" and not is_address(path) and not os.path.lexists(path) and not glob.has_magic(path):
             raise ConfigError(f"{path} does not exist. Check the path.")
     given = [path for path in paths if path != "-" and (said or _has_entities(Path(path)))]
     if said and (others := [path for path in paths if not path.endswith(_LINES)]):

@@ -34,7 +34,19 @@ Limit = Annotated[int, typer.Option(min=1, help="How many to show.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 All = Annotated[bool, typer.Option("--all", help="List every file that was skipped or could not be read.")]
 Paths = Annotated[
-    list[str], typer.Argument(metavar="PATH", help='Files, folders, patterns in quotes ("notes/**/*.md"), - for stdin.')
+    list[str],
+    typer.Argument(
+        metavar="PATH",
+        help='Files, folders, patterns in quotes ("notes/**/*.md"), addresses (https://…), - for stdin.',
+    ),
+]
+Secrets = Annotated[
+    list[str],
+    typer.Option(
+        "--secret",
+        metavar="NAME=VARIABLE",
+        help="A credential for the addresses, such as token, and the environment variable that holds it.",
+    ),
 ]
 Uri = Annotated[str | None, typer.Option(metavar="URI", help="The uri of the document on stdin.")]
 FollowLinks = Annotated[

@@ -13,7 +13,7 @@ from rich.text import Text
 from trueweave.cli.render.lines import next_step
 from trueweave.cli.reply import INTERRUPTED, CommandReply
 from trueweave.cli.session import in_workspace
-from trueweave.core.errors import BudgetReached, TrueweaveError
+from trueweave.core.errors import BudgetReached, RemovalNotConfirmed, TrueweaveError
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -81,6 +81,8 @@ def end_if_stopped(
 
 def _way_on(error: TrueweaveError, again: str, *, has_budget: bool) -> Text:
     """What to do about an error that stopped a run. `again` continues with the same budget."""
+    if isinstance(error, RemovalNotConfirmed):
+        return next_step(f"{again} --yes", "removes them")
     if not isinstance(error, BudgetReached):
         return next_step("trueweave doctor", f"then continue with {again}")
     if error.of_run and has_budget:

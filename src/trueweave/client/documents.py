@@ -24,6 +24,7 @@ from trueweave.core.money import Estimate
 from trueweave.core.record import Document, NamedFile, Source
 from trueweave.core.streams import Stream
 from trueweave.ingest.extract import preannotated
+from trueweave.text.uris import is_address
 
 _URIS_AT_ONCE = 1000
 _CHUNKS_AT_ONCE = 200
@@ -42,13 +43,27 @@ def _listed(
     }
 
 
+def _refuse_addresses(what: Iterable[object], secrets: Mapping[str, str] | None) -> None:
+    """ConfigError for addresses of documents: this machine is to fetch nothing for the server, nor it for its users."""
+    if secrets or any(map(is_address, what)):
+        raise ConfigError(
+            "a client does not fetch documents from addresses, and neither does its server. Run `trueweave add` with "
+            "the address beside the database."
+        )
+
+
 class ClientDocumentCalls:
     """The calls of `AsyncClient` for documents."""
 
     _requests: WorkspaceRequests
 
     async def add(
-        self, *what: str | Path | Source, listener: Listener = ignore, prune: bool = False, refresh: bool = False
+        self,
+        *what: str | Path | Source,
+        listener: Listener = ignore,
+        prune: bool = False,
+        refresh: bool = False,
+        secrets: Mapping[str, str] | None = None,
     ) -> Added:
         """Add files, whole folders and texts. They are sent to the server, where each becomes a document, which its
         workers process and index as the settings there say. This waits until they are indexed; `jobs.submit` does not.
@@ -56,8 +71,9 @@ class ClientDocumentCalls:
         Unchanged documents are left alone, so you can simply repeat a call that was interrupted. The listener receives
         what was found and what could not be read, how many documents are indexed, and at the end the outcome of each.
         With `refresh`, unchanged documents are processed again if an earlier version of the extractor or of its prompts
-        made them. `prune` is an error here: it needs direct access to the database.
+        made them. `prune`, `secrets` and addresses are errors here: they need direct access to the database.
         """
+        _refuse_addresses(what, secrets)
         if prune:
             raise ConfigError(
                 "a client cannot tell which documents are gone from a folder, as the server reads the files. Remove "
@@ -70,10 +86,16 @@ class ClientDocumentCalls:
         return counted.total
 
     async def estimate(
-        self, *what: str | Path | Source | NamedFile, listener: Listener = ignore, refresh: bool = False
+        self,
+        *what: str | Path | Source | NamedFile,
+        listener: Listener = ignore,
+        refresh: bool = False,
+        secrets: Mapping[str, str] | None = None,
     ) -> Estimate:
         """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model, and no
-        key is needed. A path that does not exist raises UnreadableFile."""
+        key is needed. A path that does not exist raises UnreadableFile. `secrets` and addresses are errors here: they
+        need direct access to the database."""
+        _refuse_addresses(what, secrets)
         return await estimate(self._requests, what, listener, refresh=refresh)
 
     async def add_documents(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -594,7 +594,12 @@ class Client(_Waiting):
     # --- documents ---------------------------------------------------------------------------------
 
     def add(
-        self, *what: str | Path | Source, listener: Listener = ignore, prune: bool = False, refresh: bool = False
+        self,
+        *what: str | Path | Source,
+        listener: Listener = ignore,
+        prune: bool = False,
+        refresh: bool = False,
+        secrets: Mapping[str, str] | None = None,
     ) -> Added:
         """Add files, whole folders and texts. They are sent to the server, where each becomes a document, which its
         workers process and index as the settings there say. This waits until they are indexed; `jobs.submit` does not.
@@ -602,16 +607,25 @@ class Client(_Waiting):
         Unchanged documents are left alone, so you can simply repeat a call that was interrupted. The listener receives
         what was found and what could not be read, how many documents are indexed, and at the end the outcome of each.
         With `refresh`, unchanged documents are processed again if an earlier version of the extractor or of its prompts
-        made them. `prune` is an error here: it needs direct access to the database.
+        made them. `prune`, `secrets` and addresses are errors here: they need direct access to the database.
         """
-        return self._wait_for(lambda trueweave: trueweave.add(*what, listener=listener, prune=prune, refresh=refresh))
+        return self._wait_for(
+            lambda trueweave: trueweave.add(*what, listener=listener, prune=prune, refresh=refresh, secrets=secrets)
+        )
 
     def estimate(
-        self, *what: str | Path | Source | NamedFile, listener: Listener = ignore, refresh: bool = False
+        self,
+        *what: str | Path | Source | NamedFile,
+        listener: Listener = ignore,
+        refresh: bool = False,
+        secrets: Mapping[str, str] | None = None,
     ) -> Estimate:
         """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model, and no
-        key is needed. A path that does not exist raises UnreadableFile."""
-        return self._wait_for(lambda trueweave: trueweave.estimate(*what, listener=listener, refresh=refresh))
+        key is needed. A path that does not exist raises UnreadableFile. `secrets` and addresses are errors here: they
+        need direct access to the database."""
+        return self._wait_for(
+            lambda trueweave: trueweave.estimate(*what, listener=listener, refresh=refresh, secrets=secrets)
+        )
 
     def add_documents(
         self,

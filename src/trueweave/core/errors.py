@@ -10,6 +10,9 @@ TrueweaveError
 ├── InvalidDocument          a document cannot be stored
 │   └── UnreadableFile       a file cannot be read in its format
 │       └── NotText          it does not contain text
+├── SourceUnavailable        the documents at an address could not be listed
+├── ItemGone                 a document no longer exists at its address
+├── RemovalNotConfirmed      a large part of the documents of an address would be removed
 ├── PluginFailed             a custom extractor or chunker raised an error
 ├── ModelError               a model call failed
 │   ├── ModelUnavailable     it did not answer in time
@@ -105,6 +108,24 @@ class UnreadableFile(InvalidDocument):
 
 class NotText(UnreadableFile):
     """A file that should be text is not, or its encoding is unknown."""
+
+
+class SourceUnavailable(TrueweaveError):
+    """The documents at an address could not be listed. Nothing was changed; a later run may succeed."""
+
+
+class ItemGone(TrueweaveError):
+    """A document that was listed no longer exists at its address."""
+
+
+class RemovalNotConfirmed(TrueweaveError):
+    """More than a fifth of the documents of an address are no longer there, and nobody has confirmed their removal:
+    `gone` of `documents` would be removed."""
+
+    def __init__(self, message: str, gone: int = 0, documents: int = 0, *, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.gone = gone
+        self.documents = documents
 
 
 class ModelError(TrueweaveError):

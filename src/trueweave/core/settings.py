@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar, get_args
 
 from anyascii import anyascii
-from pydantic import Field, PrivateAttr, StringConstraints, TypeAdapter, ValidationError, field_validator
+from pydantic import Field, IPvAnyNetwork, PrivateAttr, StringConstraints, TypeAdapter, ValidationError, field_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
@@ -120,6 +120,27 @@ class Settings(BaseSettings):
         pattern=r"^(auto|rapidocr|tesseract(:[A-Za-z_]+(\+[A-Za-z_]+)*)?|off)$",
         description="The text recognition for scanned pages and images: rapidocr, tesseract (with its languages, as in "
         "tesseract:deu+eng), off, or auto, which is whichever of the two is installed.",
+    )
+    source_networks: ProcessWide[tuple[IPvAnyNetwork, ...]] = Field(
+        default=(),
+        description="Private networks that addresses of documents may lead to. Without any, nothing is fetched from "
+        "loopback, private, link-local and other reserved addresses.",
+        examples=[["10.20.0.0/16"]],
+    )
+    source_max_bytes: ProcessWide[int] = Field(
+        default=64 * 2**20, ge=1024, description="Maximum bytes of one page or file that is fetched from an address."
+    )
+    source_max_items: ProcessWide[int] = Field(
+        default=100_000, ge=1, description="Maximum pages or files of one address. More are not read."
+    )
+    source_seconds: ProcessWide[float] = Field(
+        default=60.0, gt=0, description="Maximum seconds for fetching one page or file, redirects included."
+    )
+    source_pause: ProcessWide[float] = Field(
+        default=0.5,
+        ge=0,
+        description="Seconds between two requests to the same host, at least. A longer crawl delay in the robots.txt "
+        "of a site is kept to, up to 30 seconds.",
     )
     model: str | None = Field(
         default=None,

@@ -15,6 +15,7 @@ from trueweave.core.events import (
     Added,
     CountingListener,
     Event,
+    Found,
     Listener,
     Progress,
     Refused,
@@ -31,9 +32,11 @@ from trueweave.core.record import Document, NamedFile, Source
 from trueweave.core.streams import Stream
 from trueweave.core.supervising import running
 from trueweave.engine import storing
+from trueweave.engine.addresses import AddressRemoval, at_addresses
 from trueweave.engine.core import OpenWorkspace
 from trueweave.engine.lookup import document_details, found_document
 from trueweave.engine.maintenance import AsyncMaintenanceGroup
+from trueweave.ingest.connectors import AddressRun
 from trueweave.ingest.folders import Folder, gone, matching
 from trueweave.ingest.intake import count, incoming, take_back, take_in
 from trueweave.ingest.loading import check_present, is_folder
@@ -44,7 +47,7 @@ from trueweave.store.postgres.public_errors import own_errors, translated
 from trueweave.store.postgres.record import erasing, record
 from trueweave.store.postgres.search.document_filter import ALL, scope
 from trueweave.store.postgres.view import lookup, read
-from trueweave.text.uris import Naming
+from trueweave.text.uris import Naming, is_address
 
 _LOOKS, _LOOK_AGAIN = 50, 0.2  # seconds between looks
 _SWEPT_EVERY = 3600.0  # seconds, by each worker
@@ -58,35 +61,66 @@ class DocumentCalls:
     maintenance: AsyncMaintenanceGroup
 
     async def add(
-        self, *what: str | Path | Source, listener: Listener = ignore, prune: bool = False, refresh: bool = False
+        self,
+        *what: str | Path | Source,
+        listener: Listener = ignore,
+        prune: bool = False,
+        refresh: bool = False,
+        secrets: Mapping[str, str] | None = None,
     ) -> Added:
-        """Add files, whole folders and texts. Each becomes a document, which is processed according to the settings and
-        indexed. A path that does not exist raises UnreadableFile before anything is added.
+        """Add files, whole folders, texts, and what is at addresses such as `https://example.org/`. Each becomes a
+        document, which is processed according to the settings and indexed. A path that does not exist raises
+        UnreadableFile before anything is added.
 
         Unchanged documents are skipped, so a run that was interrupted, or stopped by an error such as BudgetReached,
         can simply be run again. Other workers of this workspace help, and the result counts what they did with these
         documents. If a setting or a refusal by the model stops the run, documents that no worker has begun are taken
         out of the queue again. With `prune`, documents whose files no longer exist in these folders are removed at the
         end. With `refresh`, unchanged documents are processed again if an earlier version of the extractor or of its
-        prompts made them.
+        prompts made them. `secrets` are the credentials of addresses: for each, the environment variable that holds it.
         """
-        return await self._add(what, listener, self._folders(what) if prune else [], refresh=refresh)
+        return await self._add(what, listener, prune=prune, refresh=refresh, secrets=secrets)
 
-    async def plan_sync(self, *folders: str | Path, listener: Listener = ignore) -> SyncPlan:
-        """What `sync` would do. Nothing is changed, and no model is called."""
-        wanted, recipe = self._folders(folders), (await self._core.models()).recipe()
+    async def plan_sync(
+        self, *what: str | Path, listener: Listener = ignore, secrets: Mapping[str, str] | None = None
+    ) -> SyncPlan:
+        """What `sync` would do. Nothing is changed, no model is called, and nothing is fetched from addresses: what is
+        there in another version counts as one changed document."""
+        folders, recipe = self._folders(what), (await self._core.models()).recipe()
+        counted = CountingListener(listener, Added())
         with Seen() as seen:
             files = self._core.files(seen)
-            counts = await count(self._core.workspace, incoming(folders, files, seen), recipe, listener)
-            left = await gone(self._core.workspace, wanted, files.naming, seen)
-        return SyncPlan(*counts, tuple(left))
+            async with at_addresses(self._core, what, recipe, counted, secrets=secrets) as (inputs, runs):
+                local = [one for one in inputs if not isinstance(one, AddressRun)]
+                counts = await count(self._core.workspace, incoming(local, files, seen), recipe, counted)
+                left = await gone(self._core.workspace, folders, files.naming, seen)
+                for run in runs:
+                    left += (await run.gone(self._core.workspace, seen)).uris
+                return SyncPlan(
+                    counts.new + sum(run.new for run in runs),
+                    counts.changed + sum(run.changed for run in runs),
+                    counts.unchanged + sum(run.unchanged for run in runs),
+                    counted.total.unreadable + counted.total.refused,
+                    tuple(left),
+                )
 
-    async def sync(self, *folders: str | Path, plan: SyncPlan | None = None, listener: Listener = ignore) -> Added:
-        """Bring the index up to date with folders: add new and changed files, remove documents of deleted files.
+    async def sync(
+        self,
+        *what: str | Path,
+        plan: SyncPlan | None = None,
+        confirmed: bool = False,
+        listener: Listener = ignore,
+        secrets: Mapping[str, str] | None = None,
+    ) -> Added:
+        """Bring the index up to date with folders and addresses: add what is new or changed, remove documents that no
+        longer exist there.
 
-        With a `plan`, only documents named in it are removed.
+        With a `plan`, only documents named in it are removed. If more than a fifth of the documents of an address would
+        be removed, RemovalNotConfirmed is raised, unless they are in the plan or `confirmed` is true. If the list of an
+        address is incomplete, nothing is removed. `secrets` are the credentials of addresses: for each, the environment
+        variable that holds it.
         """
-        return await self._add(folders, listener, self._folders(folders), plan)
+        return await self._add(what, listener, prune=True, plan=plan, confirmed=confirmed, secrets=secrets)
 
     async def matching(self, *what: str | Path) -> dict[str, list[str]]:
         """For each file (with its rows), folder, pattern or uri, the uris of the documents it matches."""
@@ -94,11 +128,11 @@ class DocumentCalls:
         return await matching(self._core.workspace, [str(one) for one in what], naming)
 
     def _folders(self, what: Sequence[str | Path | Source]) -> list[Folder]:
-        """The folders among these. Raise an error if there are none: without a folder, nothing can be missing from
-        it."""
+        """The folders among these. Raise an error if there are neither folders nor addresses: without either, nothing
+        can be missing."""
         naming = Naming(self._core.settings.project_folder)
         paths = [one for one in what if not isinstance(one, Source) and is_folder(one)]
-        if not paths:
+        if not paths and not any(map(is_address, what)):
             raise ConfigError(
                 f"there is no folder {', '.join(map(str, what))}, so nothing can be told to be gone from it. Name a "
                 "folder; `trueweave remove` removes documents by name."
@@ -109,12 +143,15 @@ class DocumentCalls:
         self,
         what: Sequence[str | Path | Source],
         listener: Listener,
-        prune: Sequence[Folder],
-        plan: SyncPlan | None = None,
         *,
+        prune: bool,
+        plan: SyncPlan | None = None,
+        confirmed: bool = False,
         refresh: bool = False,
+        secrets: Mapping[str, str] | None = None,
     ) -> Added:
-        check_present(what)
+        folders = self._folders(what) if prune else []
+        check_present(one for one in what if not is_address(one))
         counted = CountingListener(listener, Added())
         models = await self._core.models()
         recipe = models.recipe()
@@ -128,20 +165,35 @@ class DocumentCalls:
             made = models.made(recipe)  # if anything it needs is missing, it fails here, before anything is added
             worker = await self._core.worker(kit, heard)
             files = self._core.files(seen)
-            coming = incoming(what, files, seen)
             again, room = made.id if refresh else None, self._core.settings.max_storage_bytes
-            taking = take_in(self._core.workspace, coming, recipe, counted, submitted, again, room)
-            try:
-                await self._work_while(worker, taking)
-            except (ConfigError, ModelRefused, SpaceMismatch):
-                await take_back(self._core.workspace, submitted)
-                raise
-            await report_others(self._core.workspace, submitted, counted)
-            if prune:
-                left = await gone(self._core.workspace, prune, files.naming, seen)
-                agreed = left if plan is None else sorted({*left} & {*plan.gone})
-                await self.remove(agreed)
-                counted(Removed(tuple(agreed)))
+            async with at_addresses(self._core, what, recipe, counted, again=refresh, secrets=secrets) as (
+                inputs,
+                runs,
+            ):
+
+                async def record() -> None:
+                    for run in runs:
+                        await run.record(self._core.workspace)
+
+                removal = AddressRemoval(self._core, runs, seen, plan, confirmed=confirmed)
+                if prune:
+                    await removal.agreed()  # fails before anything is fetched if it will fail at the end
+                counted(Found(0, sum(run.unchanged for run in runs)))
+                coming = incoming(inputs, files, seen)
+                taking = take_in(self._core.workspace, coming, recipe, counted, submitted, again, room, record)
+                try:
+                    await self._work_while(worker, taking)
+                except (ConfigError, ModelRefused, SpaceMismatch):
+                    await take_back(self._core.workspace, submitted)
+                    raise
+                await report_others(self._core.workspace, submitted, counted)
+                if prune:
+                    left = await gone(self._core.workspace, folders, files.naming, seen)
+                    agreed = left if plan is None else sorted({*left} & {*plan.gone})
+                    agreed += await removal.agreed()
+                    await self.remove(agreed)
+                    await removal.forget(agreed)
+                    counted(Removed(tuple(agreed)))
         return counted.total
 
     async def _work_while(self, worker: Worker, coming: Coroutine[None, None, None]) -> None:
@@ -161,20 +213,26 @@ class DocumentCalls:
             await asyncio.gather(taking, working, return_exceptions=True)
 
     async def estimate(
-        self, *what: str | Path | Source | NamedFile, listener: Listener = ignore, refresh: bool = False
+        self,
+        *what: str | Path | Source | NamedFile,
+        listener: Listener = ignore,
+        refresh: bool = False,
+        secrets: Mapping[str, str] | None = None,
     ) -> Estimate:
         """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model, and no
-        key is needed. A path that does not exist raises UnreadableFile."""
+        key is needed. A path that does not exist raises UnreadableFile. What has changed at an address is fetched."""
         from trueweave.ingest.estimate import estimate
 
-        check_present(what)
+        check_present(one for one in what if not is_address(one))
         models = (await self._core.models()).unasked()
         recipe = models.recipe()
         made = models.made(recipe).id if refresh else None
-        with Seen() as seen:
-            coming = incoming(what, self._core.files(seen).counting_scans(), seen)
-            prices = models.prices(recipe)
-            return await estimate(self._core.workspace, coming, recipe, prices, listener, made)
+        at = at_addresses(self._core, what, recipe, listener, again=refresh, secrets=secrets)
+        async with at as (inputs, _):
+            with Seen() as seen:
+                coming = incoming(inputs, self._core.files(seen).counting_scans(), seen)
+                prices = models.prices(recipe)
+                return await estimate(self._core.workspace, coming, recipe, prices, listener, made)
 
     async def try_extract(
         self,

@@ -836,41 +836,71 @@ class Trueweave(_Waiting):
     # --- documents ---------------------------------------------------------------------------------
 
     def add(
-        self, *what: str | Path | Source, listener: Listener = ignore, prune: bool = False, refresh: bool = False
+        self,
+        *what: str | Path | Source,
+        listener: Listener = ignore,
+        prune: bool = False,
+        refresh: bool = False,
+        secrets: Mapping[str, str] | None = None,
     ) -> Added:
-        """Add files, whole folders and texts. Each becomes a document, which is processed according to the settings and
-        indexed. A path that does not exist raises UnreadableFile before anything is added.
+        """Add files, whole folders, texts, and what is at addresses such as `https://example.org/`. Each becomes a
+        document, which is processed according to the settings and indexed. A path that does not exist raises
+        UnreadableFile before anything is added.
 
         Unchanged documents are skipped, so a run that was interrupted, or stopped by an error such as BudgetReached,
         can simply be run again. Other workers of this workspace help, and the result counts what they did with these
         documents. If a setting or a refusal by the model stops the run, documents that no worker has begun are taken
         out of the queue again. With `prune`, documents whose files no longer exist in these folders are removed at the
         end. With `refresh`, unchanged documents are processed again if an earlier version of the extractor or of its
-        prompts made them.
+        prompts made them. `secrets` are the credentials of addresses: for each, the environment variable that holds it.
         """
-        return self._wait_for(lambda trueweave: trueweave.add(*what, listener=listener, prune=prune, refresh=refresh))
+        return self._wait_for(
+            lambda trueweave: trueweave.add(*what, listener=listener, prune=prune, refresh=refresh, secrets=secrets)
+        )
 
-    def plan_sync(self, *folders: str | Path, listener: Listener = ignore) -> SyncPlan:
-        """What `sync` would do. Nothing is changed, and no model is called."""
-        return self._wait_for(lambda trueweave: trueweave.plan_sync(*folders, listener=listener))
+    def plan_sync(
+        self, *what: str | Path, listener: Listener = ignore, secrets: Mapping[str, str] | None = None
+    ) -> SyncPlan:
+        """What `sync` would do. Nothing is changed, no model is called, and nothing is fetched from addresses: what is
+        there in another version counts as one changed document."""
+        return self._wait_for(lambda trueweave: trueweave.plan_sync(*what, listener=listener, secrets=secrets))
 
-    def sync(self, *folders: str | Path, plan: SyncPlan | None = None, listener: Listener = ignore) -> Added:
-        """Bring the index up to date with folders: add new and changed files, remove documents of deleted files.
+    def sync(
+        self,
+        *what: str | Path,
+        plan: SyncPlan | None = None,
+        confirmed: bool = False,
+        listener: Listener = ignore,
+        secrets: Mapping[str, str] | None = None,
+    ) -> Added:
+        """Bring the index up to date with folders and addresses: add what is new or changed, remove documents that no
+        longer exist there.
 
-        With a `plan`, only documents named in it are removed.
+        With a `plan`, only documents named in it are removed. If more than a fifth of the documents of an address would
+        be removed, RemovalNotConfirmed is raised, unless they are in the plan or `confirmed` is true. If the list of an
+        address is incomplete, nothing is removed. `secrets` are the credentials of addresses: for each, the environment
+        variable that holds it.
         """
-        return self._wait_for(lambda trueweave: trueweave.sync(*folders, plan=plan, listener=listener))
+        return self._wait_for(
+            lambda trueweave: trueweave.sync(*what, plan=plan, confirmed=confirmed, listener=listener, secrets=secrets)
+        )
 
     def matching(self, *what: str | Path) -> dict[str, list[str]]:
         """For each file (with its rows), folder, pattern or uri, the uris of the documents it matches."""
         return self._wait_for(lambda trueweave: trueweave.matching(*what))
 
     def estimate(
-        self, *what: str | Path | Source | NamedFile, listener: Listener = ignore, refresh: bool = False
+        self,
+        *what: str | Path | Source | NamedFile,
+        listener: Listener = ignore,
+        refresh: bool = False,
+        secrets: Mapping[str, str] | None = None,
     ) -> Estimate:
         """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model, and no
-        key is needed. A path that does not exist raises UnreadableFile."""
-        return self._wait_for(lambda trueweave: trueweave.estimate(*what, listener=listener, refresh=refresh))
+        key is needed. A path that does not exist raises UnreadableFile. What has changed at an address is fetched."""
+        return self._wait_for(
+            lambda trueweave: trueweave.estimate(*what, listener=listener, refresh=refresh, secrets=secrets)
+        )
 
     def try_extract(
         self,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from uuid import UUID
@@ -11,6 +12,7 @@ from uuid import UUID
 from trueweave.core.events import Event, Found, Listener, Refused, Unreadable, Waiting
 from trueweave.core.record import NamedFile, Source
 from trueweave.ingest import reading_limits
+from trueweave.ingest.connectors import AddressRun
 from trueweave.ingest.loading import Files, Loaded
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.seen import Seen
@@ -21,6 +23,7 @@ from trueweave.store.postgres.record.sources import HandedIn
 
 _MOST = 64  # documents submitted at once
 _MOST_CHARACTERS = 4_000_000
+_MOST_SECONDS = 2.0  # for reading them: what was fetched slowly is submitted meanwhile
 
 
 async def take_in(
@@ -31,15 +34,21 @@ async def take_in(
     submitted: Submitted | None = None,
     made: UUID | None = None,
     room: int | None = None,
+    after_each: Callable[[], Awaitable[None]] | None = None,
 ) -> None:
     """Submit all documents, and report each file that could not be read. Submitted documents are recorded in
-    `submitted`. With `made`, unchanged documents are also submitted if they were processed with another recipe.
-    StorageFull if the workspace would exceed `room` bytes of text."""
+    `submitted`, and `after_each` is called after each batch and at the end. With `made`, unchanged documents are also
+    submitted if they were processed with another recipe. StorageFull if the workspace would exceed `room` bytes of
+    text."""
     async for found in batches(incoming, listener):
         handed_in = await hand_in(workspace, found, recipe, listener, made, room)
         if submitted is not None:
             submitted.add(handed_in.queued)
         listener(Found(handed_in.new, len(found) - handed_in.new))
+        if after_each:
+            await after_each()
+    if after_each:
+        await after_each()
 
 
 async def take_back(workspace: Workspace, submitted: Submitted) -> None:
@@ -103,8 +112,11 @@ async def hand_in(
     )
 
 
-def incoming(what: Iterable[str | Path | Source | NamedFile], files: Files, seen: Seen) -> Iterator[Loaded]:
-    """The documents in these files, folders and patterns, and those given as documents, in order.
+Input = str | Path | Source | NamedFile | AddressRun
+
+
+def incoming(what: Iterable[Input], files: Files, seen: Seen) -> Iterator[Loaded]:
+    """The documents in these files, folders, patterns and addresses, and those given as documents, in order.
 
     Of two documents with the same uri the first is used, and the second is refused.
     """
@@ -119,20 +131,22 @@ def incoming(what: Iterable[str | Path | Source | NamedFile], files: Files, seen
                 yield loaded
 
 
-def _loaded(one: str | Path | Source | NamedFile, files: Files) -> Iterable[Loaded]:
+def _loaded(one: Input, files: Files) -> Iterable[Loaded]:
     if isinstance(one, Source):
         return [one]
+    if isinstance(one, AddressRun):
+        return one.documents(files)
     return files.named(one) if isinstance(one, NamedFile) else files.sources([one])
 
 
 def _batch(source: Iterator[Loaded]) -> list[Loaded]:
-    """The next batch, limited in number and size. Empty at the end."""
+    """The next batch, limited in number, size and time. Empty at the end."""
     taken: list[Loaded] = []
-    size = 0
+    size, end = 0, time.monotonic() + _MOST_SECONDS
     with reading_limits.current().running():
         for one in source:
             taken.append(one)
             size += len(one.text) if isinstance(one, Source) else 0
-            if len(taken) >= _MOST or size >= _MOST_CHARACTERS:
+            if len(taken) >= _MOST or size >= _MOST_CHARACTERS or time.monotonic() > end:
                 break
     return taken

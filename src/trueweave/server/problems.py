@@ -145,6 +145,10 @@ KINDS: dict[type[TrueweaveError], _Kind] = {
     errors.ServerUnavailable: _Kind(503, "server_unavailable", _LATER, "Another server did not answer."),
     errors.AccessDenied: _Kind(502, "server_failed", _IN_LOG, "Another server refuses the key of this one."),
     errors.RequestRefused: _Kind(502, "server_failed", _IN_LOG, "Another server refuses what was asked."),
+    # A server fetches nothing while a request waits.
+    errors.SourceUnavailable: _Kind(502, "source_unavailable", _LATER, "The documents could not be listed."),
+    errors.ItemGone: _Kind(502, "item_gone", _LATER, "A document no longer exists at its address."),
+    errors.RemovalNotConfirmed: _Kind(409, "removal_not_confirmed", "Check the address, then confirm the removal."),
     errors.RuleError: _Kind(422, "invalid_rule", "Change the rule and send it again."),
     errors.Defect: _Kind(500, "internal", _IN_LOG, "The request failed by a bug."),
 }

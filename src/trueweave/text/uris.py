@@ -9,12 +9,18 @@ from pathlib import Path
 
 ROW = "#"  # between the uri of a file and the name of a row in it
 
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")  # at least two letters: C: is a drive
 
 
 def is_absolute(uri: str) -> bool:
     """Whether a uri means the same everywhere, as `https://example.org/a` and `urn:isbn:1` do."""
     return bool(_SCHEME.match(uri))
+
+
+def is_address(given: object) -> bool:
+    """Whether this is the address of another system rather than a path, such as `https://example.org/`."""
+    return isinstance(given, str) and _ADDRESS.match(given) is not None
 
 
 @dataclass(frozen=True, slots=True)

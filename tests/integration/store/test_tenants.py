@@ -93,6 +93,10 @@ async def _tenant(database: Database, name: str) -> AsyncTrueweave:
         await tx.execute("INSERT INTO bench_passage VALUES (DEFAULT, gen_random_uuid(), 0, 'u')")
         await tx.execute("INSERT INTO ingest_job (id) VALUES (gen_random_uuid())")
         await tx.execute("INSERT INTO ingest_job_document VALUES (DEFAULT, gen_random_uuid(), 'u')")
+        connected = (
+            "INSERT INTO connector_document VALUES (DEFAULT, gen_random_uuid(), 'u', 'i', '1', '', gen_random_uuid())"
+        )
+        await tx.execute(connected)
     return trueweave
 
 

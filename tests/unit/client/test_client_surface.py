@@ -50,8 +50,8 @@ ABSENT = {
         )
     },
 }  # fmt: skip
-# What a client says otherwise, as it is otherwise: `add` sends the files.
-OWN_WORDS = {"add", "open", "aclose"}
+# What a client says otherwise, as it is otherwise: `add` and `estimate` send the files.
+OWN_WORDS = {"add", "estimate", "open", "aclose"}
 
 
 def groups(kind: type) -> dict[str, type]:

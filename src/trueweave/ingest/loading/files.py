@@ -100,6 +100,18 @@ class Files:
         for one in self._load(file, loader):
             yield _called(one, str(path), file.uri)
 
+    def fetched(self, file: NamedFile, loader: Loader | None = None) -> Iterator[Loaded]:
+        """The documents in a file that a connector fetched, unless it contains keys or secrets. Its extension selects
+        the loader, unless one is given."""
+        checked = self._checked(file.path, file.uri)
+        if not isinstance(checked, NamedFile):
+            yield checked
+        elif chosen := loader or self._loader(file.path):
+            for one in self._load(file, chosen, found=True):
+                yield _called(one, str(file.path), file.uri)
+        else:
+            yield Skipped(file.uri, self._no_loader(file.path))
+
     def _listed(self, given: str, also: Collection[str] = ()) -> Iterator[tuple[Listed, bool]]:
         """The files that a path or a pattern selects, and whether they were found in a folder or by the pattern."""
         path = Path(given)

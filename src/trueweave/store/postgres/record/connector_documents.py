@@ -1,0 +1,68 @@
+"""The documents that came from addresses, with the versions of the items that they were read from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from trueweave.store.postgres.binary_params import Texts
+from trueweave.store.postgres.db import Transaction
+
+_PAGE = 5000
+
+
+class ConnectorDocument(NamedTuple):
+    """A document, the item it came from, that item's version, and the validator of its content. With an empty uri, all
+    documents of the item."""
+
+    uri: str
+    item: str
+    version: str
+    validator: str
+
+
+class Known(NamedTuple):
+    """A document of an address, its item, and whether another address has it, too."""
+
+    uri: str
+    item: str
+    is_elsewhere: bool
+
+
+async def stored(tx: Transaction, origin: UUID, items: Sequence[str], recipe: UUID) -> list[tuple[str, str, str, bool]]:
+    """Those of these items that the workspace has: uri, version, validator, and whether all their documents are there,
+    processed with this recipe."""
+    rows = await tx.rows("connector_document.stored", origin=origin, items=Texts(items), recipe=recipe)
+    return [tuple(row) for row in rows]
+
+
+async def record(tx: Transaction, origin: UUID, read: Sequence[ConnectorDocument], recipe: UUID) -> None:
+    """Record items that were read, with their documents, or that were found unchanged."""
+    fresh = [one for one in read if one.uri]
+    await tx.run(
+        "connector_document.record",
+        origin=origin,
+        recipe=recipe,
+        uris=Texts(one.uri for one in fresh),
+        items=Texts(one.item for one in fresh),
+        versions=Texts(one.version for one in fresh),
+        validators=Texts(one.validator for one in fresh),
+    )
+    unchanged = [one for one in read if not one.uri]
+    await tx.run(
+        "connector_document.unchanged",
+        origin=origin,
+        items=Texts(one.item for one in unchanged),
+        versions=Texts(one.version for one in unchanged),
+    )
+
+
+async def page(tx: Transaction, origin: UUID, after: str) -> list[Known]:
+    """The next documents of an address, in the order of their uris."""
+    return [Known(*row) for row in await tx.rows("connector_document.page", origin=origin, after=after, limit=_PAGE)]
+
+
+async def forget(tx: Transaction, origin: UUID, uris: Sequence[str]) -> None:
+    """Forget documents of an address that were removed."""
+    await tx.run("connector_document.forget", origin=origin, uris=Texts(uris))
