@@ -1,10 +1,14 @@
-"""The web pages in Chromium: how soon the first view can be used with a cold cache, and how large their scripts are.
+"""The web pages in Chromium: how soon the first view can be used with a cold cache, how large their scripts are, and
+how fast the map of the graph is.
 
-    python benchmarks/ui.py            # half a minute; writes benchmarks/results/ui.json
+    python benchmarks/ui.py            # some minutes; writes benchmarks/results/ui.json
     python benchmarks/ui.py --smoke    # one visit; writes nothing
 
 A visit is a new browser that is logged in and opens the Ask view of a real book over TLS on loopback; it ends when a
 question can be typed. Scripts are counted as gzip makes them, all of them and those that a visit loads before it ends.
+A window of the map is asked of the server with the 117,659 entities of WordNet; a frame of it, and all of a large
+graph, are drawn by the page from made-up data, by the renderer that is named.
+
 The last line printed is one JSON object with all figures. It fails if a limit is exceeded.
 """
 
@@ -31,6 +35,8 @@ from trueweave.testing import Databases
 
 sys.path.append(str(Path(__file__).parents[1]))
 
+import graph_map
+
 from tests.browser.pages import Web
 from tests.browser.site import Site, site
 
@@ -39,6 +45,9 @@ RESULTS = Path(__file__).parent / "results" / "ui.json"
 VISITS = 7
 MOST_SECONDS = 2.0  # to the first view, at the median
 MOST_KILOBYTES, MOST_KILOBYTES_FIRST = 400, 200  # of scripts, gzipped: all, and before the first view
+MOST_WINDOW_MS, MOST_WINDOW_KILOBYTES = 150, 300  # of the map of WordNet
+MOST_FRAME_MS = 100  # of the map, with 4,000 entities and 8,000 relations
+MOST_DRAWING_SECONDS, MOST_SECONDS_AFTER = 8.0, 1.5  # of 50,000 and 200,000: at first, and after a movement
 
 
 def main() -> None:
@@ -55,11 +64,14 @@ def main() -> None:
         print(f"skipped: {missing}")
         return
     with tempfile.TemporaryDirectory() as place, served(Path(place)) as server:
-        figures = asyncio.run(measured(server.url, Path(place), program, 1 if smoke else VISITS))
+        figures = asyncio.run(measured(server.url, Path(place), program, smoke=smoke))
     limits: dict[str, float] = {"kilobytes": MOST_KILOBYTES, "kilobytes_before_first_view": MOST_KILOBYTES_FIRST}
     if not smoke:
         RESULTS.write_text(json.dumps(figures, indent=1) + "\n")
         limits["seconds_to_first_view"] = MOST_SECONDS
+        limits |= {"map_window_ms": MOST_WINDOW_MS, "map_window_kilobytes": MOST_WINDOW_KILOBYTES}
+        limits |= {"map_frame_ms": MOST_FRAME_MS, "map_seconds_to_draw_all": MOST_DRAWING_SECONDS}
+        limits["map_seconds_to_draw_all_after_a_movement"] = MOST_SECONDS_AFTER
     print(json.dumps(figures))
     if exceeded := [
         f"{name} is {figures[name]}; the limit is {most}" for name, most in limits.items() if figures[name] > most
@@ -67,8 +79,9 @@ def main() -> None:
         sys.exit("\n".join(exceeded))
 
 
-async def measured(server_url: str, place: Path, program: str, visits: int) -> Figures:
-    """The seconds of each visit, and the sizes of scripts."""
+async def measured(server_url: str, place: Path, program: str, *, smoke: bool) -> Figures:
+    """The seconds of each visit, the sizes of scripts, and the speed of the map."""
+    visits = 1 if smoke else VISITS
     databases = Databases(server_url)
     await databases.prepare()
     seconds: list[float] = []
@@ -79,6 +92,10 @@ async def measured(server_url: str, place: Path, program: str, visits: int) -> F
             taken, scripts, version = await visited(playwright, program, found)
             seconds.append(taken)
             loaded |= scripts
+        browser = await playwright.chromium.launch(executable_path=program)
+        drawn = await graph_map.drawing(Web(found, browser), smoke=smoke)
+        await browser.close()
+    windows = await graph_map.windows(databases.make(), 200 if smoke else None)
     every = sorted(ui.BUILT.glob("assets/*.js"))
     return {
         "seconds_to_first_view": round(median(seconds), 2),
@@ -88,6 +105,8 @@ async def measured(server_url: str, place: Path, program: str, visits: int) -> F
         "kilobytes_before_first_view": _kilobytes([file for file in every if file.name in loaded]),
         "scripts": len(every),
         "scripts_before_first_view": len(loaded),
+        **windows,
+        **drawn,
         "chromium": version,
         "processors": os.cpu_count(),
         "load": round(os.getloadavg()[0], 1),

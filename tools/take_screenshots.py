@@ -6,6 +6,7 @@ python tools/take_screenshots.py    # `make screenshots`, after `make web`
 from __future__ import annotations
 
 import asyncio
+import re
 import shutil
 import sys
 import tempfile
@@ -84,6 +85,7 @@ async def take(server_url: str, place: Path) -> None:
             save("settings", await page.screenshot())
         async with web.visit("carol/ask") as page:
             await page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
+            await expect(page.get_by_label("Question", exact=True)).to_be_visible()
             await page.keyboard.press("Control+k")
             await expect(page.get_by_role("dialog").get_by_role("searchbox")).to_be_focused()
             await page.keyboard.type("fezziwig")
@@ -94,6 +96,11 @@ async def take(server_url: str, place: Path) -> None:
             save("entity", await page.screenshot())
         async with web.visit("carol/graph", expected=[SOFTWARE_RENDERING]) as page:
             await page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
+            await expect(page.locator("[data-drawn=true]")).to_be_visible()
+            await page.get_by_role("button", name="Enlarge").click()
+            await expect(page).to_have_url(re.compile("z=1.5"))
+            await page.mouse.move(0, 0)
+            save("map", await page.screenshot())
             await page.get_by_role("button", name="SCROOGE").first.click()
             await expect(page.locator("[data-laid-out=true]")).to_be_visible()
             await page.mouse.move(0, 0)

@@ -67,6 +67,7 @@ CALLS: dict[str, dict[str, tuple[str, dict[str, str]]]] = {
         "neighbours": ("list_neighbours", {"entities": "entity"}),
         "path": ("find_path", {}),
         "around": ("get_around", {"entities": "entity", "types": "type"}),
+        "map": ("get_map", {}),
         "types": ("get_types", {}),
         "complete": ("complete_entities", {}),
     },

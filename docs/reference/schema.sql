@@ -1491,13 +1491,27 @@ CREATE TABLE trueweave.community (
     relations bigint NOT NULL,
     hash uuid NOT NULL,
     since timestamp with time zone NOT NULL,
-    changed timestamp with time zone NOT NULL
+    changed timestamp with time zone NOT NULL,
+    x double precision,
+    y double precision,
+    radius double precision,
+    around double precision,
+    best uuid,
+    linked bytea
 );
 ALTER TABLE ONLY trueweave.community ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.community FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.community IS 'A community by its position in the tree: all communities within it follow it directly, up to last. id is a label that follows it through changes; stable_id is the smallest id among the names of its members. hash covers its members, their relations and all descriptions.';
+
+COMMENT ON COLUMN trueweave.community.radius IS 'Everything in it lies within this circle. The whole map has the radius 1.';
+
+COMMENT ON COLUMN trueweave.community.around IS 'The radius of the community around it, or infinity.';
+
+COMMENT ON COLUMN trueweave.community.best IS 'Its member with the most relations.';
+
+COMMENT ON COLUMN trueweave.community.linked IS 'Innermost communities only: for each innermost community with a larger n whose members are related to its members, that n (int4), the number of these relations (int4) and their weight in thousandths (int8), in network byte order. A window adds up tens of thousands of them, which takes four times as long with arrays.';
 
 CREATE TABLE trueweave.connector_document (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1790,7 +1804,9 @@ COMMENT ON COLUMN trueweave.link.strength IS 'In thousandths, so that sums are e
 CREATE TABLE trueweave.member (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     entity uuid NOT NULL,
-    leaf integer NOT NULL
+    leaf integer NOT NULL,
+    x double precision,
+    y double precision
 );
 ALTER TABLE ONLY trueweave.member ALTER COLUMN workspace SET STATISTICS 0;
 

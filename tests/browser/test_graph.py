@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import httpx2
-from playwright.async_api import Download, Locator, Page, expect
+from playwright.async_api import Download, Locator, Page, Route, expect
 
 from tests.browser import hostile
 from tests.browser.pages import (
@@ -202,3 +202,78 @@ async def test_hostile_names_are_text_in_the_graph_and_in_its_files(web: Web) ->
         assert {hostile.IMAGE, hostile.SCRIPT} <= names
         svg = ElementTree.parse(await saved(page, "SVG drawing"))
         assert not [one for one in svg.iter() if one.tag.endswith(("script", "img"))]
+
+
+async def test_the_map_is_walked_by_keyboard_and_its_address_shows_the_same(web: Web) -> None:
+    async with aclosing(await AsyncTrueweave.enter(web.site.server.database, "carol")) as trueweave:
+        await trueweave.communities.find()
+    async with web.visit("carol/graph", expected=[SOFTWARE_RENDERING]) as page:
+        told = page.get_by_text(re.compile("The map has 179 entities."))
+        await expect(told).to_contain_text("communities of")
+        await expect(page.locator("[data-drawn=true]")).to_be_visible()
+        await check_looks(page)
+        await page.get_by_role("application", name="Map of the graph").focus()
+        for key in ("+", "+", "+", "ArrowLeft"):
+            await page.keyboard.press(key)
+        await expect(page).to_have_url(re.compile(r"graph\?x=-0.14815&z=3.375$"))
+        await expect(page.get_by_role("region", name="Map")).to_have_attribute("aria-busy", "false")
+        shown = await told.inner_text()
+        assert re.match(r"Shown: \d+ entities", shown)
+        async with web.visit(page.url.partition("/ui/")[2], expected=[SOFTWARE_RENDERING]) as other:
+            await expect(other.get_by_text(shown)).to_be_visible()
+        await page.get_by_role("button", name="All entities").click()
+        await expect(told).to_have_text(re.compile("^Shown: 179 entities with 18[0-9] relations between them"))
+        await page.keyboard.press("t")
+        table = page.get_by_role("table", name="In view")
+        await expect(table).to_be_visible()
+        await check_looks(page)
+        await page.keyboard.press("t")
+        await page.get_by_role("application", name="Map of the graph").focus()
+        await expect(page.get_by_text(re.compile("^Enter opens "))).to_be_visible()
+        await page.keyboard.press("Enter")
+        await drawn(page)
+        await expect(card(page)).to_be_visible()
+    async with web.visit(None, width=NARROW) as page:
+        await page.add_init_script(NO_WEBGL)
+        await page.goto(f"{web.url}/ui/carol/graph")
+        await expect(page.get_by_text("This browser does not provide WebGL")).to_be_visible()
+        community = page.get_by_role("row").filter(has_text="Report").first
+        await community.get_by_role("button").click()
+        await expect(page).to_have_url(re.compile("z="))
+        await page.get_by_role("button", name="Whole map").click()
+        await expect(community).to_be_visible()
+        await check_width(page)
+
+
+async def test_a_map_that_is_missing_or_cannot_be_loaded_or_is_hostile(web: Web) -> None:
+    links = (Link("Ada", "Byron"), Link("Ada", "Babbage"))
+    async with room(web, "unmapped"):
+        async with aclosing(await AsyncTrueweave.enter(web.site.server.database, "unmapped")) as trueweave:
+            await trueweave.add_documents([Document("a", (Chunk("Ada Byron", links=links),))])
+        async with web.visit(None, expected=[SOFTWARE_RENDERING, "status of 503"]) as page:
+
+            async def fails(route: Route) -> None:
+                await route.fulfill(status=503, json={"detail": "the database is unavailable."})
+
+            await page.route("**/unmapped/map?*", fails)
+            await page.goto(f"{web.url}/ui/unmapped/graph")
+            await expect(page.get_by_role("alert")).to_contain_text("The database is unavailable.")
+            await page.unroute("**/unmapped/map?*")
+            await page.get_by_role("button", name="Try again").click()
+            await expect(page.get_by_text("No map yet")).to_be_visible()
+            await check_looks(page)
+            await page.get_by_role("link", name="Find communities").click()
+            await expect(page.get_by_role("heading", name="Communities")).to_be_visible()
+    async with aclosing(await AsyncTrueweave.enter(web.site.server.database, "breaking")) as trueweave:
+        await trueweave.communities.find()
+    async with web.visit("breaking/graph?view=table", expected=[SOFTWARE_RENDERING], width=NARROW) as page:
+        await expect(page.get_by_role("table", name="In view")).to_contain_text(hostile.SCRIPT)
+        await check_is_text(page)
+        await check_width(page)
+        await page.get_by_role("button", name="Map", exact=True).click()
+        await expect(page.locator("[data-drawn=true]")).to_be_visible()
+        await page.get_by_role("application", name="Map of the graph").focus()
+        await page.keyboard.press("ArrowUp")
+        await expect(page.get_by_text(re.compile("^Enter opens "))).to_be_visible()
+        await check_is_text(page)
+        await check_width(page)

@@ -19,7 +19,7 @@ from trueweave.core.evidence import (
     RelationStatement,
     Scored,
 )
-from trueweave.core.graph import Entity, GraphNode, GraphPart, GraphTypes, Relation
+from trueweave.core.graph import Entity, GraphMap, GraphNode, GraphPart, GraphTypes, Relation
 from trueweave.core.record import NameKey
 from trueweave.formats.pictures import GraphPicture
 from trueweave.text.names import storable
@@ -209,6 +209,33 @@ class AsyncClientGraph:
                 document=document or None,
                 limit=limit,
                 entity=[entity_name(one) for one in entities],
+            ),
+        )
+
+    async def map(
+        self,
+        x0: float = -1.0,
+        y0: float = -1.0,
+        x1: float = 1.0,
+        y1: float = 1.0,
+        *,
+        zoom: float = 400.0,
+        limit: int = 2000,
+        relations: int = 4000,
+    ) -> GraphMap | None:
+        """A window of the map of the graph, between two corners, with `zoom` pixels for each unit of length:
+        communities that are small at this zoom as circles, and the entities of others. It has up to `limit` circles and
+        entities, at most 50,000, and up to `relations` between them, at most 200,000.
+
+        The map is laid out when communities are detected. Returns None if that has not been done.
+        """
+        return read_or_none(
+            GraphMap,
+            part(
+                await self._requests.get(
+                    "/map", x0=x0, y0=y0, x1=x1, y1=y1, zoom=zoom, limit=limit, relations=relations
+                ),
+                "map",
             ),
         )
 

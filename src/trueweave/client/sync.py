@@ -36,6 +36,7 @@ from trueweave.core.graph import (
     CommunityReport,
     CommunityTree,
     Entity,
+    GraphMap,
     GraphNode,
     GraphPart,
     GraphTypes,
@@ -208,6 +209,27 @@ class ClientGraph(_Group):
                 document=document,
                 limit=limit,
             )
+        )
+
+    def map(
+        self,
+        x0: float = -1.0,
+        y0: float = -1.0,
+        x1: float = 1.0,
+        y1: float = 1.0,
+        *,
+        zoom: float = 400.0,
+        limit: int = 2000,
+        relations: int = 4000,
+    ) -> GraphMap | None:
+        """A window of the map of the graph, between two corners, with `zoom` pixels for each unit of length:
+        communities that are small at this zoom as circles, and the entities of others. It has up to `limit` circles and
+        entities, at most 50,000, and up to `relations` between them, at most 200,000.
+
+        The map is laid out when communities are detected. Returns None if that has not been done.
+        """
+        return self._wait_for(
+            lambda trueweave: trueweave.graph.map(x0, y0, x1, y1, zoom=zoom, limit=limit, relations=relations)
         )
 
     def types(self, limit: int = 100) -> GraphTypes:

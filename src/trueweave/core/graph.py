@@ -94,6 +94,73 @@ class GraphPart:
 
 
 @dataclass(frozen=True, slots=True)
+class MapCircles:
+    """Communities on the map that are drawn as circles, the largest first, as columns of equal length, which are half
+    as large as rows. Titles are those of reports, or else the name of the member with the most relations."""
+
+    ids: tuple[UUID, ...]
+    titles: tuple[str, ...]
+    sizes: tuple[int, ...]
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    radius: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MapEntities:
+    """Entities on the map, those with the most relations first, as columns."""
+
+    ids: tuple[UUID, ...]
+    names: tuple[str, ...]
+    types: tuple[str, ...]
+    degrees: tuple[int, ...]
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MapRelations:
+    """Relations on the map, the heaviest first, as columns. Source and target are numbers of entities, from 0."""
+
+    source: tuple[int, ...]
+    target: tuple[int, ...]
+    weight: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MapLinks:
+    """Relations between the members of two circles as one, the heaviest first, as columns: the numbers of both circles,
+    from 0, and how many relations there are with which weight in all."""
+
+    a: tuple[int, ...]
+    b: tuple[int, ...]
+    relations: tuple[int, ...]
+    weight: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphMap:
+    """A window of the map of the graph, which lies within the circle of radius 1 around 0, 0.
+
+    `found` is when its communities were detected; `behind`: the graph has changed since. `total` entities are on the
+    map, `entities` of them in the window, in circles or not. `circles_total` is the number of circles in the window,
+    and `relations_total` that of the relations between the entities in `nodes`. Entities that have been removed are not
+    counted; `links` has relations as they were when the communities were detected.
+    """
+
+    found: datetime
+    behind: bool
+    total: int
+    entities: int
+    circles_total: int
+    relations_total: int
+    circles: MapCircles
+    nodes: MapEntities
+    edges: MapRelations
+    links: MapLinks
+
+
+@dataclass(frozen=True, slots=True)
 class TypeCount:
     """A type, and the number of entities or relations that have it. The type is empty for those without one."""
 

@@ -17,7 +17,7 @@ from trueweave.core.evidence import (
     MentionCounts,
     RelationStatement,
 )
-from trueweave.core.graph import Entity, GraphNode, GraphPart, GraphTypes, Hit, Relation, VectorKind
+from trueweave.core.graph import Entity, GraphMap, GraphNode, GraphPart, GraphTypes, Hit, Relation, VectorKind
 from trueweave.core.projections import Change
 from trueweave.core.protocols import Vectors
 from trueweave.core.record import NameKey
@@ -29,8 +29,11 @@ from trueweave.store.postgres.projection.projecting import ProjectionSource
 from trueweave.store.postgres.public_errors import own_errors
 from trueweave.store.postgres.queue import outbox
 from trueweave.store.postgres.vectors import vectors
+from trueweave.store.postgres.view import graph_map, read
 from trueweave.store.postgres.view import lookup as stored
-from trueweave.store.postgres.view import read
+
+MOST_ON_MAP = 50_000  # circles and entities of a window
+MOST_RELATIONS_ON_MAP = 200_000
 
 
 @own_errors
@@ -164,6 +167,33 @@ class AsyncGraphGroup:
         if missing := next((id_ for id_ in ids if id_ not in drawn), None):
             raise lookup.no_entity(missing)
         return found
+
+    async def map(
+        self,
+        x0: float = -1.0,
+        y0: float = -1.0,
+        x1: float = 1.0,
+        y1: float = 1.0,
+        *,
+        zoom: float = 400.0,
+        limit: int = 2000,
+        relations: int = 4000,
+    ) -> GraphMap | None:
+        """A window of the map of the graph, between two corners, with `zoom` pixels for each unit of length:
+        communities that are small at this zoom as circles, and the entities of others. It has up to `limit` circles and
+        entities, at most 50,000, and up to `relations` between them, at most 200,000.
+
+        The map is laid out when communities are detected. Returns None if that has not been done.
+        """
+        if not (x0 < x1 and y0 < y1 and zoom > 0):
+            raise InvalidArgument("a window of the map needs x0 < x1, y0 < y1 and a zoom above 0.")
+        if not 1 <= limit <= MOST_ON_MAP:
+            raise InvalidArgument(f"a window of the map has 1 to {MOST_ON_MAP:,} circles and entities.")
+        if not 1 <= relations <= MOST_RELATIONS_ON_MAP:
+            raise InvalidArgument(f"a window of the map has 1 to {MOST_RELATIONS_ON_MAP:,} relations.")
+        of, limits = graph_map.MapWindow(x0, y0, x1, y1, zoom), graph_map.MapLimits(limit, relations)
+        async with self._core.workspace.transaction(snapshot=True) as tx:
+            return await graph_map.window(tx, of, limits)
 
     async def types(self, limit: int = 100) -> GraphTypes:
         """The types of the entities and of the relations, each with their number, the most frequent first."""

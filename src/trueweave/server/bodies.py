@@ -13,7 +13,7 @@ from trueweave.answering.options import AskOptions, RetrieveOptions
 from trueweave.core.answers import Answer, AnswerOptions, Citation, Sentence
 from trueweave.core.errors import ConfigError
 from trueweave.core.evidence import EntityPath, Evidence, Filter, Passage, Scalar, SearchedBy, Trace, Usage
-from trueweave.core.graph import Community, CommunityReport, Entity, GraphNode, Relation, Rule, RuleKind
+from trueweave.core.graph import Community, CommunityReport, Entity, GraphMap, GraphNode, Relation, Rule, RuleKind
 from trueweave.core.jobs import IngestJob, JobState, Status
 from trueweave.core.model_calls import Message
 from trueweave.core.parameters import plain_values
@@ -438,6 +438,12 @@ class NeighboursBody(BaseModel):
     """Neighbours of entities, the nearest first."""
 
     entities: list[Entity]
+
+
+class MapBody(BaseModel):
+    """A window of the map; null if communities have not been found."""
+
+    map: GraphMap | None
 
 
 class PathBody(BaseModel):

@@ -117,6 +117,7 @@ CALLS: dict[str, Call] = {
     "subgraph": lambda it: it.graph.subgraph([uuid4()]),
     "around": lambda it: it.graph.around(uuid4()),
     "types": lambda it: it.graph.types(),
+    "map": lambda it: it.graph.map(),
     "mentions": lambda it: it.graph.mentions(uuid4()),
     "mention_counts": lambda it: it.graph.mention_counts(uuid4()),
     "relation": lambda it: it.graph.relation(uuid4()),

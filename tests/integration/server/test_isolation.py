@@ -90,6 +90,7 @@ IN_WORKSPACE: dict[str, Case] = {
     f"GET {ROOM}/neighbours": Case({"entity": "{entity}"}),
     f"GET {ROOM}/path": Case({"start": "{entity}", "end": "{entity}"}),
     f"GET {ROOM}/around": Case({"entity": "{entity}", "exclude": "{entity}"}),
+    f"GET {ROOM}/map": Case({"zoom": "100000"}),
     f"GET {ROOM}/types": Case(),
     f"GET {ROOM}/entities/complete": Case({"text": SECRET}),
     f"POST {ROOM}/subgraph": Case(json={"entities": ["{entity}"], "chunks": ["{passage}"]}),

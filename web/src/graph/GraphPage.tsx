@@ -21,16 +21,18 @@ import { EntityCard } from "./EntityCard";
 import { EntitySearch } from "./EntitySearch";
 import { Filters } from "./Filters";
 import type { Drawn } from "./files";
+import { GraphMap } from "./GraphMap";
 import styles from "./GraphPage.module.css";
 import { EntityTable, RelationTable } from "./GraphTable";
 import { Legend } from "./Legend";
 import { type Direction, graphOf, laidOut, type Point, positionsOf, towards } from "./layout";
 import { type Loaded, type Shown, shownOf, summary, typesOf } from "./shown";
 import { existing, types as typesQuery, useGraph } from "./useGraph";
+import { hasWebGL } from "./webgl";
 
 const Canvas = lazy(() => import("./Canvas"));
 
-const EXAMPLES = 12;
+const EXAMPLES = 8;
 const PATH_NAME = 40; // characters
 
 export function GraphPage() {
@@ -53,6 +55,8 @@ function Contents({ workspace, status }: { workspace: string; status: Status }) 
   const [params, setParams] = useSearchParams();
   const state = readAddress(params);
   const found = useGraph(workspace, state);
+  const { data: known } = useQuery(typesQuery(workspace));
+  const colourOf = useMemo(() => typeColours(known?.entities.map((one) => one.type) ?? []), [known]);
   // The entity that a path begins at, while its other end is chosen.
   const [from, setFrom] = useState("");
   const [said, setSaid] = useState("");
@@ -98,7 +102,12 @@ function Contents({ workspace, status }: { workspace: string; status: Status }) 
         </p>
       )}
       {said && <p role="status">{said}</p>}
-      {state.of.length === 0 && !isEmpty && <Examples workspace={workspace} onChoose={choose} />}
+      {state.of.length === 0 && !isEmpty && (
+        <>
+          <GraphMap workspace={workspace} colourOf={colourOf} onChoose={choose} />
+          <Examples workspace={workspace} onChoose={choose} />
+        </>
+      )}
       {state.of.length > 0 && found.isPending && <Loading what="the graph" lines={8} />}
       {found.isError && (
         <Missing
@@ -128,6 +137,7 @@ function Contents({ workspace, status }: { workspace: string; status: Status }) 
           isLoading={found.isPlaceholderData}
           isChoosing={from !== ""}
           chosen={chosen}
+          colourOf={colourOf}
           go={go}
           onExpand={expand}
           onPath={setFrom}
@@ -216,19 +226,6 @@ function Missing({ workspace, state, error, again, onGo }: MissingProps) {
 
 const isId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 
-let canDraw: boolean | null = null;
-
-/** Whether the browser has WebGL. */
-function hasWebGL(): boolean {
-  if (canDraw === null) {
-    const canvas = globalThis.document.createElement("canvas");
-    const context = canvas.getContext("webgl2") ?? canvas.getContext("webgl");
-    canDraw = context !== null;
-    context?.getExtension("WEBGL_lose_context")?.loseContext(); // browsers allow only a few at a time
-  }
-  return canDraw;
-}
-
 interface PartsProps {
   workspace: string;
   state: GraphState;
@@ -239,6 +236,7 @@ interface PartsProps {
   isChoosing: boolean;
   /** Whether the picture takes the focus when it appears. */
   chosen: React.RefObject<boolean>;
+  colourOf: (type: string) => number;
   go: (to: Partial<GraphState>, isNew?: boolean) => void;
   onExpand: (id: string) => void;
   onPath: (id: string) => void;
@@ -248,17 +246,27 @@ interface PartsProps {
 const NO_POINTS: ReadonlyMap<string, Point> = new Map();
 
 function GraphParts(props: PartsProps) {
-  const { workspace, state, loaded, isLoading, isChoosing, chosen, go, onExpand, onPath, onChoose } = props;
+  const {
+    workspace,
+    state,
+    loaded,
+    isLoading,
+    isChoosing,
+    chosen,
+    colourOf,
+    go,
+    onExpand,
+    onPath,
+    onChoose,
+  } = props;
   const [emphasised, setEmphasised] = useState<string | null>(null);
   const [isLost, setLost] = useState(false);
-  const { data: known } = useQuery(typesQuery(workspace));
   const isDrawn = hasWebGL() && !isLost;
   const view: GraphView = isDrawn || state.view !== "picture" ? state.view : "entities";
 
   const { types, min, selected } = state;
   const typesKey = JSON.stringify(types);
   const shown = useMemo(() => shownOf(loaded, JSON.parse(typesKey), min), [loaded, typesKey, min]);
-  const colourOf = useMemo(() => typeColours(known?.entities.map((one) => one.type) ?? []), [known]);
   const graph = useKeptGraph(loaded);
   const legend = useMemo(() => typesOf(loaded.nodes), [loaded]);
   const heaviest = useMemo(() => Math.max(0, ...loaded.edges.map((one) => one.weight)), [loaded]);

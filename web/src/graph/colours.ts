@@ -8,6 +8,8 @@ export interface Colours {
   relation: string;
   selectedRelation: string;
   indigo: string;
+  /** The colour of a community on the map. */
+  circle: string;
   pathColour: string;
   /** The colour of types without one of their own, then those of the seven most frequent. */
   types: string[];
@@ -24,6 +26,7 @@ export function readColours(): Colours {
     relation: mixed(token("line"), token("edge")),
     selectedRelation: token("ink3"),
     indigo: token("indigo"),
+    circle: mixed(token("indigo-soft"), mixed(token("indigo-soft"), token("indigo"))),
     pathColour: token("link-line"),
     types: ["other", 1, 2, 3, 4, 5, 6, 7].map((one) => token(`type-${one}`)),
   };

@@ -3,6 +3,7 @@ import { expanded, type GraphState, readAddress, writeAddress } from "./address"
 import { type Drawn, entitiesCsv, graphmlOf, relationsCsv, svgOf } from "./files";
 import { commandsOf, requestsOf } from "./forms";
 import { graphOf, laidOut, positionsOf, towards } from "./layout";
+import { type GraphMap, mapSummary, nearest, readPlace, WHOLE, windowAt, writePlace } from "./mapWindow";
 import { type GraphEdge, type GraphNode, type Loaded, shownOf, summary, toggled, typesOf } from "./shown";
 import { ENTITY_COLUMNS, sorted, sortedBy } from "./tables";
 
@@ -133,6 +134,53 @@ test("tables are sorted by a column, and a second click turns the order round", 
   expect(sortedBy(name, rows[0], "relations", true)).toBe("name");
   expect(sortedBy(mentions, rows[0], "relations", true)).toBe("-mentions");
   expect(sortedBy(mentions, rows[0], "mentions", true)).toBe("mentions");
+});
+
+test("a place on the map is in the address, and names what is in view", () => {
+  const place = { x: -0.25, y: 0.125, z: 4 };
+  expect(readPlace(writePlace(place))).toEqual(place);
+  expect(writePlace(WHOLE).toString()).toBe("");
+  expect(readPlace(new URLSearchParams("x=7&y=z&z=0"))).toEqual({ x: 1, y: 0, z: 0.5 });
+  const { x0, x1, y0, y1, zoom } = windowAt(place);
+  expect([(x0 + x1) / 2, (y0 + y1) / 2].map((one) => one.toFixed(4))).toEqual(["-0.2500", "0.1250"]);
+  expect(((x1 - x0) * zoom) / ((y1 - y0) * zoom)).toBeCloseTo(1.5);
+  expect(windowAt({ ...WHOLE, z: 0.01 }).x0).toBe(-10); // as far as the server goes
+});
+
+const NO_LINKS = { a: [], b: [], relations: [], weight: [] };
+const NO_EDGES = { source: [], target: [], weight: [] };
+const MAP: GraphMap = {
+  found: "",
+  behind: false,
+  total: 900,
+  entities: 20,
+  circles_total: 1,
+  relations_total: 0,
+  circles: { ids: ["c"], titles: ["C"], sizes: [7], x: [0.5], y: [0], radius: [0.1] },
+  nodes: { ids: ["a"], names: ["A"], types: [""], degrees: [1], x: [0], y: [0] },
+  edges: NO_EDGES,
+  links: NO_LINKS,
+};
+
+test("the summary of a map says what is not shown", () => {
+  expect(mapSummary(MAP)).toBe(
+    "Shown: 1 of 13 entities, those with the most relations, with 0 relations between them, and 1 community of 7 entities. The map has 900 entities.",
+  );
+  const none = { ids: [], names: [], types: [], degrees: [], x: [], y: [] };
+  const far = { ...MAP, circles_total: 3, nodes: none };
+  expect(mapSummary(far)).toBe("Shown: 1 of 3 communities, the largest. The map has 900 entities.");
+  const some = { ...MAP, entities: 8, relations_total: 9, edges: { source: [0], target: [0], weight: [1] } };
+  expect(mapSummary(some)).toBe(
+    "Shown: 1 entity with the 1 heaviest of 9 relations between them, and 1 community of 7 entities. The map has 900 entities.",
+  );
+  const empty = { ...far, circles_total: 0, circles: { ...MAP.circles, ids: [], sizes: [] } };
+  expect(mapSummary(empty)).toBe("Nothing is in view. The map has 900 entities.");
+});
+
+test("what is in the middle of the map is the circle around it, or what is nearest", () => {
+  expect(nearest(MAP, 0.45, 0.05)).toEqual({ kind: "circle", at: 0 });
+  expect(nearest(MAP, 0.1, 0)).toEqual({ kind: "entity", at: 0 });
+  expect(nearest(MAP, 0.3, 0)).toEqual({ kind: "circle", at: 0 });
 });
 
 const HOSTILE = `<script>alert(1)</script>"'&\u0000\ud800]]>`;

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from typing import NamedTuple
 from uuid import UUID
+
+import numpy as np
 
 from trueweave.core.graph import CommunityChanges, Hierarchy
 from trueweave.graph import communities
-from trueweave.graph.communities import LIBRARY, LeidenSettings, Tree
+from trueweave.graph.communities import LIBRARY, LeidenSettings
 from trueweave.graph.community_ids import successors
-from trueweave.graph.content_hash import Contents
+from trueweave.graph.map_layout import leaf_links, map_layout
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import one_grouper, share_view
 from trueweave.store.postgres.vectors import vectors
 from trueweave.store.postgres.view import communities as store
-from trueweave.store.postgres.view.communities import Known, Network
+from trueweave.store.postgres.view.communities import Found, Known, Network
 
 
 async def regroup(workspace: Workspace, how: LeidenSettings) -> CommunityChanges:
@@ -26,7 +27,7 @@ async def regroup(workspace: Workspace, how: LeidenSettings) -> CommunityChanges
     while True:
         async with workspace.database.long_work, workspace.transaction(snapshot=True, unhurried=True) as moment:
             known = await store.hierarchy(moment)
-            if known and _is_up_to_date(known, how):
+            if known and _is_up_to_date(known, how) and await store.is_laid_out(moment):
                 return CommunityChanges(0, 0, sum(level.communities for level in known.levels), 0)
             graph = await store.network(moment)
             before = await store.known(moment, graph.leaves)
@@ -36,25 +37,20 @@ async def regroup(workspace: Workspace, how: LeidenSettings) -> CommunityChanges
             now = await store.hierarchy(tx)
             if (now and now.found) != (known and known.found):
                 continue  # another process has detected communities in the meantime
-            gone = await store.write(tx, graph, found.tree, found.said, found.labels, how, found.modularity)
+            gone = await store.write(tx, graph, found, how)
             await _forget(tx, gone)
             return _counted(before, found)
 
 
-class _Found(NamedTuple):
-    tree: Tree
-    said: Contents
-    labels: list[UUID]
-    modularity: float
-
-
-def _find(graph: Network, before: Known, how: LeidenSettings) -> _Found:
+def _find(graph: Network, before: Known, how: LeidenSettings) -> Found:
     whole = graph.graph
     tree = communities.communities(whole, how)
     said = store.contents(graph, tree)
     follows = successors(tree, said.members, before.tree, before.sizes)
     score = communities.modularity(whole, tree.at(0), how.resolution)
-    return _Found(tree, said, store.labels(follows, before.ids), score)
+    degree = np.bincount(np.concatenate((graph.source, graph.target)), minlength=len(graph.entities))
+    links = leaf_links(tree, graph.source, graph.target, graph.weight)
+    return Found(tree, said, store.labels(follows, before.ids), score, map_layout(tree, degree), links)
 
 
 def _is_up_to_date(known: Hierarchy, how: LeidenSettings) -> bool:
@@ -69,7 +65,7 @@ async def _forget(tx: Transaction, gone: list[UUID]) -> None:
         await vectors.write(tx, space, (), [("community", id_) for id_ in gone])
 
 
-def _counted(before: Known, found: _Found) -> CommunityChanges:
+def _counted(before: Known, found: Found) -> CommunityChanges:
     had = dict(zip(before.ids, before.hashes, strict=True))
     has = dict(zip(found.labels, found.said.hashes, strict=True))
     stayed = had.keys() & has.keys()

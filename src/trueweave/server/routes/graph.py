@@ -19,6 +19,7 @@ from trueweave.server.bodies import (
     CompletedBody,
     FoundEntities,
     FoundRelations,
+    MapBody,
     NeighboursBody,
     PathBody,
     PictureBody,
@@ -198,6 +199,25 @@ async def get_around(
         document=document,
         limit=limit,
     )
+
+
+Side = Annotated[float, Query(ge=-10, le=10, description="A side of the window; the map is between -1 and 1.")]
+
+
+@router.get("/map")
+async def get_map(
+    trueweave: Reading,
+    x0: Side = -1.0,
+    y0: Side = -1.0,
+    x1: Side = 1.0,
+    y1: Side = 1.0,
+    zoom: Annotated[float, Query(gt=0, le=1e9, description="Pixels for each unit of length.")] = 400.0,
+    limit: Annotated[int, Query(ge=1, le=50_000, description="How many circles and entities at most.")] = 2000,
+    relations: Annotated[int, Query(ge=1, le=200_000, description="How many relations at most.")] = 4000,
+) -> MapBody:
+    """A window of the map of the graph: communities as circles, and the entities of those that are large at this
+    zoom."""
+    return MapBody(map=await trueweave.graph.map(x0, y0, x1, y1, zoom=zoom, limit=limit, relations=relations))
 
 
 @router.get("/types")

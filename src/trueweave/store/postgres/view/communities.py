@@ -27,6 +27,7 @@ from trueweave.graph.aggregate import report_text
 from trueweave.graph.communities import LIBRARY, NONE, LeidenSettings, Tree
 from trueweave.graph.content_hash import Contents
 from trueweave.graph.louvain import Floats, Graph, Ints, merged
+from trueweave.graph.map_layout import LeafLinks, MapLayout
 from trueweave.graph.report_facts import EntityFact, RelationFact
 from trueweave.store.postgres import binary_copy
 from trueweave.store.postgres.binary_copy import Column, Kind
@@ -41,11 +42,13 @@ LEAST_MEMBERS = 3  # members a community needs for a report: two entities and th
 
 _NODES: Mapping[str, Kind] = {"entity": "uuid", "stable_id": "uuid", "hash": "uuid", "leaf": "int"}
 _EDGES: Mapping[str, Kind] = {"source": "uuid", "target": "uuid", "weight": "float", "hash": "uuid"}
-_MEMBERS: Mapping[str, Kind] = {"entity": "uuid", "leaf": "int"}
+_MEMBERS: Mapping[str, Kind] = {"entity": "uuid", "leaf": "int", "x": "float", "y": "float"}
 _COMMUNITIES: Mapping[str, Kind] = {
     "n": "int", "last": "int", "parent": "int", "level": "int", "id": "uuid", "stable_id": "uuid", "size": "int",
-    "relations": "int", "hash": "uuid",
+    "relations": "int", "hash": "uuid", "x": "float", "y": "float", "radius": "float", "around": "float",
+    "best": "uuid",
 }  # fmt: skip
+_LINKS: Mapping[str, Kind] = {"a": "int", "b": "int", "relations": "int", "weight": "float"}
 
 
 # --- the graph and the tree ---------------------------------------------------------------------------
@@ -79,6 +82,11 @@ class Known(NamedTuple):
     hashes: list[UUID]
 
 
+async def is_laid_out(tx: Transaction) -> bool:
+    """Whether the existing communities have places on the map. Those that older versions found have none."""
+    return bool(await tx.value("community.is_laid_out"))
+
+
 async def network(tx: Transaction) -> Network:
     """The graph as arrays, streamed from the database."""
     await tx.run("community.plan")
@@ -100,26 +108,36 @@ async def known(tx: Transaction, leaves: Ints) -> Known:
     return Known(Tree(parent, last, level, leaves), list(columns[4]), np.array(columns[5], np.int64), list(columns[6]))
 
 
-async def write(
-    tx: Transaction,
-    graph: Network,
-    tree: Tree,
-    said: Contents,
-    labels: Sequence[UUID],
-    how: LeidenSettings,
-    modularity: float,
-) -> list[UUID]:
+class Found(NamedTuple):
+    """Communities that have been detected, and their places on the map."""
+
+    tree: Tree
+    said: Contents
+    labels: Sequence[UUID]
+    modularity: float
+    places: MapLayout
+    links: LeafLinks
+
+
+async def write(tx: Transaction, graph: Network, found: Found, how: LeidenSettings) -> list[UUID]:
     """Replace all communities by these; returns those that are gone or too small and had a report."""
+    tree, said, labels, modularity, places, links = found
     await tx.run("community.stage")
     smallest = _smallest(tree, len(graph.entities))
     rows: dict[str, Column] = {
         "n": np.arange(tree.parent.size), "last": tree.last, "parent": tree.parent, "level": tree.level,
         "id": _packed(labels), "stable_id": graph.stable_ids[smallest], "size": said.members,
-        "relations": said.relations, "hash": _packed(said.hashes),
+        "relations": said.relations, "hash": _packed(said.hashes), "x": places.x, "y": places.y,
+        "radius": places.radius, "around": places.around, "best": graph.entities[places.best],
     }  # fmt: skip
     await binary_copy.write(tx, "stage_community", _COMMUNITIES, rows)
     inside = tree.leaf != NONE
-    await binary_copy.write(tx, "stage_member", _MEMBERS, {"entity": graph.entities[inside], "leaf": tree.leaf[inside]})
+    members: dict[str, Column] = {
+        "entity": graph.entities[inside], "leaf": tree.leaf[inside], "x": places.node_x[inside],
+        "y": places.node_y[inside],
+    }  # fmt: skip
+    await binary_copy.write(tx, "stage_member", _MEMBERS, members)
+    await binary_copy.write(tx, "stage_community_link", _LINKS, links._asdict())
     await tx.run("community.retire")
     await tx.run("community.forget_retired")
     await tx.run("community.keep_dates")

@@ -20,6 +20,9 @@ SELECT source, target, weight::float8 / 1000, text_hash FROM relation
 SELECT library, seed, resolution, most, entities, alone, modularity, found,
        graph <> (SELECT coalesce(max(version), 0) FROM view_version) FROM hierarchy
 
+-- name: is_laid_out
+SELECT NOT EXISTS (SELECT FROM (SELECT radius FROM community LIMIT 1) AS one WHERE one.radius IS NULL)
+
 -- name: levels
 SELECT c.level, count(*), sum(c.size)::bigint, max(c.size), count(r.community), count(*) FILTER (WHERE r.hash <> c.hash),
        count(*) FILTER (WHERE c.size < %(least)s)
@@ -30,8 +33,9 @@ SELECT n, last, coalesce(parent, -1), level, id, size, hash, since, changed FROM
 
 -- name: stage
 CREATE TEMPORARY TABLE IF NOT EXISTS stage_community (n int, last int, parent int, level int, id uuid, stable_id uuid,
-    size int, relations int, hash uuid) ON COMMIT DELETE ROWS;
-CREATE TEMPORARY TABLE IF NOT EXISTS stage_member (entity uuid, leaf int) ON COMMIT DELETE ROWS
+    size int, relations int, hash uuid, x float8, y float8, radius float8, around float8, best uuid) ON COMMIT DELETE ROWS;
+CREATE TEMPORARY TABLE IF NOT EXISTS stage_member (entity uuid, leaf int, x float8, y float8) ON COMMIT DELETE ROWS;
+CREATE TEMPORARY TABLE IF NOT EXISTS stage_community_link (a int, b int, relations int, weight float8) ON COMMIT DELETE ROWS
 
 -- name: retire
 INSERT INTO retired_community (id, level, size, title, gone)
@@ -57,10 +61,15 @@ FROM community c LEFT JOIN LATERAL (SELECT id FROM community WHERE n = c.parent 
 WITH gone AS (DELETE FROM member) DELETE FROM community
 
 -- name: write
-INSERT INTO community (n, last, parent, id, stable_id, level, size, relations, hash, since, changed)
+INSERT INTO community (n, last, parent, id, stable_id, level, size, relations, hash, since, changed, x, y, radius, around, best,
+    linked)
 SELECT s.n, s.last, nullif(s.parent, -1), s.id, s.stable_id, s.level, s.size, s.relations, s.hash,
-       coalesce(d.since, now()), CASE WHEN d.hash = s.hash THEN d.changed ELSE now() END
-FROM stage_community s LEFT JOIN stage_date d ON d.id = s.id ORDER BY s.n
+       coalesce(d.since, now()), CASE WHEN d.hash = s.hash THEN d.changed ELSE now() END,
+       s.x, s.y, s.radius, s.around, s.best, l.linked
+FROM stage_community s LEFT JOIN stage_date d ON d.id = s.id
+LEFT JOIN (SELECT a, string_agg(int4send(b) || int4send(relations) || int8send(weight::bigint), ''::bytea ORDER BY b) AS linked
+           FROM stage_community_link GROUP BY a) l ON l.a = s.n
+ORDER BY s.n
 
 -- name: changes
 -- The communities that are new or changed, and those that are gone.
@@ -72,7 +81,7 @@ UNION ALL
 SELECT d.id, true FROM stage_date d WHERE NOT EXISTS (SELECT FROM stage_community s WHERE s.id = d.id)
 
 -- name: write_members
-INSERT INTO member (entity, leaf) SELECT entity, leaf FROM stage_member ORDER BY leaf
+INSERT INTO member (entity, leaf, x, y) SELECT entity, leaf, x, y FROM stage_member ORDER BY leaf
 
 -- name: orphans
 -- Reports on communities that are gone, or too small for a report by now.
