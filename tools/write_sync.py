@@ -42,7 +42,7 @@ TARGETS = (
         "Trueweave",
         SOURCES / "engine" / "sync.py",
         SOURCES / "engine",
-        {"trueweave": "", "documents": "documents", "questions": "questions"},
+        {"trueweave": "", "documents": "documents", "questions": "questions", "memory": "memory"},
         ("graph", "communities", "rules", "bench", "jobs", "budget", "projections", "maintenance"),
         """One workspace: the blocking form of AsyncTrueweave.
 
@@ -55,7 +55,7 @@ TARGETS = (
         "Client",
         SOURCES / "client" / "sync.py",
         SOURCES / "client",
-        {"client": "", "documents": "documents", "questions": "questions"},
+        {"client": "", "documents": "documents", "questions": "questions", "memory": "memory"},
         ("graph", "communities", "rules", "bench", "jobs", "budget", "maintenance"),
         """One workspace of a server: the blocking form of AsyncClient.
 

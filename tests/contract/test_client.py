@@ -485,6 +485,16 @@ async def test_suggestions_are_decided(index: Index) -> None:
     assert (await index.rules.resolution()) == ResolutionSettings("fuzzy", 85)
 
 
+async def test_what_is_remembered_is_forgotten(index: Index) -> None:
+    uri = await index.remember([Message("user", "Ada likes tea.")], by="me", source="a talk", conversation="one")
+    assert uri == "memory:conversation/one"
+    assert (await index.jobs.state(uri)).uri == uri
+    assert await index.recall("steam engines", since=datetime(2000, 1, 1, tzinfo=UTC)) == []
+    with pytest.raises(errors.InvalidArgument, match="is not a memory"):
+        await index.forget(uri, "ada")
+    assert (await index.forget(uri), await index.forget(uri), await index.forget()) == (1, 0, 0)
+
+
 async def test_nothing_that_failed_is_queued_again(index: Index) -> None:
     assert await index.maintenance.request_retry() == 0
     assert await index.maintenance.request_retry(["ada"]) == 0

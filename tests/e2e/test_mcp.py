@@ -193,6 +193,7 @@ CASES: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"prefix": "nowhere/"}, "There is no document whose uri begins so."),
         ({"limit": 1}, "There are more: call `documents`"),
     ],
+    "recall": [({"text": "engines"}, "Nothing like this is remembered.")],
     "document": [
         ({"uri": "notes/engine.md"}, f"metadata: {json.dumps({'year': 1843})}"),
         ({"uri": "notes/engine.md", "start": 8, "length": 7}, "\nBabbage\n"),
@@ -200,8 +201,8 @@ CASES: dict[str, list[tuple[dict[str, Any], str]]] = {
 }
 
 
-def test_every_tool_has_a_case() -> None:
-    assert CASES.keys() == {tool.name for tool in TOOLS}
+def test_every_tool_that_reads_has_a_case() -> None:
+    assert CASES.keys() == {tool.name for tool in TOOLS if not tool.writes}
 
 
 async def test_an_agent_uses_every_tool(client: Client) -> None:
@@ -419,3 +420,25 @@ async def test_a_client_starts_what_its_settings_say_and_without_a_language_mode
         prompt = await client.get_prompt("research", {"question": "Who was Ada?"})
         assert isinstance(said := prompt.messages[0].content, TextContent)
         assert "`ask`" not in said.text
+
+
+async def test_an_agent_that_may_write_remembers_recalls_and_forgets(
+    trueweave: Trueweave, tmp_path: Path, variables: dict[str, str]
+) -> None:
+    """In a workspace of its own, with no worker but the command itself."""
+    async with AsyncTrueweave.open(variables["TRUEWEAVE_DATABASE_URL"], "memory", make=True):
+        pass
+    told = answer(await asyncio.to_thread(trueweave, "mcp", "config", "--write", "--json"))
+    entry = told["settings"]["mcpServers"]["trueweave"]
+    program = StdioServerParameters(
+        command=entry["command"], args=entry["args"], env=variables | {"TRUEWEAVE_WORKSPACE": "memory"}, cwd="/"
+    )
+    async with served(program, tmp_path, "auto") as client:
+        assert {tool.name for tool in (await client.list_tools()).tools} == {tool.name for tool in TOOLS} - {"ask"}
+        stored = fields(await client.call_tool("remember", {"text": "Ada prefers tea.", "by": "Bob"}))
+        async with asyncio.timeout(60):
+            while not (found := fields(await client.call_tool("recall", {"text": "tea"}))["passages"]):  # noqa: ASYNC110
+                await asyncio.sleep(0.1)
+        assert [one["uri"] for one in found] == [stored["uri"]]
+        assert fields(await client.call_tool("forget", {"uris": [stored["uri"]]}))["forgotten"] == 1
+        assert not fields(await client.call_tool("recall", {"text": "tea"}))["passages"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,17 +22,24 @@ if TYPE_CHECKING:
     from trueweave.engine.trueweave import AsyncTrueweave
 
 app = typer.Typer(invoke_without_command=True)
+Write = Annotated[bool, typer.Option("--write", help="Let the agent remember and forget; index what it remembers.")]
 
 
 @app.callback()
-def mcp(context: typer.Context, workspace: Workspace = None, database_url: DatabaseUrl = None) -> None:
+def mcp(
+    context: typer.Context,
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    write: Write = False,
+) -> None:
     """Serve the workspace to an agent with the Model Context Protocol, over stdin and stdout, until stdin is closed.
 
-    The agent can search, read, look up entities and paths, and ask, if a language model is set. It cannot change
-    anything. Clients start this command themselves: `trueweave mcp config` prints their configuration.
+    The agent can search, read, look up entities and paths, and ask, if a language model is set. With --write, it can
+    also remember statements and conversations, and forget them; otherwise it cannot change anything. Clients start this
+    command themselves: `trueweave mcp config` prints their configuration.
     """
     if command := context.invoked_subcommand:
-        if (workspace, database_url) != (None, None):
+        if (workspace, database_url, write) != (None, None, False):
             context.fail(f"Write the options after the command: trueweave mcp {command} [OPTIONS]")
         return
     from trueweave.mcp import require_package
@@ -42,21 +50,22 @@ def mcp(context: typer.Context, workspace: Workspace = None, database_url: Datab
         fetch_model_for_questions(settings)
         if sys.stdin.isatty():
             say("Waiting for an agent on stdin: its client starts this command. Ctrl-C ends it.")
-        in_workspace(_serve, settings)
+        in_workspace(partial(_serve, write=write), settings)
 
 
-async def _serve(trueweave: AsyncTrueweave) -> None:
+async def _serve(trueweave: AsyncTrueweave, *, write: bool) -> None:
     from trueweave.mcp import serve_stdio
 
     # The thread that reads stdin cannot be interrupted, and there is nothing to finish.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    await serve_stdio(trueweave)
+    await serve_stdio(trueweave, write=write)
 
 
 @app.command()
 def config(
     client: Annotated[ClientName, typer.Option(help="The client.")] = "generic",
     workspace: Workspace = None,
+    write: Write = False,
     json: Json = False,
 ) -> None:
     """Print the configuration with which a client starts `trueweave mcp`, and where to put it.
@@ -68,7 +77,7 @@ def config(
 
     with replying(json) as reply:
         file = find_file()
-        made = snippet(client, ServerLaunch.of(sys.executable, file, workspace))
+        made = snippet(client, ServerLaunch.of(sys.executable, file, workspace, write=write))
         if not json:
             say(Text(f"Add this to {made.where}", style="dim"))
             if file is None:

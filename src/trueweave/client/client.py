@@ -16,6 +16,7 @@ from trueweave.client.forms import part, read
 from trueweave.client.graph import AsyncClientGraph
 from trueweave.client.jobs import AsyncClientJobs
 from trueweave.client.maintenance import AsyncClientMaintenance
+from trueweave.client.memory import ClientMemoryCalls
 from trueweave.client.questions import ClientQuestionCalls
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.client.rules import AsyncClientRules
@@ -25,7 +26,7 @@ from trueweave.core.settings import Settings
 from trueweave.ingest.loading import Files
 
 
-class AsyncClient(ClientDocumentCalls, ClientQuestionCalls):
+class AsyncClient(ClientDocumentCalls, ClientQuestionCalls, ClientMemoryCalls):
     """One workspace of a server that `trueweave serve` runs. Open it with `AsyncClient.open`.
 
     It has the calls of AsyncTrueweave, with the same parameters, types and errors, except those that need direct access

@@ -1111,6 +1111,39 @@ class Trueweave(_Waiting):
         with a `history`."""
         return Conversation(self, method, filter=filter, history=history)
 
+    # --- memory ------------------------------------------------------------------------------------
+
+    def remember(
+        self,
+        said: str | Sequence[Message],
+        *,
+        by: str = "",
+        source: str = "",
+        date: datetime | None = None,
+        conversation: str = "",
+    ) -> str:
+        """Store a text, or the messages of a conversation, as a document that says who told it (`by`), where it comes
+        from (`source`) and when it was said (now, if there is no `date`). Returns the uri of the document, which
+        workers index: `jobs.state` says when that is done.
+
+        The same text from the same source by the same person is stored once, with the latest date. With the id of a
+        `conversation`, it replaces what was stored of that conversation, so pass all of it; only new parts are
+        processed.
+        """
+        return self._wait_for(
+            lambda trueweave: trueweave.remember(said, by=by, source=source, date=date, conversation=conversation)
+        )
+
+    def recall(self, text: str, limit: int = 10, *, by: str = "", since: datetime | None = None) -> list[Passage]:
+        """The passages of memories that match a text best; optionally only what one person told, or what was said since
+        a time. The title of each says who told it and when."""
+        return self._wait_for(lambda trueweave: trueweave.recall(text, limit, by=by, since=since))
+
+    def forget(self, *uris: str) -> int:
+        """Remove memories by their uris, and erase their text everywhere. Returns how many of them existed. Raises
+        InvalidArgument, and removes nothing, if one is the uri of another document."""
+        return self._wait_for(lambda trueweave: trueweave.forget(*uris))
+
     @property
     def graph(self) -> GraphGroup:
         """What is about graph."""

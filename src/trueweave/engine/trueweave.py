@@ -16,12 +16,11 @@ from trueweave.engine.budget import AsyncBudgetGroup
 from trueweave.engine.communities import AsyncCommunitiesGroup
 from trueweave.engine.core import OpenWorkspace, found_workspace
 from trueweave.engine.database import bundled, opened_database, owner_addresses
-from trueweave.engine.documents import DocumentCalls
 from trueweave.engine.graph import AsyncGraphGroup
 from trueweave.engine.jobs import AsyncJobsGroup
 from trueweave.engine.maintenance import AsyncMaintenanceGroup
+from trueweave.engine.memory import MemoryCalls
 from trueweave.engine.projections import AsyncProjectionsGroup
-from trueweave.engine.questions import QuestionCalls
 from trueweave.engine.rebuilding import rebuilt
 from trueweave.engine.rules import AsyncRulesGroup
 from trueweave.ingest.jobs import WorkerDependencies
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @own_errors
-class AsyncTrueweave(DocumentCalls, QuestionCalls):
+class AsyncTrueweave(MemoryCalls):
     """One workspace, opened with `AsyncTrueweave.open`. Many processes may work in it at the same time.
 
     The remaining calls are grouped under `graph`, `communities`, `rules`, `bench`, `jobs`, `budget`, `projections`

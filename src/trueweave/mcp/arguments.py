@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model, model_validator
@@ -38,6 +39,21 @@ def _check_one_of(names: Sequence[str]) -> AfterValidator:
     return AfterValidator(check)
 
 
+def moment(given: str) -> datetime | None:
+    """A time in ISO 8601, or None if the text is empty. Raises ValueError if it is no time, or has no time zone."""
+    if not given:
+        return None
+    found = datetime.fromisoformat(given)
+    if found.tzinfo is None:
+        raise ValueError("it has no time zone; add Z for UTC")
+    return found
+
+
+def _check_moment(given: str) -> str:
+    moment(given)
+    return given
+
+
 def _names_schema(names: Sequence[str]) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "enum": list(names)})
 
@@ -45,6 +61,8 @@ def _names_schema(names: Sequence[str]) -> WithJsonSchema:
 _Clean = AfterValidator(_storable)
 Text = Annotated[str, Field(min_length=1, max_length=bounds.LONGEST_TEXT, pattern=r"\S"), _Clean]
 Uri = Annotated[str, Field(min_length=1, max_length=bounds.LONGEST_URI), _Clean]
+Line = Annotated[str, Field(max_length=bounds.LONGEST_NAME), _Clean]
+Moment = Annotated[str, Field(max_length=40), AfterValidator(_check_moment)]
 Name = Annotated[
     str,
     Field(
@@ -235,6 +253,40 @@ class DocumentArguments(ToolArguments):
         if self.start and self.cursor:
             raise ValueError("give either a start or a cursor")
         return self
+
+
+class RememberArguments(ToolArguments):
+    """The arguments of `remember`."""
+
+    text: Annotated[str, Field(min_length=1, max_length=bounds.LONGEST_MEMORY, pattern=r"\S"), _Clean] = Field(
+        description="What to remember, in sentences that can be understood on their own, with full names and dates; or "
+        "the transcript of a conversation."
+    )
+    by: Line = Field(default="", description="Who said it.")
+    source: Line = Field(default="", description="Where it comes from: a meeting, a mail, an address.")
+    date: Moment = Field(default="", description="When it was said, in ISO 8601 with a time zone; now by default.")
+    conversation: Line = Field(
+        default="", description="The id of a conversation: its transcript replaces the one that was stored before."
+    )
+
+
+class RecallArguments(ToolArguments):
+    """The arguments of `recall`."""
+
+    text: Text = Field(description="What to look for: a question, a phrase or words.")
+    limit: int = Field(default=8, ge=1, le=bounds.MOST_PASSAGES, description="How many passages.")
+    by: Line = Field(default="", description="Only what this author told.")
+    since: Moment = Field(default="", description="Only what was said since this time, in ISO 8601 with a time zone.")
+
+
+class ForgetArguments(ToolArguments):
+    """The arguments of `forget`."""
+
+    uris: list[Uri] = Field(
+        min_length=1,
+        max_length=bounds.MOST_URIS,
+        description="The uris that remember and recall give.",
+    )
 
 
 def cursor_after(uri: str) -> str:

@@ -23,10 +23,12 @@ class ServerLaunch:
     env: Mapping[str, str]
 
     @classmethod
-    def of(cls, python: str, settings_file: Path | None, workspace: str | None) -> ServerLaunch:
+    def of(cls, python: str, settings_file: Path | None, workspace: str | None, *, write: bool) -> ServerLaunch:
         """The launch with an interpreter that has Trueweave installed. Clients start programs in any folder, so the
         settings file is named."""
         named = ["--workspace", workspace] if workspace else []
+        if write:
+            named.append("--write")
         env = {"TRUEWEAVE_CONFIG": str(settings_file)} if settings_file else {}
         return cls(python, ["-m", "trueweave", "mcp", *named], env)
 

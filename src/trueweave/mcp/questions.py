@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from trueweave.core.answers import Answer, Citation, Sentence
-from trueweave.core.evidence import Filter
+from trueweave.core.evidence import Filter, Passage
 from trueweave.core.parameters import values
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.mcp.arguments import AskArguments, SearchArguments
@@ -25,12 +27,17 @@ async def search(trueweave: AsyncTrueweave, asked: SearchArguments) -> ToolReply
         found = list((await trueweave.retrieve(asked.text, method, filter=passing)).passages)
     else:
         found = await trueweave.search(asked.text, asked.limit, filter=passing)
+    return quoted(found, "Nothing was found. `documents` lists what there is; other words may find more.")
+
+
+def quoted(found: Sequence[Passage], nothing: str) -> ToolReply:
+    """Passages, the best first; what to say if there are none."""
     shown = passage_entries(found, Room())
     ways = [READ_ON] if any(one.truncated for one in shown) else []
     ways += [_FEWER] if len(shown) < len(found) else []
     output = SearchOutput(passages=shown, truncated=bool(ways), more=" ".join(ways))
     if not shown:
-        return ToolReply(output, "Nothing was found. `documents` lists what there is; other words may find more.")
+        return ToolReply(output, nothing)
     told = f"{counted(len(shown), 'passage', 'passages')}, the best first."
     return ToolReply(output, told, tuple(map(passage_text, shown)))
 

@@ -190,3 +190,17 @@ class DocumentOutput(ToolOutput):
     mentions: list[str]
     spans: list[SpanEntry]
     next_cursor: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RememberedOutput(ToolOutput):
+    """The result of `remember`: the document that was stored, which is found once it has been indexed."""
+
+    uri: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForgottenOutput(ToolOutput):
+    """The result of `forget`: how many of the memories existed."""
+
+    forgotten: int

@@ -13,9 +13,10 @@ from mcp.server import Server, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
-from trueweave.core.errors import ConfigError, TrueweaveError, UnknownDocument
+from trueweave.core.errors import ConfigError, InvalidArgument, TrueweaveError, UnknownDocument
+from trueweave.mcp.arguments import RememberArguments
 from trueweave.mcp.guide import INSTRUCTIONS, RESEARCH, research
-from trueweave.mcp.opening import Opening
+from trueweave.mcp.opening import Opening, Writing
 from trueweave.mcp.resources import TEMPLATE, list_resources, read_resource
 from trueweave.mcp.tools import TOOLS, failed
 
@@ -29,16 +30,23 @@ P = TypeVar("P")
 R = TypeVar("R")
 
 
-def server(opening: Opening, told: Callable[[TrueweaveError], str] = str) -> Server[Any]:
+def server(
+    opening: Opening, told: Callable[[TrueweaveError], str] = str, writing: Writing | None = None
+) -> Server[Any]:
     """A server that answers each request from the workspace that `opening` opens for it. `told` gives the text that a
-    caller sees of an error."""
+    caller sees of an error. Without `writing`, nobody can change anything."""
     guarded = partial(_guarding, told)
+
+    def may_write(request: Any) -> bool:
+        return writing is not None and writing.allows(request)
 
     @guarded
     async def list_tools(context: _Context, _: _Paginated) -> protocol.ListToolsResult:
         async with opening(context.request) as trueweave:
             can_ask = trueweave.has_model
-        return protocol.ListToolsResult(tools=[tool.listed for tool in TOOLS if can_ask or not tool.asks_model])
+        can_write = may_write(context.request)
+        usable = (tool for tool in TOOLS if (can_ask or not tool.asks_model) and (can_write or not tool.writes))
+        return protocol.ListToolsResult(tools=[tool.listed for tool in usable])
 
     @guarded
     async def call_tool(context: _Context, params: protocol.CallToolRequestParams) -> protocol.CallToolResult:
@@ -46,8 +54,12 @@ def server(opening: Opening, told: Callable[[TrueweaveError], str] = str) -> Ser
         if tool is None:
             raise MCPError(INVALID_PARAMS, f"there is no such tool. Available: {', '.join(_BY_NAME)}.")
         try:
-            arguments = tool.read(params.arguments or {})
-            async with opening(context.request) as trueweave:
+            arguments, request = tool.read(params.arguments or {}), context.request
+            if tool.writes and not may_write(request):
+                raise InvalidArgument(f"{tool.name} changes the workspace, which you may only read.")
+            if writing and isinstance(arguments, RememberArguments):
+                arguments = arguments.model_copy(update={"by": writing.author(request, arguments.by)})
+            async with writing.open(request) if writing and tool.writes else opening(request) as trueweave:
                 return await tool.call(trueweave, arguments)
         except TrueweaveError as error:
             return failed(error, told(error))

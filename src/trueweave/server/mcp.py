@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 from trueweave.core.errors import TrueweaveError
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.mcp import make_server
-from trueweave.server.access import entered_workspace
+from trueweave.server.access import caller_of, entered_workspace
 from trueweave.server.problems import problem_of
 from trueweave.server.streaming import while_connected
 
@@ -34,7 +34,8 @@ class AgentEndpoint:
         """Answer requests inside this context."""
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-        self._manager = StreamableHTTPSessionManager(make_server(_entered, _told), stateless=True, json_response=True)
+        made = make_server(_entered, _told, _Writing())
+        self._manager = StreamableHTTPSessionManager(made, stateless=True, json_response=True)
         async with self._manager.run():
             yield
 
@@ -54,6 +55,19 @@ class AgentEndpoint:
 
 def _entered(request: Request) -> AbstractAsyncContextManager[AsyncTrueweave]:
     return entered_workspace(request, request.path_params["workspace"], "read", asks=True)
+
+
+class _Writing:
+    """Lets callers with the scope `write` remember and forget."""
+
+    def allows(self, request: Request) -> bool:
+        return caller_of(request).may("write")
+
+    def author(self, request: Request, given: str) -> str:
+        return caller_of(request).author(given)
+
+    def open(self, request: Request) -> AbstractAsyncContextManager[AsyncTrueweave]:
+        return entered_workspace(request, request.path_params["workspace"], "write")
 
 
 def _told(error: TrueweaveError) -> str:

@@ -161,6 +161,9 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert [one.state for one in trueweave.jobs.documents(job.id)] == ["indexed", "waiting"]
         assert trueweave.jobs.state("upload:notes").state == "waiting"
         assert trueweave.remove(["upload:notes"]) == 1
+        memory = trueweave.remember("Ada likes tea.", by="Bob")
+        assert trueweave.recall("tea") == []
+        assert trueweave.forget(memory) == 1
         assert trueweave.maintenance.out_of_date() == []
         assert trueweave.projections.status() == []
         for call in ("enable", "start", "catch_up", "rebuild", "remove"):
@@ -192,7 +195,6 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert (
             trueweave.communities.write_reports().reports == trueweave.communities.estimate_reports().reports
         )  # none can be read, so none is current
-        trueweave.communities.request_reports()
         [community, *_] = trueweave.communities.select()
         assert trueweave.communities.get(community.id) == community
         assert trueweave.communities.members(community.id)
@@ -258,6 +260,7 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert trueweave.maintenance.failed_documents() == []
         assert trueweave.maintenance.failed_work() == []
         assert trueweave.maintenance.retry() == trueweave.maintenance.request_retry() == 0
+        trueweave.communities.request_reports()
         assert trueweave.maintenance.activity().failed == 0
         assert trueweave.maintenance.models().extractor == "capitals"
         assert trueweave.maintenance.checks()

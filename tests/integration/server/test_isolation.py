@@ -131,6 +131,9 @@ IN_WORKSPACE: dict[str, Case] = {
     f"GET {ROOM}/bench/{{run}}": Case(),
     f"DELETE {ROOM}/bench/{{run}}": Case(),
     f"GET {ROOM}/bench/{{run}}/outcomes/{{n}}": Case(),
+    f"POST {ROOM}/memories": Case(json={"text": SECRET}),
+    f"POST {ROOM}/memories/recall": Case(json={"text": SECRET}),
+    f"POST {ROOM}/memories/forget": Case(json={"uris": ["memory:{document}"]}),
     f"GET {ROOM}/jobs": Case(),
     f"GET {ROOM}/jobs/{{job}}": Case(),
     f"GET {ROOM}/jobs/{{job}}/documents": Case(),
@@ -160,6 +163,9 @@ TOOL_ARGUMENTS: dict[str, dict[str, Any]] = {
     "report": {"id": "{community}"},
     "documents": {"prefix": "other"},
     "document": {"uri": "{document}"},
+    "recall": {"text": SECRET},
+    "remember": {"text": "a text"},
+    "forget": {"uris": ["memory:{document}"]},
 }
 # Routes of no workspace, each with a test of its own below, or with nothing of a tenant in it.
 ELSEWHERE = {

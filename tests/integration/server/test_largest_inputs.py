@@ -61,6 +61,12 @@ LARGEST: dict[tuple[str, str], list[Any]] = {
     ("post", "/v1/workspaces/{workspace}/estimate"): [TEXT, WORD],
     ("post", "/v1/workspaces/{workspace}/documents/retry"): [{"uris": URIS}],
     ("post", "/v1/workspaces/{workspace}/documents/delete"): [{"uris": URIS}],
+    ("post", "/v1/workspaces/{workspace}/memories"): [
+        {"text": TEXT["documents"][0]["text"], "by": LINE, "source": LINE},
+        {"messages": [{"role": "user", "content": "word " * 20}] * 1000, "conversation": LINE[:900]},
+    ],
+    ("post", "/v1/workspaces/{workspace}/memories/recall"): [{"text": QUESTION, "limit": 200, "by": LINE}],
+    ("post", "/v1/workspaces/{workspace}/memories/forget"): [{"uris": [f"memory:{uri}"[:900] for uri in URIS]}],
     ("post", "/v1/workspaces/{workspace}/rules"): [
         {"kind": "describe", "names": [{"name": "Ada Lovelace"}], "label": MESSAGE[:LONGEST_LABEL]},
         {"kind": "merge", "names": NAMES[:100]},

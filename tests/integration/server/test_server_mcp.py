@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import psycopg
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
@@ -68,3 +69,40 @@ async def test_what_fails_inside_is_told_to_the_log_alone(url: str, monkeypatch:
     assert result.is_error
     assert "db.internal" not in str(result.content)
     assert "did not answer" in str(result.content)
+
+
+async def test_a_key_that_may_write_remembers_and_forgets_under_its_name(url: str) -> None:
+    async with serving(url) as server:
+        index = await fill(server.database, "acme")
+        async with connected(server, "acme", await server.key("write", "acme")) as client:
+            said = {"text": "The kettle was sold to Bob.", "by": "Alice", "date": "2024-05-01T10:00:00Z"}
+            stored = await client.call_tool("remember", said)
+            assert stored.structured_content is not None
+            uri = stored.structured_content["uri"]
+            await index.maintenance.retry()  # a worker works
+            found = await client.call_tool("recall", {"text": "kettle", "since": "2024-04-01T00:00:00Z"})
+            assert found.structured_content is not None
+            [passage] = found.structured_content["passages"]
+            assert (passage["uri"], passage["source"]) == (uri, "Told by test write: Alice on 2024-05-01")
+            document = await index.document(uri)
+            assert document.metadata == {
+                "memory": True,
+                "told_by": "test write: Alice",
+                "said_at": "2024-05-01T10:00:00+00:00",
+            }
+            refused = await client.call_tool("forget", {"uris": ["acme/ada"]})
+            assert refused.is_error
+            assert "is not a memory" in str(refused.content)
+        async with connected(server, "acme", await server.key("read", "acme")) as reader:
+            assert not {"remember", "forget"} & {tool.name for tool in (await reader.list_tools()).tools}
+            refused = await reader.call_tool("forget", {"uris": [uri]})
+            assert refused.is_error
+            assert "only read" in str(refused.content)
+        async with connected(server, "acme", await server.key("write", "acme")) as client:
+            assert (await client.call_tool("forget", {"uris": [uri]})).structured_content["forgotten"] == 1
+        assert await index.recall("kettle") == []
+        with psycopg.connect(url) as connection:
+            logged = connection.execute(
+                "SELECT count(*), count(DISTINCT caller) FROM trueweave.audit_log WHERE route LIKE '%%/mcp'"
+            ).fetchall()
+        assert logged == [(3, 2)], "writes are audited, and reads are not"
