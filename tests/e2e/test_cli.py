@@ -266,7 +266,7 @@ def notes(tmp_path: Path) -> Path:
     (folder / "ada.md").write_text("# Ada Lovelace\n\nAda Lovelace worked with Charles Babbage.\n")
     (folder / "mary.txt").write_text("Mary Somerville knew Ada Lovelace.")
     (folder / "john.txt").write_text("John Herschel knew Charles Babbage.")
-    (folder / "portrait.jpg").write_bytes(b"")
+    (folder / "portrait.webp").write_bytes(b"")
     return folder
 
 
@@ -316,7 +316,7 @@ def test_a_folder_comes_in_without_any_model_and_what_was_left_out_is_told(truew
     added = trueweave("add", "notes", "notes/*.md", code=1).stdout
     assert "4 documents read, 3 new or changed." in added
     assert "1 file could not be read:\n  notes/old.txt is not UTF-8" in added
-    assert "1 file skipped: there is no reader for .jpg files" in added
+    assert "1 file skipped: there is no reader for .webp files" in added
     assert "Next: trueweave entities" in added
     again = answer(trueweave("add", "notes", "--json", code=1))
     assert (again["new"], again["unchanged"], again["waiting"], again["receipt"]) == (0, 3, 0, [])

@@ -138,13 +138,16 @@ def test_a_word_file_has_its_headings_for_places_and_its_tables_as_lines(tmp_pat
 
 
 @pytest.mark.parametrize("style", ["Title", "Heading 1"])
-def test_a_word_file_without_a_title_in_its_properties_has_its_first_one(tmp_path: Path, style: str) -> None:
+def test_a_word_file_without_a_title_in_its_properties_has_its_only_largest_heading(tmp_path: Path, style: str) -> None:
     document = docx.Document()
     document.core_properties.title = "Word Document"
     document.add_paragraph("By way of introduction")
     document.add_paragraph("Terms of insurance", style)
     document.save(str(tmp_path / "a.docx"))
     assert load(documents.word(), tmp_path / "a.docx").title == "Terms of insurance"
+    document.add_heading("A second chapter", 1)
+    document.save(str(tmp_path / "a.docx"))
+    assert load(documents.word(), tmp_path / "a.docx").title == ""
 
 
 def test_a_long_table_repeats_its_header(tmp_path: Path) -> None:

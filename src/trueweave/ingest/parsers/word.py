@@ -21,8 +21,8 @@ _HEADING = re.compile(r"Heading (\d)")
 
 
 def read(path: Path, draft: TextBuilder) -> str:
-    """Write the body into the draft, and return the title: that of the properties, or the first title or heading of
-    level 1."""
+    """Write the body into the draft, and return the title: that of the properties, or the only title or
+    heading of level 1."""
     with path.open("rb") as file:
         document = docx.Document(file)
     levels = {style.style_id: _level(style.name or "") for style in document.styles}
@@ -34,8 +34,13 @@ def read(path: Path, draft: TextBuilder) -> str:
             draft.table(_rows(Table(element, document)))
         else:
             _write_paragraph(Paragraph(element, document), levels, draft)
-    first = next((place.label for place in draft.places if place.level == 1), "")
-    return given_title(document.core_properties.title or "") or first
+    return given_title(document.core_properties.title or "") or _title(draft)
+
+
+def _title(draft: TextBuilder) -> str:
+    """The only title or heading of level 1: of several, each is that of a chapter."""
+    largest = [place.label for place in draft.places if place.level == 1]
+    return largest[0] if len(largest) == 1 else ""
 
 
 def _has_text(element: BaseOxmlElement) -> bool:
