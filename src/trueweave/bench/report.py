@@ -36,7 +36,7 @@ _HELP = {
 
 def write(found: Results, folder: Path) -> tuple[Path, Path]:
     """Write the page and the JSON file into a folder, and return their paths."""
-    shown, told = folder / "report.html", folder / "results.json"
+    shown, told = files_in(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         shown.write_text(page(found), "utf-8")
@@ -45,6 +45,11 @@ def write(found: Results, folder: Path) -> tuple[Path, Path]:
     except OSError as error:
         raise ConfigError(f"cannot write to {folder}: {error.strerror}. Give --out another folder.") from error
     return shown, told
+
+
+def files_in(folder: Path) -> tuple[Path, Path]:
+    """The paths of the page and the JSON file in a folder."""
+    return folder / "report.html", folder / "results.json"
 
 
 def page(found: Results) -> str:

@@ -114,7 +114,7 @@ def bench(
         if not _agreed(run, yes):
             raise typer.Exit(1)
         results, saved = in_workspace(run, settings, make=found.passages is not None)
-        page, told = report.write(results, folder)
+        page, told = report.files_in(folder)
         files = {"report": str(page), "results": str(told)}
         reply(
             {"verdict": verdict(results), **files, "run": str(saved.id), **answer(results)},
@@ -168,7 +168,7 @@ class _Run:
         }
 
     async def __call__(self, trueweave: AsyncTrueweave) -> tuple[Results, BenchRun]:
-        from trueweave.bench import loading
+        from trueweave.bench import loading, report
         from trueweave.bench.experiment import Experiment
         from trueweave.bench.measures import usual
         from trueweave.bench.results import results
@@ -189,6 +189,7 @@ class _Run:
         there = (await trueweave.status()).documents
         how: dict[str, Any] = {"under": self.under, "notes": notes, "currency": self.settings.currency}
         found = results(experiment, ran, passages=there, **how)
+        report.write(found, self.folder)  # before the run is stored, which may fail
         return found, await save(experiment, ran, found)
 
     async def _load(self, trueweave: AsyncTrueweave) -> list[str]:

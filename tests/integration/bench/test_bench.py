@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from trueweave import AsyncTrueweave, Chunk, Document, Evidence, Trueweave
-from trueweave.bench import datasets, loading, report, vectors
+from trueweave.bench import datasets, loading, report, saving, vectors
 from trueweave.bench.experiment import Experiment, deep_enough
 from trueweave.bench.measures import usual
 from trueweave.bench.results import results
@@ -18,7 +18,7 @@ from trueweave.bench.types import Dataset, DatasetPassage, Question
 from trueweave.bench.verdict import verdict
 from trueweave.core.bench import BenchPassage
 from trueweave.core.model_calls import Purpose, TextRole
-from trueweave.errors import ConfigError
+from trueweave.errors import ConfigError, DatabaseUnavailable
 from trueweave.extend import Database, Method, Prompt, Query, QueryContext, Reply, Vectors
 from trueweave.methods import Guess, Keyword, Naive
 from trueweave.testing import HashEmbedder
@@ -237,6 +237,15 @@ def test_the_command_measures_ones_own_questions(url: str, tmp_path: Path, monke
     assert [one["name"] for one in saved] == ["mine", "mine", "mine"]
     assert saved[1]["id"] == told["run"]
     assert told["run"] in run.invoke(app, ["bench", "saved"]).output
+
+    async def fails(*_: object) -> None:
+        raise DatabaseUnavailable("the database is unavailable. Try again later.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(saving, "save", fails)
+        failed = run.invoke(app, ["bench", "mine", "--methods", "keyword", "--out", "kept"])
+    assert "the database is unavailable" in failed.output
+    assert (tmp_path / "kept" / "report.html").is_file(), "what was measured is not lost"
     for wrong, problem in (
         (["--k", "0"], "is not a list of depths"),
         (["--set", "fuse.k"], "is not a parameter"),

@@ -9,6 +9,7 @@ from tests.integration.server.test_server_questions import events, until
 from tests.integration.serving import fill, serving
 from trueweave.bench.experiment import Experiment
 from trueweave.core.bench import BenchPassage
+from trueweave.testing.tables import holding
 
 HERE = "/v1/workspaces/mine/bench"
 
@@ -27,7 +28,12 @@ async def test_a_run_is_sent_as_events_and_stored_under_the_name_of_the_key(url:
             assert (name, problem["code"]) == ("problem", "invalid_argument")
             [passage] = (await trueweave.document("mine/ada")).passages
             body = {"question": "Whom did Ada meet?", "passages": [{"uri": "mine/ada", "chunk": str(passage.id)}]}
-            assert (await client.post(f"{HERE}/questions", json=body)).status_code == 201
+            again = {"Idempotency-Key": "again"}
+            for _ in range(2):
+                assert (await client.post(f"{HERE}/questions", json=body, headers=again)).status_code == 201
+            [question] = (await client.get(f"{HERE}/questions")).json()["items"]
+            assert [one["text"] for one in question["passages"]] == [passage.text]
+            assert holding(url, passage.text).keys() == {"trueweave.chunk"}, "no response is kept with the text"
             *progress, (last, run) = await events(client, HERE, json={"methods": ["keyword", "naive"]})
             assert {one for one, _ in progress} == {"progress"}
             assert progress[-1][1] == {"done": 2, "all": 2}

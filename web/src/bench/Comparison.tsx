@@ -132,16 +132,23 @@ function Compared({ workspace, run, second, state, sides }: ComparedProps) {
   const questions = found.data?.pages.flatMap((page) => page.questions) ?? [];
   const at = questions.findIndex((one) => one.n_a === state.question);
   const address = (to: Partial<RunState>) => runPath(workspace, run.id, { ...state, ...to });
+  // The question that the last key opened, which the address may not have yet when keys come quickly.
+  const latest = useRef(at);
+  useEffect(() => {
+    latest.current = at;
+  }, [at]);
   const open = (next: number) => {
     const one = questions[next];
-    if (one) navigate(address({ question: one.n_a }), { replace: true, preventScrollReset: true });
+    if (!one) return;
+    latest.current = next;
+    navigate(address({ question: one.n_a }), { replace: true, preventScrollReset: true });
   };
   useShortcuts(
     questions.length === 0
       ? {}
       : {
-          j: () => open(at + 1),
-          k: () => open(at < 0 ? questions.length - 1 : at - 1),
+          j: () => open(latest.current + 1),
+          k: () => open(latest.current < 0 ? questions.length - 1 : latest.current - 1),
           ...(state.question === null
             ? {}
             : {

@@ -23,7 +23,6 @@ from trueweave.core.errors import TrueweaveError
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.server.access import AnyCaller, Measuring, Reading, Writing
 from trueweave.server.fields import Cursor, Label, Limit, Line, Name, Question, Uri
-from trueweave.server.idempotency import Idempotent
 from trueweave.server.pages import ListPage, Pager
 from trueweave.server.problems import RESPONSES, problem_of, request_id_of
 from trueweave.server.streaming import MEDIA_TYPE, EventStream, event
@@ -154,26 +153,20 @@ async def list_questions(trueweave: Reading, limit: Limit = 50, cursor: Cursor =
     return pager.page(found, limit, lambda one: (one.made, one.id))
 
 
-@router.post("/questions", status_code=201, response_model=BenchQuestion)
-async def add_question(body: NewQuestionBody, caller: AnyCaller, trueweave: Writing, once: Idempotent) -> Any:
+# Writing a question takes no idempotency key: sending it again changes nothing, and a response that is kept would keep
+# the texts of its passages after their documents are removed.
+@router.post("/questions", status_code=201)
+async def add_question(body: NewQuestionBody, caller: AnyCaller, trueweave: Writing) -> BenchQuestion:
     """Add a question with the passages that its answer rests on. If it is there already, it gets these as well."""
-
-    async def act() -> BenchQuestion:
-        how: dict[str, Any] = {"answers": body.answers, "kind": body.kind, "by": caller.author(body.by)}
-        return await trueweave.bench.add_question(body.question, body.given(), **how)
-
-    return await once(trueweave, body, act)
+    how: dict[str, Any] = {"answers": body.answers, "kind": body.kind, "by": caller.author(body.by)}
+    return await trueweave.bench.add_question(body.question, body.given(), **how)
 
 
-@router.put("/questions/{question}", response_model=BenchQuestion)
-async def change_question(question: OfQuestion, body: QuestionBody, trueweave: Writing, once: Idempotent) -> Any:
+@router.put("/questions/{question}")
+async def change_question(question: OfQuestion, body: QuestionBody, trueweave: Writing) -> BenchQuestion:
     """Replace a question, its passages and its answers. Runs that it was measured in stay as they are."""
-
-    async def act() -> BenchQuestion:
-        how: dict[str, Any] = {"answers": body.answers, "kind": body.kind}
-        return await trueweave.bench.change_question(question, body.question, body.given(), **how)
-
-    return await once(trueweave, body, act)
+    how: dict[str, Any] = {"answers": body.answers, "kind": body.kind}
+    return await trueweave.bench.change_question(question, body.question, body.given(), **how)
 
 
 @router.delete("/questions/{question}")
