@@ -156,7 +156,7 @@ schema: setup  ## write schema.sql anew from the migrations
 lock: setup  ## resolve the dependencies anew
 	$(COMPILE) pyproject.toml --all-extras --group dev --output-file requirements/dev.txt
 	$(COMPILE) pyproject.toml --constraint requirements/dev.txt --output-file requirements/image.txt \
-		$(addprefix --extra ,documents web git local nlp anthropic bedrock server mcp telemetry neo4j chroma formats)
+		$(addprefix --extra ,documents web git s3 local nlp anthropic bedrock server mcp telemetry neo4j chroma formats)
 	$(COMPILE) --no-deps --group pyproject.toml:models --output-file requirements/models.txt
 	$(COMPILE) --no-deps --group pyproject.toml:chart --output-file requirements/chart.txt
 	$(COMPILE) --group pyproject.toml:web --output-file requirements/web.txt

@@ -232,9 +232,7 @@ def tell(reply: CommandReply, run: IngestRun, again: str) -> None:
         "duplicates": run.duplicates,
         "without_vectors": run.without_vectors,
     }
-    removed = (
-        [f"{count(len(tally.removed), 'document')} removed, which no longer exist there."] if tally.removed else []
-    )
+    removed = [f"Removed {count(len(tally.removed), 'document')} no longer found there."] if tally.removed else []
     came_in = found.came_in + run.given_new
     is_stopped = run.is_interrupted or run.error is not None
     counted = stopped_line(found) if is_stopped else count_line(run.read, run.new, came_in)

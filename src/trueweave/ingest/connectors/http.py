@@ -155,6 +155,22 @@ def is_forbidden(address: IPv4Address | IPv6Address, networks: Iterable[Network]
     return not plain.is_global or plain.is_multicast or plain.is_reserved
 
 
+def checked_addresses(host: str, port: int, networks: Iterable[Network]) -> list[str]:
+    """The addresses of a host. ForbiddenAddress if one of them is in a reserved network that is not among these."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise httpcore2.ConnectError(f"the name of the host {host} cannot be resolved: {error}") from error
+    addresses = list(dict.fromkeys(str(one[4][0]).partition("%")[0] for one in found))
+    allowed = tuple(networks)
+    if forbidden := [one for one in addresses if is_forbidden(ip_address(one), allowed)]:
+        raise ForbiddenAddress(
+            f"the host {host} has the address {forbidden[0]}, which is private or reserved. An administrator can "
+            "allow its network in source_networks."
+        )
+    return addresses
+
+
 def _mapped(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
     """The IPv4 address that an IPv6 address stands for, if it does: mapped, or by 6to4, Teredo or NAT64."""
     if isinstance(address, IPv6Address):
@@ -194,16 +210,7 @@ class _CheckedNetwork(httpcore2.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore2.NetworkStream:
-        try:
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        except (OSError, UnicodeError) as error:
-            raise httpcore2.ConnectError(f"the name of the host {host} cannot be resolved: {error}") from error
-        addresses = list(dict.fromkeys(str(one[4][0]).partition("%")[0] for one in found))
-        if forbidden := [one for one in addresses if is_forbidden(ip_address(one), self._networks)]:
-            raise ForbiddenAddress(
-                f"the host {host} has the address {forbidden[0]}, which is private or reserved. An administrator can "
-                "allow its network in source_networks."
-            )
+        addresses = checked_addresses(host, port, self._networks)
         problem: httpcore2.NetworkError | httpcore2.TimeoutException | None = None
         for one in addresses:
             try:
