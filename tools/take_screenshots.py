@@ -99,6 +99,8 @@ async def take(server_url: str, place: Path) -> None:
             await expect(page.locator("[data-drawn=true]")).to_be_visible()
             await page.get_by_role("button", name="Enlarge").click()
             await expect(page).to_have_url(re.compile("z=1.5"))
+            await expect(page.get_by_role("region", name="Map")).to_have_attribute("aria-busy", "false")
+            await expect(page.locator("[data-moving=false]")).to_be_visible()
             await page.mouse.move(0, 0)
             save("map", await page.screenshot())
             await page.get_by_role("button", name="SCROOGE").first.click()

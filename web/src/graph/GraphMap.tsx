@@ -132,9 +132,7 @@ export function GraphMap({ workspace, colourOf, onChoose }: Props) {
 function NoMap({ workspace }: { workspace: string }) {
   return (
     <Empty title="No map yet">
-      <p>
-        The map shows the whole graph by communities. They have not been found yet, or before there were maps.
-      </p>
+      <p>The map of the whole graph is drawn from its communities. Find them to see it.</p>
       <Link to={viewPath(workspace, "communities")}>Find communities</Link>
     </Empty>
   );
