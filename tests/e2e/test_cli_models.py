@@ -109,6 +109,10 @@ def test_without_a_network_documents_are_added_and_found_by_words(
     assert told.count("Passages are found by words alone.") == 1
     assert "The embedding model is not on this machine: `trueweave doctor` says what to do." in told
     assert answer(home("entities", "Ada", "--json"))["by"] == ["words"]
+    home("rules", "rename", "Ada", "Ada Lovelace")
+    assert answer(home("entities", "--json"))
+    home("communities", "build", "--yes")
+    home("retry")
     well = " ".join(home("doctor").stdout.split())
     assert "Nothing is broken, but without an embedding model, passages are found by words alone." in well
     assert "reembed" not in home("status").stdout

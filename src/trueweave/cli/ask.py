@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from trueweave.answering.options import AskOptions
-from trueweave.cli.model_files import fetch_model_for_questions
+from trueweave.cli.model_files import fetch_model_if_possible
 from trueweave.cli.options import DatabaseUrl, Json, Model, Workspace
 from trueweave.cli.questions import (
     Documents,
@@ -93,7 +93,7 @@ def ask(
     """
     with replying(json) as reply:
         settings = in_force(load_settings(database_url, workspace, model=model))
-        fetch_model_for_questions(settings)
+        fetch_model_if_possible(settings)
         is_answered = bool(settings.model_for("answer")) and not plain["context_only"]
         asked = AskOptions(
             read_question(question),

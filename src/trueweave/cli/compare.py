@@ -10,7 +10,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from trueweave.cli.model_files import fetch_model_for_questions
+from trueweave.cli.model_files import fetch_model_if_possible
 from trueweave.cli.options import DatabaseUrl, Json, Model, Workspace
 from trueweave.cli.questions import Documents, Question, QuestionNotes, ShowEvidence, Where, read_filter, read_question
 from trueweave.cli.render.answers import check_lines
@@ -50,7 +50,7 @@ def compare(
     """
     with replying(json) as reply:
         settings = in_force(load_settings(database_url, workspace, model=model))
-        fetch_model_for_questions(settings)
+        fetch_model_if_possible(settings)
         if answers and not settings.model_for("answer"):
             raise ConfigError(
                 "no language model is set, so there are no answers to compare. Set one in trueweave.toml, as in "

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from trueweave.cli.model_files import fetch_model_for_questions
+from trueweave.cli.model_files import fetch_model_if_possible
 from trueweave.cli.options import DatabaseUrl, Json, Workspace
 from trueweave.cli.render.console import say
 from trueweave.cli.render.lines import warning
@@ -47,7 +47,7 @@ def mcp(
     with replying(as_json=False):
         require_package()
         settings = in_force(load_settings(database_url, workspace))
-        fetch_model_for_questions(settings)
+        fetch_model_if_possible(settings)
         if sys.stdin.isatty():
             say("Waiting for an agent on stdin: its client starts this command. Ctrl-C ends it.")
         in_workspace(partial(_serve, write=write), settings)

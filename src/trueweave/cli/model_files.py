@@ -35,8 +35,8 @@ def fetch_model(settings: Settings) -> None:
         say(download_line(model, download(model, hub.default_folder())))
 
 
-def fetch_model_for_questions(settings: Settings) -> None:
-    """The same for commands whose methods may not need a model: a missing model is reported when it is needed."""
+def fetch_model_if_possible(settings: Settings) -> None:
+    """The same for commands that may not need the model: it is reported as missing where it is needed."""
     with suppress(ModelFilesMissing):
         fetch_model(settings)
 

@@ -129,7 +129,7 @@ class AsyncCommunitiesGroup:
         """The tools for reports, and the price of their model."""
         from trueweave.engine import model_settings
 
-        kit = await self._core.worker_dependencies()
+        kit = await self._core.worker_dependencies(adds=False)
         price = model_settings.price(self._core.settings, kit.writer.model) if kit.writer else model_settings.FREE
         return kit.reporting, price
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from psycopg.types.json import Jsonb
 
-from trueweave.core.errors import ConfigError, UnknownWorkspace
+from trueweave.core.errors import ConfigError, ModelFilesMissing, UnknownWorkspace
 from trueweave.core.events import Listener, Progress, in_run, unseen
 from trueweave.core.evidence import Filter
 from trueweave.core.model_calls import ModelRole
@@ -161,14 +161,26 @@ class OpenWorkspace:
                 self._embedder, self._embedder_is_of_settings = embedder, True
         return self._embedder
 
-    async def take_space(self, embedder: Embedder) -> None:
-        """Give the workspace the space of this embedder, unless it already has one."""
+    async def _embedding_if_there(self) -> Embedder | None:
+        """The embedder for work on documents that are there. A workspace without vectors stays without them as long as
+        the files of the model are missing: they are needed to add documents, which says so."""
+        try:
+            return await self.embedding()
+        except ModelFilesMissing:
+            if await self._space():
+                raise
+            return None
 
+    async def _space(self) -> Space | None:
         async def look() -> Space | None:
             async with self.workspace.transaction() as tx:
                 return await vectors.space(tx)
 
-        if await self.workspace.retry_while_down(look) is None:
+        return await self.workspace.retry_while_down(look)
+
+    async def take_space(self, embedder: Embedder) -> None:
+        """Give the workspace the space of this embedder, unless it already has one."""
+        if await self._space() is None:
             await self.change_space(embedder)
         self.has_space = True
 
@@ -210,10 +222,11 @@ class OpenWorkspace:
         how, liveness = WorkerSettings.of(self.settings), await self.liveness()
         return worker_of(self.workspace, dependencies, listener, how, patient=patient, liveness=liveness)
 
-    async def worker_dependencies(self) -> WorkerDependencies:
-        """What a worker needs for the jobs of this workspace."""
+    async def worker_dependencies(self, *, adds: bool = True) -> WorkerDependencies:
+        """What a worker needs for the jobs of this workspace; if it does not add documents, a workspace without vectors
+        may lack the files of its embedding model."""
         models = await self.models()
-        return models.dependencies(await self.embedding(), self.llm)
+        return models.dependencies(await (self.embedding() if adds else self._embedding_if_there()), self.llm)
 
     async def liveness(self) -> Liveness:
         """The lease that shows other processes that this one is alive."""
@@ -226,7 +239,7 @@ class OpenWorkspace:
         no_more = asyncio.Event()
         no_more.set()
         with in_run(listener, is_watched=True):
-            worker = await self.worker(await self.worker_dependencies(), listener)
+            worker = await self.worker(await self.worker_dependencies(adds=False), listener)
             working = asyncio.create_task(worker.run_until_done(no_more))
         try:
             await asyncio.wait((working,))
@@ -237,7 +250,7 @@ class OpenWorkspace:
 
     async def settle(self) -> int:
         """Bring the view up to date with the record. Returns the number of document versions settled."""
-        settled = await settle(self.workspace, await self.embedding())
+        settled = await settle(self.workspace, await self._embedding_if_there())
         await self.finish_settling(settled)
         return settled.documents
 

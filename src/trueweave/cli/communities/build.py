@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import RenderableType
 
-from trueweave.cli.model_files import fetch_model
+from trueweave.cli.model_files import fetch_model_if_possible
 from trueweave.cli.options import Budget, Model, Yes
 from trueweave.cli.pricing import confirmed, is_paid, is_priced, of_reports, read_budget
 from trueweave.cli.render.console import say, spinner
@@ -53,7 +53,7 @@ def build(
     if estimate and no_reports:
         raise ConfigError("--estimate is about reports, and --no-reports leaves them out. Give one of them.")
     session = session.with_workspace_settings(model=model)
-    fetch_model(session.settings)
+    fetch_model_if_possible(session.settings)
     allowance = read_budget(budget, session.settings, of_reports(session.settings))
     with spinner("Finding communities …"):
         found = session(lambda trueweave: trueweave.communities.find())
