@@ -92,6 +92,8 @@ async def test_a_neighbourhood_is_explored_by_keyboard_and_its_address_shows_the
         async with web.visit(page.url.partition("/ui/")[2], expected=[SOFTWARE_RENDERING]) as other:
             await expect(other.get_by_text(shown)).to_be_visible()
             await expect(card(other).get_by_role("heading", name=name, exact=True)).to_be_visible()
+            await card(other).get_by_role("link", name="Open its page").click()
+            await expect(other.get_by_role("heading", name=name, level=1)).to_be_visible()
         await page.keyboard.press("Escape")
         await expect(card(page)).to_have_count(0)
         await page.keyboard.press("t")

@@ -101,7 +101,7 @@ export const types = (workspace: string) =>
 /** An entity with its heaviest relations. */
 export const entityDetails = (workspace: string, id: string) =>
   queryOptions({
-    queryKey: ["entity", workspace, id],
+    queryKey: ["entity", workspace, id, "details"],
     queryFn: ({ signal }) => {
       const params = { path: { workspace }, query: { name: id, relations: 10, passages: 0 } };
       return dataOf(api.GET("/v1/workspaces/{workspace}/entity", { params, signal }));
