@@ -71,7 +71,7 @@ PAIRS: list[tuple[type, type]] = [
 def test_both_have_the_same_names() -> None:
     assert set(members(Trueweave)) - {"close", "workspace", *GROUPS} == set(members(AsyncTrueweave)) - LEFT_OUT
     assert (
-        {"graph", "communities", "rules", "jobs", "budget", "projections", "maintenance"}
+        {"graph", "communities", "rules", "bench", "jobs", "budget", "projections", "maintenance"}
         == set(GROUPS)
         <= set(members(Trueweave))
     )

@@ -82,7 +82,7 @@ class NewQuestionBody(QuestionBody):
     by: Line = ""
 
 
-class RemovedBody(BaseModel):
+class RemovedFromBenchBody(BaseModel):
     """What was removed."""
 
     removed: UUID
@@ -170,10 +170,10 @@ async def change_question(question: OfQuestion, body: QuestionBody, trueweave: W
 
 
 @router.delete("/questions/{question}")
-async def remove_question(question: OfQuestion, trueweave: Writing) -> RemovedBody:
+async def remove_question(question: OfQuestion, trueweave: Writing) -> RemovedFromBenchBody:
     """Remove a question. Runs that it was measured in stay as they are."""
     await trueweave.bench.remove_question(question)
-    return RemovedBody(removed=question)
+    return RemovedFromBenchBody(removed=question)
 
 
 @router.get("/{run}")
@@ -183,10 +183,10 @@ async def get_run(run: OfRun, trueweave: Reading) -> BenchRun:
 
 
 @router.delete("/{run}")
-async def remove_run(run: OfRun, trueweave: Writing) -> RemovedBody:
+async def remove_run(run: OfRun, trueweave: Writing) -> RemovedFromBenchBody:
     """Remove a stored run."""
     await trueweave.bench.remove_run(run)
-    return RemovedBody(removed=run)
+    return RemovedFromBenchBody(removed=run)
 
 
 @router.get("/{run}/outcomes/{n}")
