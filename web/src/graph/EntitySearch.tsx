@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
 import { X } from "lucide-react";
-import { useRef, useState } from "react";
+import { type RefObject, useState } from "react";
 import { Autocomplete, Button, Input, Label, Menu, MenuItem, SearchField } from "react-aria-components";
 import { api, asProblem, dataOf } from "../api/client";
 import { useShortcuts } from "../shell/shortcuts";
@@ -24,13 +24,13 @@ const completions = (workspace: string, text: string) =>
 interface Props {
   workspace: string;
   label: string;
+  field: RefObject<HTMLInputElement | null>;
   onChoose: (id: string) => void;
 }
 
 /** A field that completes the names of entities. */
-export function EntitySearch({ workspace, label, onChoose }: Props) {
+export function EntitySearch({ workspace, label, field, onChoose }: Props) {
   const [input, setInput] = useState("");
-  const field = useRef<HTMLInputElement>(null);
   const text = input.trim();
   const sought = useAfterPause(text);
   const { data, isError, error, isFetching } = useQuery({

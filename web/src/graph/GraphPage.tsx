@@ -59,6 +59,7 @@ function Contents({ workspace, status }: { workspace: string; status: Status }) 
   const colourOf = useMemo(() => typeColours(known?.entities.map((one) => one.type) ?? []), [known]);
   // The entity that a path begins at, while its other end is chosen.
   const [from, setFrom] = useState("");
+  const field = useRef<HTMLInputElement>(null);
   const [said, setSaid] = useState("");
   // Whether the picture takes the focus when it appears.
   const chosen = useRef(false);
@@ -90,6 +91,7 @@ function Contents({ workspace, status }: { workspace: string; status: Status }) 
           label={
             from ? "Path to" : state.of.length > 0 ? "Start from another entity" : "Search for an entity"
           }
+          field={field}
           onChoose={choose}
         />
       )}
@@ -141,6 +143,10 @@ function Contents({ workspace, status }: { workspace: string; status: Status }) 
           go={go}
           onExpand={expand}
           onPath={setFrom}
+          onPathByName={(id) => {
+            setFrom(id);
+            field.current?.focus();
+          }}
           onChoose={choose}
         />
       )}
@@ -240,6 +246,7 @@ interface PartsProps {
   go: (to: Partial<GraphState>, isNew?: boolean) => void;
   onExpand: (id: string) => void;
   onPath: (id: string) => void;
+  onPathByName: (id: string) => void;
   onChoose: (id: string) => void;
 }
 
@@ -257,6 +264,7 @@ function GraphParts(props: PartsProps) {
     go,
     onExpand,
     onPath,
+    onPathByName,
     onChoose,
   } = props;
   const [emphasised, setEmphasised] = useState<string | null>(null);
@@ -381,7 +389,7 @@ function GraphParts(props: PartsProps) {
             colourOf={colourOf}
             onSelect={select}
             onExpand={() => onExpand(selected)}
-            onPath={() => onPath(selected)}
+            onPath={() => onPathByName(selected)}
             onAlone={() => go({ of: [selected], to: "", each: EACH, min: 0, types: [] }, true)}
           />
         </aside>
