@@ -17,7 +17,7 @@ from trueweave.events import Skipped, Unreadable
 from trueweave.ingest.loading import Files, documents
 from trueweave.ingest.loading.documents import Parsed
 from trueweave.ingest.parsers import image as images
-from trueweave.ingest.parsers.layout import Box
+from trueweave.ingest.parsers.layout import PageBox
 from trueweave.ingest.parsers.ocr import COUNT, Line, Recogniser, joined
 from trueweave.ingest.parsing import ParserLimits
 from trueweave.text.text_builder import TextBuilder
@@ -145,9 +145,9 @@ def test_a_page_that_takes_too_long_is_given_up(tmp_path: Path, monkeypatch: pyt
 
 
 def test_lines_of_two_columns_are_read_column_by_column() -> None:
-    title = Line("Title", Box(100, 0, 900, 30), 1)
-    left = [Line(f"left {n}", Box(0, 50 + 30 * n, 450, 70 + 30 * n), 1) for n in range(4)]
-    right = [Line(f"right {n}", Box(550, 50 + 30 * n, 1000, 70 + 30 * n), 1) for n in range(4)]
+    title = Line("Title", PageBox(100, 0, 900, 30), 1)
+    left = [Line(f"left {n}", PageBox(0, 50 + 30 * n, 450, 70 + 30 * n), 1) for n in range(4)]
+    right = [Line(f"right {n}", PageBox(550, 50 + 30 * n, 1000, 70 + 30 * n), 1) for n in range(4)]
     mixed = [title, *(line for pair in zip(left, right, strict=True) for line in pair)]
     assert joined(mixed) == "Title\n\n" + "\n".join(f"left {n}" for n in range(4)) + "\n\n" + "\n".join(
         f"right {n}" for n in range(4)
@@ -156,7 +156,7 @@ def test_lines_of_two_columns_are_read_column_by_column() -> None:
 
 def test_cells_beside_one_another_are_read_row_by_row() -> None:
     cells = [
-        Line(f"{side}{n}", Box(x, 30 * n, x + 60, 30 * n + 20), 1)
+        Line(f"{side}{n}", PageBox(x, 30 * n, x + 60, 30 * n + 20), 1)
         for n in range(5)
         for side, x in (("a", 0), ("b", 900))
     ]

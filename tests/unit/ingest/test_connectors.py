@@ -11,7 +11,7 @@ from trueweave.errors import ConfigError
 from trueweave.extend import Connector, ConnectorContext, Item
 from trueweave.ingest.connectors import open_connector
 from trueweave.ingest.connectors.http import is_forbidden
-from trueweave.ingest.connectors.listing import Listing, Stored
+from trueweave.ingest.connectors.listing import Listing, StoredItem
 from trueweave.testing.connectors import ConnectorContract, RemoteTexts
 from trueweave.text.uris import is_address
 
@@ -86,9 +86,9 @@ def test_a_listing_tells_new_from_changed_from_unchanged() -> None:
     assert not listing.add(Item("urn:7", version="2"))
     listing.compare(
         [
-            Stored("urn:0", "1", "v", is_current=True),
-            Stored("urn:1", "0", "v", is_current=True),
-            Stored("urn:2", "1", "v", is_current=False),
+            StoredItem("urn:0", "1", "v", is_current=True),
+            StoredItem("urn:1", "0", "v", is_current=True),
+            StoredItem("urn:2", "1", "v", is_current=False),
         ]
     )
     assert listing.counts() == {"new": 2497, "changed": 2, "unchanged": 1}

@@ -16,7 +16,7 @@ from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import one_grouper, share_view
 from trueweave.store.postgres.vectors import vectors
 from trueweave.store.postgres.view import communities as store
-from trueweave.store.postgres.view.communities import Found, Known, Network
+from trueweave.store.postgres.view.communities import FoundTree, Known, Network
 
 
 async def regroup(workspace: Workspace, how: LeidenSettings) -> CommunityChanges:
@@ -42,7 +42,7 @@ async def regroup(workspace: Workspace, how: LeidenSettings) -> CommunityChanges
             return _counted(before, found)
 
 
-def _find(graph: Network, before: Known, how: LeidenSettings) -> Found:
+def _find(graph: Network, before: Known, how: LeidenSettings) -> FoundTree:
     whole = graph.graph
     tree = communities.communities(whole, how)
     said = store.contents(graph, tree)
@@ -50,7 +50,7 @@ def _find(graph: Network, before: Known, how: LeidenSettings) -> Found:
     score = communities.modularity(whole, tree.at(0), how.resolution)
     degree = np.bincount(np.concatenate((graph.source, graph.target)), minlength=len(graph.entities))
     links = leaf_links(tree, graph.source, graph.target, graph.weight)
-    return Found(tree, said, store.labels(follows, before.ids), score, map_layout(tree, degree), links)
+    return FoundTree(tree, said, store.labels(follows, before.ids), score, map_layout(tree, degree), links)
 
 
 def _is_up_to_date(known: Hierarchy, how: LeidenSettings) -> bool:
@@ -65,7 +65,7 @@ async def _forget(tx: Transaction, gone: list[UUID]) -> None:
         await vectors.write(tx, space, (), [("community", id_) for id_ in gone])
 
 
-def _counted(before: Known, found: Found) -> CommunityChanges:
+def _counted(before: Known, found: FoundTree) -> CommunityChanges:
     had = dict(zip(before.ids, before.hashes, strict=True))
     has = dict(zip(found.labels, found.said.hashes, strict=True))
     stayed = had.keys() & has.keys()

@@ -19,7 +19,7 @@ CREATE TABLE item (
 _SOME = 1000
 
 
-class Stored(NamedTuple):
+class StoredItem(NamedTuple):
     """What the workspace has of an item: its version, the validator of its content, and whether all its documents are
     there, processed with the recipe of this run."""
 
@@ -58,7 +58,7 @@ class Listing:
             after = rows[-1][0]
             yield [uri for _, uri in rows]
 
-    def compare(self, stored: Iterable[Stored]) -> None:
+    def compare(self, stored: Iterable[StoredItem]) -> None:
         """Mark the items that the workspace has, and those of them that have not changed."""
         self._connection.executemany(
             "UPDATE item SET is_known = 1, validator = CASE WHEN ?3 THEN ?4 ELSE '' END,"

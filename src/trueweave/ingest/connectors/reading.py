@@ -17,7 +17,7 @@ from trueweave.core.errors import InvalidDocument, ItemGone
 from trueweave.core.events import Listener, Skipped, Unreadable
 from trueweave.core.record import NamedFile, Source
 from trueweave.ingest.connectors.installed import open_connector
-from trueweave.ingest.connectors.listing import Listing, Stored
+from trueweave.ingest.connectors.listing import Listing, StoredItem
 from trueweave.ingest.loading import Files, Loaded
 from trueweave.ingest.seen import Seen
 from trueweave.store.postgres.db import Workspace
@@ -87,7 +87,7 @@ class AddressRun:
         for some in self._listing.uris():
             async with workspace.transaction() as tx:
                 stored = await connector_documents.stored(tx, self._origin, some, self._recipe)
-            self._listing.compare(Stored(*one) for one in stored)
+            self._listing.compare(StoredItem(*one) for one in stored)
 
     def _list(self, tell: Callable[[Unreadable | Skipped], object]) -> None:
         with self._busy:

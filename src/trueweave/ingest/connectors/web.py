@@ -87,7 +87,7 @@ class _Pages:
         return self._http.get(url, file, headers | (self._authorization if is_own else {}))
 
 
-class Page(_Pages):
+class WebPage(_Pages):
     """One page: `https://example.org/about`."""
 
     def items(self) -> Iterator[Item | Unreadable | Skipped]:

@@ -14,7 +14,7 @@ _BESIDE = 0.5  # the part of the lower column's height that must be beside the o
 _BLOCK_GAP = 0.9  # the distance between two blocks, in heights of a line
 
 
-class Box(NamedTuple):
+class PageBox(NamedTuple):
     """A rectangle, from the top left."""
 
     left: float
@@ -23,7 +23,7 @@ class Box(NamedTuple):
     bottom: float
 
     @classmethod
-    def around(cls, boxes: Iterable[Box]) -> Box:
+    def around(cls, boxes: Iterable[PageBox]) -> PageBox:
         lefts, tops, rights, bottoms = zip(*boxes, strict=True)
         return cls(min(lefts), min(tops), max(rights), max(bottoms))
 
@@ -36,7 +36,7 @@ class Box(NamedTuple):
         return self.bottom - self.top
 
 
-def reading_order(boxes: Sequence[Box]) -> list[list[int]]:
+def reading_order(boxes: Sequence[PageBox]) -> list[list[int]]:
     """The indexes of the lines in reading order, by blocks that are separated by a gap."""
     if not boxes:
         return []
@@ -46,7 +46,7 @@ def reading_order(boxes: Sequence[Box]) -> list[list[int]]:
         high = median(boxes[i].height for i in column)
         bottom = float("inf")
         for row in rows:
-            around = Box.around(boxes[i] for i in row)
+            around = PageBox.around(boxes[i] for i in row)
             if not blocks or bottom == float("inf") or around.top - bottom > _BLOCK_GAP * high:
                 blocks.append([])
             blocks[-1] += row
@@ -54,7 +54,7 @@ def reading_order(boxes: Sequence[Box]) -> list[list[int]]:
     return blocks
 
 
-def in_columns(boxes: Sequence[Box], chosen: Sequence[int] | None = None) -> list[list[int]]:
+def in_columns(boxes: Sequence[PageBox], chosen: Sequence[int] | None = None) -> list[list[int]]:
     """The indexes of the lines by column, in reading order; one list, if there are no columns."""
     lines = list(chosen if chosen is not None else range(len(boxes)))
     gutter = _gutter([boxes[i] for i in lines]) if len(lines) <= _MOST_LINES else None
@@ -81,11 +81,11 @@ def in_columns(boxes: Sequence[Box], chosen: Sequence[int] | None = None) -> lis
     return found
 
 
-def _gutter(boxes: Sequence[Box]) -> float | None:
+def _gutter(boxes: Sequence[PageBox]) -> float | None:
     """The middle of the gap between two columns of text."""
     if len(boxes) < 2 * _FEWEST_LINES:
         return None
-    whole = Box.around(boxes)
+    whole = PageBox.around(boxes)
     high = median(box.height for box in boxes)
     best: tuple[int, float] | None = None
     for edge in sorted({box.right for box in boxes}):
@@ -102,15 +102,15 @@ def _gutter(boxes: Sequence[Box]) -> float | None:
     return best[1] if best else None
 
 
-def _are_columns(left: Sequence[Box], right: Sequence[Box], width: float) -> bool:
+def _are_columns(left: Sequence[PageBox], right: Sequence[PageBox], width: float) -> bool:
     """Whether the two sides are text beside text, and not the cells of a table."""
-    one, other = Box.around(left), Box.around(right)
+    one, other = PageBox.around(left), PageBox.around(right)
     beside = min(one.bottom, other.bottom) - max(one.top, other.top)
     wide = min(median(box.width for box in side) for side in (left, right))
     return wide >= _WIDTH * width and beside >= _BESIDE * min(one.height, other.height)
 
 
-def _rows(boxes: Sequence[Box], chosen: Sequence[int]) -> list[list[int]]:
+def _rows(boxes: Sequence[PageBox], chosen: Sequence[int]) -> list[list[int]]:
     """The lines from top to bottom; those beside one another from left to right."""
     rows: list[list[int]] = []
     middle = float("-inf")

@@ -15,7 +15,7 @@ from statistics import fmean
 from typing import Any, Protocol
 
 from trueweave.core.errors import UnreadableFile
-from trueweave.ingest.parsers.layout import Box, reading_order
+from trueweave.ingest.parsers.layout import PageBox, reading_order
 from trueweave.text.text_builder import PARAGRAPH, TextBuilder
 
 LETTERS = 20  # a page with fewer letters than this, and an image, is read by OCR
@@ -40,7 +40,7 @@ class Line:
     """A line of text in an image. The box is in pixels, from the top left; the confidence is between 0 and 1."""
 
     text: str
-    box: Box
+    box: PageBox
     confidence: float
 
 
@@ -188,21 +188,23 @@ class Tesseract:
         if done.returncode:
             said = " ".join(done.stderr.decode(errors="replace").split())[:200]
             raise UnreadableFile(f"Tesseract failed ({said}); check its languages, or set ocr to another engine")
-        words: dict[tuple[str, ...], list[tuple[str, Box, float]]] = {}
+        words: dict[tuple[str, ...], list[tuple[str, PageBox, float]]] = {}
         for row in done.stdout.decode(errors="replace").splitlines()[1:]:
             level, _, block, paragraph, line, _, left, top, wide, high, confidence, text = row.split("\t", 11)
             if level == "5" and text.strip():
-                box = Box(float(left), float(top), float(left) + float(wide), float(top) + float(high))
+                box = PageBox(float(left), float(top), float(left) + float(wide), float(top) + float(high))
                 words.setdefault((block, paragraph, line), []).append((text, box, float(confidence) / 100))
         return [
-            Line(" ".join(word[0] for word in line), Box.around(word[1] for word in line), fmean(w[2] for w in line))
+            Line(
+                " ".join(word[0] for word in line), PageBox.around(word[1] for word in line), fmean(w[2] for w in line)
+            )
             for line in words.values()
         ]
 
 
-def _around(points: Sequence[Sequence[float]]) -> Box:
+def _around(points: Sequence[Sequence[float]]) -> PageBox:
     across, down = zip(*points, strict=True)
-    return Box(min(across), min(down), max(across), max(down))
+    return PageBox(min(across), min(down), max(across), max(down))
 
 
 def _pages(labels: Sequence[str], one: str, several: str) -> str:

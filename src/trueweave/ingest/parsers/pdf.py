@@ -14,7 +14,7 @@ import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 from trueweave.core.errors import UnreadableFile
 from trueweave.ingest.parsers.ocr import DPI, LETTERS, MOST_PIXELS, Recogniser
 from trueweave.ingest.parsers.pdf_tables import FEWEST_RULES, MOST_RULES, Tables
-from trueweave.ingest.parsers.pdf_text import Page, page_lines, write
+from trueweave.ingest.parsers.pdf_text import PdfPage, page_lines, write
 from trueweave.text.text_builder import TextBuilder
 
 _HYPHEN_AT_LINE_END = re.compile(r"[\x02\xad\ufffe]\r?\n?")
@@ -43,7 +43,7 @@ def read(path: Path, draft: TextBuilder, recogniser: Recogniser) -> str:
     return str(document.get_metadata_dict().get("Title", ""))
 
 
-def _page(document: Any, number: int, tables: Tables, recogniser: Recogniser) -> Page:
+def _page(document: Any, number: int, tables: Tables, recogniser: Recogniser) -> PdfPage:
     label = document.get_page_label(number) or str(number + 1)
     page = document[number]
     textpage = page.get_textpage()
@@ -51,13 +51,13 @@ def _page(document: Any, number: int, tables: Tables, recogniser: Recogniser) ->
     height = page.get_size()[1]
     try:
         if sum(map(str.isalpha, text)) < LETTERS and (read := _recognised(page, label, recogniser)):
-            return Page(label, text=read)
+            return PdfPage(label, text=read)
         lines = page_lines(textpage, height) if not page.get_rotation() else []
         if not lines:
-            return Page(label, text=_HYPHEN_AT_LINE_END.sub("", text).replace("\r\n", "\n"))
+            return PdfPage(label, text=_HYPHEN_AT_LINE_END.sub("", text).replace("\r\n", "\n"))
         shapes = sum(1 for kind, _, _ in _drawn(page) if kind == pdfium.FPDF_PAGEOBJ_PATH)
         is_ruled = FEWEST_RULES <= shapes <= MOST_RULES
-        return Page(label, height, lines, tables=tables.on_page(number) if is_ruled else [])
+        return PdfPage(label, height, lines, tables=tables.on_page(number) if is_ruled else [])
     finally:
         textpage.close()
         page.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from trueweave.ingest.parsers.layout import Box
+from trueweave.ingest.parsers.layout import PageBox
 
 MOST_RULES = 2000  # shapes on a page that is searched for tables; a drawing has more
 FEWEST_RULES = 4
@@ -18,7 +18,7 @@ class Tables:
         self._path = path
         self._opened: Any = None
 
-    def on_page(self, number: int) -> list[tuple[Box, list[list[str]]]]:
+    def on_page(self, number: int) -> list[tuple[PageBox, list[list[str]]]]:
         """The tables of a page, counted from 0: where they are, and their rows. Frames around text are no tables."""
         import pdfplumber
         from pdfplumber.utils.exceptions import MalformedPDFException, PdfminerException
@@ -26,7 +26,7 @@ class Tables:
         try:
             self._opened = self._opened or pdfplumber.open(self._path)
             page = self._opened.pages[number]
-            found = [(Box(*table.bbox), table.extract()) for table in page.find_tables()]
+            found = [(PageBox(*table.bbox), table.extract()) for table in page.find_tables()]
             page.close()
         except (MalformedPDFException, PdfminerException):  # the text is read without it
             return []

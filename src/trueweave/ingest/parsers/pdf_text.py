@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
-from trueweave.ingest.parsers.layout import Box, in_columns
+from trueweave.ingest.parsers.layout import PageBox, in_columns
 from trueweave.text.text_builder import TextBuilder
 
 _MOST_CHARACTERS = 50_000  # of a page whose lines are looked at
@@ -29,20 +29,20 @@ class TextLine:
     letter: where a word is hyphenated, a line of the file is two on the page."""
 
     text: str
-    box: Box
+    box: PageBox
     row: int
     size: float
 
 
 @dataclass(slots=True)
-class Page:
+class PdfPage:
     """A page: its lines, or its text if it has none that are known; and its tables, each with its place."""
 
     label: str
     height: float = 0.0
     lines: list[TextLine] = field(default_factory=list)
     text: str = ""
-    tables: list[tuple[Box, list[list[str]]]] = field(default_factory=list)
+    tables: list[tuple[PageBox, list[list[str]]]] = field(default_factory=list)
 
 
 def page_lines(textpage: Any, height: float) -> list[TextLine]:
@@ -61,25 +61,25 @@ def page_lines(textpage: Any, height: float) -> list[TextLine]:
 
 def _parts(textpage: Any, line: str, start: int, row: int, height: float) -> Iterator[TextLine]:
     words = [(word.start(), word.end()) for word in re.finditer(r"\S+", line)]
-    first: tuple[int, Box] | None = None
-    last: tuple[int, Box] | None = None
+    first: tuple[int, PageBox] | None = None
+    last: tuple[int, PageBox] | None = None
     for begin, end in words:
         opening = _box(textpage, start + begin, height)
         if first and last and opening.left - last[1].right > _WIDE_GAP * max(opening.height, last[1].height):
-            yield TextLine(line[first[0] : last[0]], Box.around((first[1], last[1])), row, first[1].height)
+            yield TextLine(line[first[0] : last[0]], PageBox.around((first[1], last[1])), row, first[1].height)
             first = None
         first = first or (begin, opening)
         last = end, _box(textpage, start + end - 1, height)
     if first and last:
-        yield TextLine(line[first[0] : last[0]], Box.around((first[1], last[1])), row, first[1].height)
+        yield TextLine(line[first[0] : last[0]], PageBox.around((first[1], last[1])), row, first[1].height)
 
 
-def _box(textpage: Any, index: int, height: float) -> Box:
+def _box(textpage: Any, index: int, height: float) -> PageBox:
     left, bottom, right, top = textpage.get_charbox(index, loose=True)
-    return Box(left, height - top, right, height - bottom)
+    return PageBox(left, height - top, right, height - bottom)
 
 
-def write(pages: Sequence[Page], draft: TextBuilder) -> None:
+def write(pages: Sequence[PdfPage], draft: TextBuilder) -> None:
     """Write the pages into the draft: in columns, without headers and footers that repeat, with headings and tables."""
     repeated = _repeated(pages)
     levels = _levels(pages)
@@ -100,7 +100,7 @@ def write(pages: Sequence[Page], draft: TextBuilder) -> None:
         _write_page(page, _ordered(kept), levels, draft)
 
 
-def _write_page(page: Page, lines: Sequence[TextLine], levels: dict[float, int], draft: TextBuilder) -> None:
+def _write_page(page: PdfPage, lines: Sequence[TextLine], levels: dict[float, int], draft: TextBuilder) -> None:
     done: set[int] = set()
 
     def kind(line: TextLine) -> tuple[int, int]:
@@ -125,7 +125,7 @@ def _write_page(page: Page, lines: Sequence[TextLine], levels: dict[float, int],
             draft.block(text)
 
 
-def _is_inside(line: Box, table: Box) -> bool:
+def _is_inside(line: PageBox, table: PageBox) -> bool:
     across, down = (line.left + line.right) / 2, (line.top + line.bottom) / 2
     return table.left <= across <= table.right and table.top <= down <= table.bottom
 
@@ -142,7 +142,7 @@ def _ordered(lines: list[TextLine]) -> list[TextLine]:
     return [replace(lines[i], row=row) for row, i in enumerate(order)]
 
 
-def _key(page: Page, line: TextLine) -> str:
+def _key(page: PdfPage, line: TextLine) -> str:
     """What a header or footer has in common on all pages; empty in the middle of a page."""
     middle = (line.box.top + line.box.bottom) / 2
     if _MARGIN * page.height < middle < (1 - _MARGIN) * page.height:
@@ -150,7 +150,7 @@ def _key(page: Page, line: TextLine) -> str:
     return f"{round(middle / 4)} {_DIGITS.sub('#', line.text)}"
 
 
-def _repeated(pages: Sequence[Page]) -> set[str]:
+def _repeated(pages: Sequence[PdfPage]) -> set[str]:
     """The keys of lines at the top or bottom that are on most pages."""
     counts: Counter[str] = Counter()
     for page in pages:
@@ -163,7 +163,7 @@ def _size(line: TextLine) -> float:
     return round(line.size * 2) / 2
 
 
-def _levels(pages: Sequence[Page]) -> dict[float, int]:
+def _levels(pages: Sequence[PdfPage]) -> dict[float, int]:
     """The level of the headings of each size; the text itself has the size of most characters."""
     characters: Counter[float] = Counter()
     for page in pages:

@@ -22,7 +22,7 @@ class ConnectorDocument(NamedTuple):
     validator: str
 
 
-class Known(NamedTuple):
+class KnownItem(NamedTuple):
     """A document of an address, its item, and whether another address has it, too."""
 
     uri: str
@@ -58,9 +58,11 @@ async def record(tx: Transaction, origin: UUID, read: Sequence[ConnectorDocument
     )
 
 
-async def page(tx: Transaction, origin: UUID, after: str) -> list[Known]:
+async def page(tx: Transaction, origin: UUID, after: str) -> list[KnownItem]:
     """The next documents of an address, in the order of their uris."""
-    return [Known(*row) for row in await tx.rows("connector_document.page", origin=origin, after=after, limit=_PAGE)]
+    return [
+        KnownItem(*row) for row in await tx.rows("connector_document.page", origin=origin, after=after, limit=_PAGE)
+    ]
 
 
 async def forget(tx: Transaction, origin: UUID, uris: Sequence[str]) -> None:

@@ -108,7 +108,7 @@ async def known(tx: Transaction, leaves: Ints) -> Known:
     return Known(Tree(parent, last, level, leaves), list(columns[4]), np.array(columns[5], np.int64), list(columns[6]))
 
 
-class Found(NamedTuple):
+class FoundTree(NamedTuple):
     """Communities that have been detected, and their places on the map."""
 
     tree: Tree
@@ -119,7 +119,7 @@ class Found(NamedTuple):
     links: LeafLinks
 
 
-async def write(tx: Transaction, graph: Network, found: Found, how: LeidenSettings) -> list[UUID]:
+async def write(tx: Transaction, graph: Network, found: FoundTree, how: LeidenSettings) -> list[UUID]:
     """Replace all communities by these; returns those that are gone or too small and had a report."""
     tree, said, labels, modularity, places, links = found
     await tx.run("community.stage")
