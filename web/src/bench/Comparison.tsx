@@ -149,12 +149,7 @@ function Compared({ workspace, run, second, state, sides }: ComparedProps) {
       : {
           j: () => open(latest.current + 1),
           k: () => open(latest.current < 0 ? questions.length - 1 : latest.current - 1),
-          ...(state.question === null
-            ? {}
-            : {
-                Escape: () =>
-                  navigate(address({ question: null }), { replace: true, preventScrollReset: true }),
-              }),
+          Escape: () => navigate(address({ question: null }), { replace: true, preventScrollReset: true }),
         },
   );
   // An address may name a question that is on a later page.

@@ -1,5 +1,5 @@
 // Keyboard shortcuts. A shortcut is one key, or two in a row ("g a"), or a key with Control ("ctrl+k").
-import { useEffect, useRef } from "react";
+import { useEffect, useLayoutEffect, useRef } from "react";
 import { singleKeys } from "./preferences";
 
 export type Shortcuts = Record<string, (event: KeyboardEvent) => void>;
@@ -24,7 +24,8 @@ export function isTaken(target: EventTarget | null): boolean {
 /** Runs the shortcuts while the component is shown. */
 export function useShortcuts(shortcuts: Shortcuts): void {
   const current = useRef(shortcuts);
-  useEffect(() => {
+  // With the page itself, and not some time later: the next key may come at once.
+  useLayoutEffect(() => {
     current.current = shortcuts;
   });
   useEffect(() => {

@@ -25,7 +25,7 @@ from trueweave.server.access import AnyCaller, Measuring, Reading, Writing
 from trueweave.server.fields import Cursor, Label, Limit, Line, Name, Question, Uri
 from trueweave.server.pages import ListPage, Pager
 from trueweave.server.problems import RESPONSES, problem_of, request_id_of
-from trueweave.server.streaming import MEDIA_TYPE, EventStream, event
+from trueweave.server.streaming import EVENT, MEDIA_TYPE, EventStream, event
 from trueweave.server.tagging import TaggedRoute
 from trueweave.store.postgres.public_errors import translated
 from trueweave.store.postgres.record import bench_questions, bench_runs
@@ -41,16 +41,9 @@ OfRun = Annotated[UUID, Path(description="Its id.")]
 OfQuestion = Annotated[UUID, Path(description="Its id.")]
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "Successful Response",
-        "content": {
-            MEDIA_TYPE: {
-                "schema": {
-                    "type": "string",
-                    "description": "Events: `progress` ({done, all}) after each search, then `run` (the stored run); "
-                    "or `problem` at any time.",
-                }
-            }
-        },
+        "description": "Events: `progress` ({done, all}) after each search, then `run` (the stored run); or `problem` "
+        "at any time.",
+        "content": {MEDIA_TYPE: {"schema": EVENT}},
     }
 }
 
