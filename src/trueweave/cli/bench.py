@@ -101,10 +101,9 @@ def bench(
 
         settings = load_settings(database_url, workspace)
         fetch_model(settings)
-        if dataset == MINE:
-            found = datasets.limited(in_workspace(own_questions, settings), limit)
-        else:
-            found = datasets.limited(datasets.find(dataset, settings.bench_data, split), limit)
+        is_own = dataset == MINE
+        every = in_workspace(own_questions, settings) if is_own else datasets.find(dataset, settings.bench_data, split)
+        found = datasets.limited(every, limit)
         if found.passages is not None and not workspace:
             settings = settings.model_copy(update={"workspace": _workspace(found.name)})
         depths = _depths(k)

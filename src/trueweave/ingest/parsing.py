@@ -126,7 +126,12 @@ def _source(path: Path, uri: str, said: bytes, code: int, limits: ParserLimits) 
         raise _unreadable(path, "its parser stopped early; save it again, or as text") from error
     reading_limits.current().unpack(answer.get("unpacked", 0))
     if "problem" in answer:
-        raise _unreadable(path, answer["problem"], NoTextFound if answer["no_text"] else UnreadableFile)
+        unreadable = _unreadable(path, answer["problem"])
+        raise (
+            NoTextFound(str(unreadable), answer["problem"].removeprefix("it is an "))
+            if answer["no_text"]
+            else unreadable
+        )
     places = tuple(Place(*place) for place in answer["places"])
     return Source(uri, answer["text"], answer["title"], answer["metadata"], places, tuple(answer["notes"]))
 
@@ -145,5 +150,5 @@ def _late(limits: ParserLimits) -> str:
     return f"its parser was not done after {limits.wall_seconds} s; save it again, or as text"
 
 
-def _unreadable(path: Path, problem: str, kind: type[UnreadableFile] = UnreadableFile) -> UnreadableFile:
-    return kind(f"{path} cannot be read: {problem}.")
+def _unreadable(path: Path, problem: str) -> UnreadableFile:
+    return UnreadableFile(f"{path} cannot be read: {problem}.")

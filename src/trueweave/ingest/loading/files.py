@@ -186,8 +186,7 @@ class Files:
             yield Skipped(uri, "not text, and without an extension") if is_other else Unreadable(uri, str(error))
         except NoTextFound as error:
             # A folder may hold any number of pictures.
-            reason = str(error).partition("cannot be read: it is an ")[2].rstrip(".")
-            yield Skipped(uri, reason) if found else Unreadable(uri, str(error))
+            yield Skipped(uri, error.reason) if found else Unreadable(uri, str(error))
         except InvalidDocument as error:
             yield Unreadable(uri, str(error))
         except UnicodeDecodeError as error:  # from a loader that decodes on its own

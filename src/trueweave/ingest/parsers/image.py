@@ -10,10 +10,8 @@ import numpy
 from PIL import Image, ImageOps, ImageSequence, UnidentifiedImageError
 
 from trueweave.core.errors import UnreadableFile
-from trueweave.ingest.parsers.ocr import MOST_PIXELS, NoTextFound, Recogniser
+from trueweave.ingest.parsers.ocr import LARGEST_SIDE, MOST_PIXELS, NoTextFound, Recogniser
 from trueweave.text.text_builder import TextBuilder
-
-_MOST_SIDE = 3400  # pixels; A4 at 300 dpi
 
 
 def read(path: Path, draft: TextBuilder, recogniser: Recogniser) -> str:
@@ -44,9 +42,9 @@ def read(path: Path, draft: TextBuilder, recogniser: Recogniser) -> str:
 
 def pixels(image: Image.Image) -> Any:
     """The image as it is meant to be seen, on white, at the size that is read."""
-    image.draft("RGB", (_MOST_SIDE, _MOST_SIDE))  # JPEG: decode it smaller, if it is much larger
+    image.draft("RGB", (LARGEST_SIDE, LARGEST_SIDE))  # JPEG: decode it smaller, if it is much larger
     seen = image.convert("RGBA") if image.mode in ("LA", "PA", "RGBA", "P") else image.convert("L").convert("RGB")
-    seen.thumbnail((_MOST_SIDE, _MOST_SIDE))
+    seen.thumbnail((LARGEST_SIDE, LARGEST_SIDE))
     if seen.mode == "RGBA":
         seen = Image.alpha_composite(Image.new("RGBA", seen.size, "white"), seen).convert("RGB")
     return numpy.asarray(ImageOps.exif_transpose(seen))

@@ -22,17 +22,21 @@ LETTERS = 20  # a page with fewer letters than this, and an image, is read by OC
 DPI = 200
 COUNT = "count"  # instead of an engine: pages are counted, and not read
 SCANNED_PAGES = "ocr_pages"  # the metadata with their number
+LARGEST_SIDE = 3400  # pixels to which an image is scaled down; A4 at 300 dpi
 MOST_PIXELS = 100_000_000  # of an image; A3 at 600 dpi has 70 million
 INSTALL = 'install text recognition with: pip install "trueweave[ocr]"'
 
-_LARGEST_SIDE = 3400  # pixels; A4 at 300 dpi
 _DETECTION_SIDE = 1280  # pixels; lines are found at this size, and read at full size
 _THREADS = 4
 _UNSURE = 0.5  # lines with less confidence are left out
 
 
 class NoTextFound(UnreadableFile):
-    """An image has no text, or nothing is there to read it."""
+    """An image has no text, or nothing is there to read it. `reason` says which, for an image among other files."""
+
+    def __init__(self, message: str, reason: str = "") -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +157,7 @@ class RapidOcr:
         self._engine = RapidOCR(
             params={
                 "Global.log_level": "critical",
-                "Global.max_side_len": _LARGEST_SIDE,
+                "Global.max_side_len": LARGEST_SIDE,
                 "Det.limit_type": "max",
                 "Det.limit_side_len": _DETECTION_SIDE,
                 threads: min(os.cpu_count() or 1, _THREADS),
