@@ -6,7 +6,7 @@ import type { Question } from "../api/ask";
 import { workspace as workspaceQuery } from "../api/queries";
 import { useShortcuts } from "../shell/shortcuts";
 import { useTitle } from "../shell/useTitle";
-import { viewPath } from "../shell/views";
+import { IN_PLACE, viewPath } from "../shell/views";
 import { Failed, Loading } from "../ui/States";
 import { Actions } from "./Actions";
 import { AnswerPart } from "./AnswerPart";
@@ -79,10 +79,7 @@ function AskView({ workspace, state, usual, hasModel, documents }: Props) {
   const cited = useMemo(() => new Map(answer?.citations.map((one) => [one.passage, one.mark])), [answer]);
 
   const addressOf = useCallback((to: Partial<AskState>) => `?${writeAddress({ ...state, ...to })}`, [state]);
-  const go = useCallback(
-    (to: Partial<AskState>) => navigate(addressOf(to), { replace: true, preventScrollReset: true }),
-    [navigate, addressOf],
-  );
+  const go = useCallback((to: Partial<AskState>) => navigate(addressOf(to), IN_PLACE), [navigate, addressOf]);
   const send = (asking: Asking) => {
     rememberQuestion(workspace, asking.question);
     setConversations((before) => new Map([...before].filter(([one]) => one !== asking.question)));
@@ -204,17 +201,9 @@ interface Keys {
 /** j and k go through sentences, [ and ] through those with a citation, Enter to the words, whose link
  * leads to the document, and Backspace back. */
 function useSentenceKeys({ count, cited, focus, quotes, go }: Keys): void {
-  // The sentence that the last key went to, which the address may not have yet when keys come quickly.
-  const latest = useRef(focus);
-  useEffect(() => {
-    latest.current = focus;
-  }, [focus]);
   const move = (by: 1 | -1, only: (at: number) => boolean) => {
-    const from = latest.current;
-    for (let at = from === null ? (by > 0 ? 0 : count - 1) : from + by; at >= 0 && at < count; at += by) {
-      if (!only(at)) continue;
-      latest.current = at;
-      return go({ sentence: at });
+    for (let at = focus === null ? (by > 0 ? 0 : count - 1) : focus + by; at >= 0 && at < count; at += by) {
+      if (only(at)) return go({ sentence: at });
     }
   };
   const isQuoted = () => quotes.current?.contains(globalThis.document.activeElement) ?? false;

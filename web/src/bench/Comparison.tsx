@@ -3,6 +3,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { Link, useNavigate } from "react-router";
 import { useShortcuts } from "../shell/shortcuts";
+import { IN_PLACE } from "../shell/views";
 import { counted, moment, number } from "../text/words";
 import { CopyButton } from "../ui/CopyButton";
 import { SameAs } from "../ui/SameAs";
@@ -70,10 +71,7 @@ function Choice({ workspace, run, second, state, measure, a, b }: ChoiceProps) {
   const others =
     second.id === run.id || listed.some(({ id }) => id === second.id) ? listed : [second, ...listed];
   const go = (to: Partial<RunState>) =>
-    navigate(runPath(workspace, run.id, { ...state, a, b, question: null, ...to }), {
-      replace: true,
-      preventScrollReset: true,
-    });
+    navigate(runPath(workspace, run.id, { ...state, a, b, question: null, ...to }), IN_PLACE);
   return (
     <div className={styles.sides}>
       <label>
@@ -132,24 +130,18 @@ function Compared({ workspace, run, second, state, sides }: ComparedProps) {
   const questions = found.data?.pages.flatMap((page) => page.questions) ?? [];
   const at = questions.findIndex((one) => one.n_a === state.question);
   const address = (to: Partial<RunState>) => runPath(workspace, run.id, { ...state, ...to });
-  // The question that the last key opened, which the address may not have yet when keys come quickly.
-  const latest = useRef(at);
-  useEffect(() => {
-    latest.current = at;
-  }, [at]);
   const open = (next: number) => {
     const one = questions[next];
     if (!one) return;
-    latest.current = next;
-    navigate(address({ question: one.n_a }), { replace: true, preventScrollReset: true });
+    navigate(address({ question: one.n_a }), IN_PLACE);
   };
   useShortcuts(
     questions.length === 0
       ? {}
       : {
-          j: () => open(latest.current + 1),
-          k: () => open(latest.current < 0 ? questions.length - 1 : latest.current - 1),
-          Escape: () => navigate(address({ question: null }), { replace: true, preventScrollReset: true }),
+          j: () => open(at + 1),
+          k: () => open(at < 0 ? questions.length - 1 : at - 1),
+          Escape: () => navigate(address({ question: null }), IN_PLACE),
         },
   );
   // An address may name a question that is on a later page.

@@ -9,6 +9,7 @@ import { me as meQuery, workspace as workspaceQuery } from "../api/queries";
 import { useActivity } from "../api/useActivity";
 import { useShortcuts } from "../shell/shortcuts";
 import { useTitle } from "../shell/useTitle";
+import { IN_PLACE } from "../shell/views";
 import { counted } from "../text/words";
 import { SameAs } from "../ui/SameAs";
 import { ShowMore } from "../ui/ShowMore";
@@ -82,8 +83,7 @@ function DocumentsView({ workspace }: { workspace: string }) {
   const chosen = rows.filter((one) => selected.has(one.uri));
   const failed = chosen.filter((one) => one.state === "failed");
 
-  const go = (to: Partial<ListState>) =>
-    setParams(writeAddress({ ...list, ...to }), { replace: true, preventScrollReset: true });
+  const go = (to: Partial<ListState>) => setParams(writeAddress({ ...list, ...to }), IN_PLACE);
   const choose = useCallback(
     (files: NamedFile[]) => mostBytes !== undefined && upload.choose(files, mostBytes),
     [upload, mostBytes],

@@ -5,7 +5,7 @@ import { lazy, type Ref, Suspense, useRef, useState } from "react";
 import { Button } from "react-aria-components";
 import { Link, useSearchParams } from "react-router";
 import { useShortcuts } from "../shell/shortcuts";
-import { viewPath } from "../shell/views";
+import { IN_PLACE, viewPath } from "../shell/views";
 import { counted, moment, number } from "../text/words";
 import { CopyButton } from "../ui/CopyButton";
 import { SameAs } from "../ui/SameAs";
@@ -62,7 +62,7 @@ export function GraphMap({ workspace, colourOf, onChoose }: Props) {
     const next = writePlace(to);
     if (view.table ?? params.get("view") === "table") next.set("view", "table");
     if (view.all ?? isAll) next.set("all", "1");
-    setParams(next, { replace: true, preventScrollReset: true });
+    setParams(next, IN_PLACE);
   };
   useShortcuts({ t: () => isDrawn && go(place, { table: !isTable, all: false }) });
   if (found.isError) return <Failed error={found.error} again={() => found.refetch()} />;

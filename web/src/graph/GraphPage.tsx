@@ -10,7 +10,7 @@ import { entityPath } from "../entity/address";
 import { typeColours } from "../reader/segments";
 import { useShortcuts } from "../shell/shortcuts";
 import { useTitle } from "../shell/useTitle";
-import { viewPath } from "../shell/views";
+import { IN_PLACE, viewPath } from "../shell/views";
 import { counted, shortened } from "../text/words";
 import { Empty, Failed, Loading } from "../ui/States";
 import { Actions } from "./Actions";
@@ -65,7 +65,7 @@ function Contents({ workspace, status }: { workspace: string; status: Status }) 
   const chosen = useRef(false);
 
   const go = (to: Partial<GraphState>, isNew = false) =>
-    setParams(writeAddress({ ...state, ...to }), { replace: !isNew, preventScrollReset: true });
+    setParams(writeAddress({ ...state, ...to }), { ...IN_PLACE, replace: !isNew });
   const choose = (id: string) => {
     chosen.current = true;
     if (from && from !== id) go({ of: [from], to: id, selected: id, each: EACH }, true);

@@ -6,7 +6,7 @@ import { Link, useParams, useSearchParams } from "react-router";
 import { entityPath } from "../entity/address";
 import { useShortcuts } from "../shell/shortcuts";
 import { useTitle } from "../shell/useTitle";
-import { viewPath } from "../shell/views";
+import { IN_PLACE, viewPath } from "../shell/views";
 import { counted } from "../text/words";
 import { CopyButton } from "../ui/CopyButton";
 import { Popup } from "../ui/Popup";
@@ -78,7 +78,7 @@ function Reader({ workspace, uri }: { workspace: string; uri: string }) {
     const to = new URLSearchParams(params);
     if (on) to.delete("mentions");
     else to.set("mentions", "off");
-    setParams(to, { replace: true, preventScrollReset: true });
+    setParams(to, IN_PLACE);
   };
 
   if (!first) {

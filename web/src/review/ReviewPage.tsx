@@ -8,7 +8,7 @@ import { quoted } from "../ask/forms";
 import { entityPath } from "../entity/address";
 import { useShortcuts } from "../shell/shortcuts";
 import { useTitle } from "../shell/useTitle";
-import { viewPath } from "../shell/views";
+import { IN_PLACE, viewPath } from "../shell/views";
 import { counted, number, shortened } from "../text/words";
 import { CopyButton } from "../ui/CopyButton";
 import { NoDocuments } from "../ui/NoDocuments";
@@ -113,8 +113,7 @@ function Filters({ workspace, state }: { workspace: string; state: ReviewState }
   const { data: types } = useQuery(typesQuery(workspace));
   const { data: resolution } = useQuery(resolutionQuery(workspace));
   const least = state.least ?? resolution?.threshold;
-  const go = (to: Partial<ReviewState>) =>
-    setParams(writeAddress({ ...state, ...to }), { replace: true, preventScrollReset: true });
+  const go = (to: Partial<ReviewState>) => setParams(writeAddress({ ...state, ...to }), IN_PLACE);
   const command = [
     "trueweave rules suggest",
     ...(state.least === null ? [] : [`--threshold ${state.least}`]),

@@ -1,8 +1,11 @@
 import { render } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
+import { createMemoryRouter, useSearchParams } from "react-router";
+import { RouterProvider } from "react-router/dom";
 import { afterEach, expect, test, vi } from "vitest";
 import { setSingleKeys } from "./preferences";
 import { useShortcuts } from "./shortcuts";
+import { IN_PLACE } from "./views";
 
 afterEach(() => setSingleKeys(true));
 
@@ -54,4 +57,21 @@ test("the second key of a pair is no shortcut of another component", async () =>
   expect(add).not.toHaveBeenCalled();
   await userEvent.keyboard("a");
   expect(add).toHaveBeenCalledOnce();
+});
+
+test("a key that comes before the browser has drawn again finds the address of the key before it", async () => {
+  function Page() {
+    const [params, setParams] = useSearchParams();
+    const at = Number(params.get("at"));
+    useShortcuts({ j: () => setParams({ at: String(at + 1) }, IN_PLACE) });
+    return null;
+  }
+  const router = createMemoryRouter([{ path: "/", element: <Page /> }]);
+  render(<RouterProvider router={router} />);
+  for (const expected of ["?at=1", "?at=2", "?at=3"]) {
+    globalThis.document.dispatchEvent(new KeyboardEvent("keydown", { key: "j", cancelable: true }));
+    // Only promises are settled: nothing that was scheduled for later is drawn.
+    for (let turn = 0; turn < 100; turn++) await Promise.resolve();
+    expect(router.state.location.search).toBe(expected);
+  }
 });

@@ -21,3 +21,6 @@ export const VIEWS: View[] = [
 /** The address of a view. */
 export const viewPath = (workspace: string, path: string): string =>
   `/${encodeURIComponent(workspace)}/${path}`;
+
+/** How the address changes while its view stays. The view is drawn at once, so that the next key finds it changed. */
+export const IN_PLACE = { replace: true, preventScrollReset: true, flushSync: true } as const;
