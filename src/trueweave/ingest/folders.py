@@ -6,9 +6,10 @@ import asyncio
 import stat
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from trueweave.ingest.loading import Pattern
+from trueweave.ingest.loading.mail import MAIL_SUFFIXES
 from trueweave.ingest.seen import Seen
 from trueweave.store.postgres.db import Workspace
 from trueweave.store.postgres.record import sources
@@ -29,17 +30,20 @@ class Folder:
 async def matching(workspace: Workspace, what: Sequence[str], naming: Naming) -> dict[str, list[str]]:
     """The uris of the documents that each of these selects: the path of a file, a folder or a pattern, or a uri.
 
-    A file also selects its rows, and the prefix of an import all its documents (`graphrag:ragtest`). If it is both the
-    path of one document and the uri of another, the path wins.
+    A file also selects its rows, a mail its attachments, and the prefix of an import all its documents
+    (`graphrag:ragtest`). If it is both the path of one document and the uri of another, the path wins.
     """
     named = {given: naming.uri(given) for given in what}
     known = await _known(workspace, [*named.values(), *named])
     found = {given: [uri] if uri in known else [given] if given in known else [] for given, uri in named.items()}
     wanted = {given: _Wanted.of(given, naming) for given, uris in found.items() if not uris}
-    if wanted:
+    attached = {given: f"{uris[0]}{ROW}" for given, uris in found.items() if uris and _is_mail(uris[0])}
+    if wanted or attached:
         async for page in _uris(workspace):
             for given, one in wanted.items():
                 found[given] += filter(one.has, page)
+            for given, prefix in attached.items():
+                found[given] += (uri for uri in page if uri.startswith(prefix))
     return found
 
 
@@ -51,6 +55,10 @@ async def gone(workspace: Workspace, folders: Sequence[Folder], naming: Naming, 
         inside = [uri for uri in page if any(folder.has(uri) for folder in folders)]
         found += await asyncio.to_thread(lambda uris: [uri for uri in uris if _is_gone(uri, naming, seen)], inside)
     return found
+
+
+def _is_mail(uri: str) -> bool:
+    return PurePosixPath(uri).suffix.lower() in MAIL_SUFFIXES
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The process in which one file is parsed: `parser_process.py parser path limits ocr tesseract`.
 
-It prints one JSON object: the document, or its problem. It runs as a script, with an empty package instead of
-Trueweave's public names, because importing those would take longer than parsing most files.
+It prints one JSON object: the document, or its problem. It runs as a script, with empty packages instead of those with
+Trueweave's public names and its loaders, because importing them would take longer than parsing most files.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from zipfile import ZipFile, is_zipfile
 
-_EXTRA = frozenset({"PIL", "docx", "openpyxl", "pdfplumber", "pptx", "pypdfium2"})
+_EXTRA = dict.fromkeys(
+    ("PIL", "docx", "openpyxl", "oxmsg", "pdfplumber", "pptx", "pypdfium2", "striprtf"), "documents"
+) | dict.fromkeys(("trafilatura", "warcio"), "web")
 _MIB = 2**20
 _SMALL = 16 * _MIB  # what archives may always unpack to, however small they are
 _LATE = 5  # seconds to report that a page took too long
@@ -83,11 +85,13 @@ def _begin_page(limits: dict[str, int], answer: int) -> None:
     os.write(answer, b" ")
 
 
-def _problem(error: BaseException, limits: dict[str, int]) -> str:
+def problem(error: BaseException, limits: dict[str, int]) -> str:
     if isinstance(error, MemoryError):
         return f"its parser needs more than {limits['memory'] // _MIB:,} MiB of memory; split it, or save it as text"
-    if isinstance(error, ModuleNotFoundError) and error.name in _EXTRA:
-        return f'reading it needs {error.name}, which is not installed; run: pip install "trueweave[documents]"'
+    if isinstance(error, ModuleNotFoundError) and error.name and (extra := _EXTRA.get(error.name.partition(".")[0])):
+        return f'reading it needs {error.name}, which is not installed; run: pip install "trueweave[{extra}]"'
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply; save it again, or as text"
     if isinstance(error, import_module("trueweave.core.errors").InvalidDocument):
         return str(error)
     return (
@@ -100,10 +104,17 @@ def _say(answer: int, what: dict[str, object]) -> None:
         json.dump(what, file, ensure_ascii=False)
 
 
+def make_light() -> None:
+    """Replace packages that import much by empty ones, so that their modules can be imported alone."""
+    folder = Path(__file__).parents[1]
+    for name, path in (("trueweave", folder), ("trueweave.ingest.loading", folder / "ingest" / "loading")):
+        package = ModuleType(name)
+        package.__path__ = [str(path)]
+        sys.modules[name] = package
+
+
 def _run() -> None:
-    package = ModuleType("trueweave")
-    package.__path__ = [str(Path(__file__).parents[1])]
-    sys.modules["trueweave"] = package
+    make_light()
     answer = os.dup(1)
     os.dup2(2, 1)  # parsers may print
     parser, path, limits = sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3])
@@ -112,7 +123,7 @@ def _run() -> None:
     def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         _, most = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
-        _say(answer, {"problem": _problem(error, limits), "no_text": kind.__name__ == "NoTextFound"})
+        _say(answer, {"problem": problem(error, limits), "no_text": kind.__name__ == "NoTextFound"})
 
     sys.excepthook = report
     main(parser, path, limits, (setting, tesseract), answer)

@@ -28,7 +28,7 @@ from trueweave.ingest.reading_limits import ReadingLimits
 from trueweave.text.text_builder import MOST_TEXT
 
 _GIB, _MIB = 2**30, 2**20
-_BYTES_PER_CHARACTER = 6  # of JSON, at most
+BYTES_PER_CHARACTER = 6  # of JSON, at most
 _ARENAS = {"MALLOC_ARENA_MAX": "2"}  # without it, each thread of an OCR engine takes 64 MiB of addresses
 _LATE = 10  # seconds in which the process reports that a page took too long
 _PATIENCE = 0.5  # seconds between checks whether reading was stopped
@@ -106,20 +106,20 @@ def _output(process: subprocess.Popen[bytes], limits: ParserLimits) -> bytes:
             if data.isspace():  # a page is read by OCR
                 deadline = max(deadline, time.monotonic() + limits.page_seconds + _LATE)
             said += data.lstrip() if not said else data
-            if len(said) > limits.text * _BYTES_PER_CHARACTER + _MIB:
+            if len(said) > limits.text * BYTES_PER_CHARACTER + _MIB:
                 raise UnreadableFile("its parser returns too much text; split the file")
             if not data:
                 break
     try:
         process.wait(max(deadline - time.monotonic(), 0))
     except subprocess.TimeoutExpired as error:
-        raise UnreadableFile(_late(limits)) from error
+        raise UnreadableFile(late(limits)) from error
     return bytes(said)
 
 
 def _source(path: Path, uri: str, said: bytes, code: int, limits: ParserLimits) -> Source:
     if code < 0:
-        raise _unreadable(path, _killed(signal.Signals(-code), limits))
+        raise _unreadable(path, killed(signal.Signals(-code), limits))
     try:
         answer = json.loads(said)
     except ValueError as error:
@@ -136,17 +136,17 @@ def _source(path: Path, uri: str, said: bytes, code: int, limits: ParserLimits) 
     return Source(uri, answer["text"], answer["title"], answer["metadata"], places, tuple(answer["notes"]))
 
 
-def _killed(by: signal.Signals, limits: ParserLimits) -> str:
+def killed(by: signal.Signals, limits: ParserLimits) -> str:
     if by == signal.SIGKILL:
         return "its parser was killed, perhaps because the machine ran out of memory; try again, or save it as text"
     if by == signal.SIGXCPU:
         return f"its parser took more than {limits.cpu_seconds} s of computing; save it again, or as text"
     if by == signal.SIGALRM:
-        return _late(limits)
+        return late(limits)
     return f"its parser crashed ({by.name}); save it again, or as text"
 
 
-def _late(limits: ParserLimits) -> str:
+def late(limits: ParserLimits) -> str:
     return f"its parser was not done after {limits.wall_seconds} s; save it again, or as text"
 
 

@@ -310,7 +310,8 @@ def test_every_format_has_a_loader_installed() -> None:
     assert set(loaders()) >= {
         *(".txt", ".text", ".rst", ".adoc", ".org", ".log", ".md", ".markdown", ".html", ".htm", ".xhtml"),
         *(".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", ".csv", ".tsv"),
-        *(".pdf", ".docx", ".pptx", ".xlsx", ".epub"),
+        *(".pdf", ".docx", ".pptx", ".xlsx", ".epub", ".rtf", ".odt", ".ipynb"),
+        *(".eml", ".msg", ".warc", ".warc.gz"),
     }
 
 

@@ -156,8 +156,8 @@ class AddressRun:
             if last is not None:
                 yield last
             last = _described(loaded, item) if isinstance(loaded, Source) else loaded
-            is_whole = is_whole and isinstance(loaded, Source)
-            uris.append(loaded.uri if isinstance(loaded, Source) else "")
+            is_whole = is_whole and isinstance(loaded, Source | Skipped)
+            uris += [loaded.uri] if isinstance(loaded, Source) else []
         if is_whole:  # recorded with the batch that has the last of its documents
             self._done += (ConnectorDocument(uri, item.uri, item.version, fetched.validator) for uri in uris)
         if last is not None:

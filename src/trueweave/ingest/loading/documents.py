@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from trueweave.core.errors import InvalidDocument
-from trueweave.core.events import Refused
+from trueweave.core.events import Refused, Skipped
 from trueweave.core.protocols import Loader
 from trueweave.core.record import Source
 from trueweave.ingest.loading.rows import table_row
@@ -29,7 +29,7 @@ class Parsed:
     limits: ParserLimits = field(default_factory=ParserLimits)
     ocr: str = ""
 
-    def load(self, path: Path, uri: str) -> Iterator[Source | Refused]:
+    def load(self, path: Path, uri: str) -> Iterator[Source | Refused | Skipped]:
         yield parse(path, uri, self.parser, self.limits, self.ocr)
 
 
@@ -105,3 +105,15 @@ def sheets() -> Sheets:
 
 def book() -> Parsed:
     return Parsed(frozenset({".epub"}), "trueweave.ingest.parsers.book:read")
+
+
+def rtf() -> Parsed:
+    return Parsed(frozenset({".rtf"}), "trueweave.ingest.parsers.rtf:read")
+
+
+def open_document() -> Parsed:
+    return Parsed(frozenset({".odt"}), "trueweave.ingest.parsers.open_document:read")
+
+
+def notebook() -> Parsed:
+    return Parsed(frozenset({".ipynb"}), "trueweave.ingest.parsers.notebook:read")

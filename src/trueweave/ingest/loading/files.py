@@ -176,7 +176,7 @@ class Files:
             limits.check()
             for loaded in loader.load(path, uri):
                 limits.check()
-                is_whole = is_whole and isinstance(loaded, Source)
+                is_whole = is_whole and not isinstance(loaded, Refused)
                 yield loaded
             if is_whole:
                 self.whole(uri)

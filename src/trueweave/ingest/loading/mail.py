@@ -1,0 +1,133 @@
+"""Mails and mailboxes. The attachments of a mail are documents of their own, if there is a loader for them."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+from trueweave.core.errors import InvalidDocument, UnreadableFile
+from trueweave.core.events import Refused, Skipped
+from trueweave.core.protocols import Loader
+from trueweave.core.record import Json, Source
+from trueweave.ingest.loading.documents import Parsed, with_ocr
+from trueweave.ingest.loading.installed import loaders
+from trueweave.ingest.loading.secret_files import named_like_secret, secret_in
+from trueweave.ingest.parser_session import Attachment, ParserSession, SessionDocument
+from trueweave.text.uris import ROW
+
+LARGEST_MAIL = 64 * 2**20  # bytes
+
+_MAIL = "trueweave.ingest.parsers.mail:read"
+_PARSERS = {".eml": _MAIL, ".msg": "trueweave.ingest.parsers.outlook:read"}
+MAIL_SUFFIXES = frozenset(_PARSERS)
+
+_MOST_ATTACHMENTS = 100  # of a mail, with those of the mails attached to it
+_DEEPEST = 3  # mails attached to mails
+_LOOKED_AT = 2**20  # bytes at the start of an attachment that are searched for secrets
+_PASSED_ON = ("author", "date")
+
+
+@dataclass(frozen=True, slots=True)
+class Mail(Parsed):
+    """Reads a mail, and its attachments as documents of their own. With a `session`, the process of that session parses
+    it; it belongs to the caller."""
+
+    suffixes: frozenset[str] = MAIL_SUFFIXES
+    parser: str = _MAIL
+    ocr: str = "auto"
+    session: ParserSession | None = None
+
+    def load(self, path: Path, uri: str) -> Iterator[Source | Refused | Skipped]:
+        if path.stat().st_size > LARGEST_MAIL:
+            raise UnreadableFile(f"{path} cannot be read: it is larger than {LARGEST_MAIL // 2**20} MiB.")
+        with ExitStack() as stack:
+            session = self.session or stack.enter_context(ParserSession(self.limits))
+            reader = MailReader(session, self.ocr)
+            try:
+                yield from reader.documents(
+                    _PARSERS.get(path.suffix.lower(), _MAIL), {"path": str(path)}, lambda _: uri
+                )
+            except UnreadableFile as error:
+                raise UnreadableFile(f"{path} cannot be read: {error}.") from error
+
+
+@dataclass
+class _Left:
+    """How many attachments of a mail may still be read."""
+
+    attachments: int = _MOST_ATTACHMENTS
+
+
+class MailReader:
+    """Reads mails in a session. What could not be read of a mail is noted on it."""
+
+    def __init__(self, session: ParserSession, ocr: str) -> None:
+        self._session = session
+        self._ocr = ocr
+
+    @cached_property
+    def _loaders(self) -> Mapping[str, Loader]:
+        return {suffix: with_ocr(loader, self._ocr) for suffix, loader in loaders().items()}
+
+    def documents(
+        self, parser: str, task: dict[str, Json], uri: Callable[[str], str], origin: str = ""
+    ) -> Iterator[Source]:
+        """The attachments of a mail, and then the mail. Its uri is made from its name. UnreadableFile, with the reason
+        alone, if it cannot be parsed."""
+        yield from self._documents(parser, task, uri, origin, _Left(), _DEEPEST)
+
+    def _documents(
+        self, parser: str, task: dict[str, Json], uri: Callable[[str], str], origin: str, left: _Left, deeper: int
+    ) -> Iterator[Source]:
+        with tempfile.TemporaryDirectory(prefix="trueweave-") as folder:
+            [mail] = list(self._session.documents(parser, task, Path(folder)))
+            name, notes = uri(mail.name), [*mail.notes]
+            for attachment in mail.attachments:
+                try:
+                    yield from self._attached(attachment, mail, name, left, deeper)
+                except (InvalidDocument, UnicodeDecodeError, OSError) as error:
+                    reason = str(error).replace(str(attachment.path), "it").removesuffix(".")
+                    notes.append(f"the attachment {attachment.name} was not read: {reason}"[:500])
+        yield Source(name, mail.text, mail.title, mail.metadata, mail.places, tuple(notes), origin)
+
+    def _attached(
+        self, attachment: Attachment, mail: SessionDocument, name: str, left: _Left, deeper: int
+    ) -> Iterator[Source]:
+        """The documents in an attachment."""
+        left.attachments -= 1
+        if left.attachments < 0:
+            raise UnreadableFile(f"the mail has more than {_MOST_ATTACHMENTS} attachments")
+        path, uri = attachment.path, f"{name}{ROW}{attachment.name}"
+        _check_secrets(attachment)
+        given = {key: value for key, value in mail.metadata.items() if key in _PASSED_ON} | {"attached_to": name}
+        for one in self._read(path, uri, left, deeper):
+            origin = one.origin.replace(str(path), uri) or uri
+            yield replace(one, metadata={**given, **one.metadata}, origin=origin)
+
+    def _read(self, path: Path, uri: str, left: _Left, deeper: int) -> Iterator[Source]:
+        if parser := _PARSERS.get(path.suffix):
+            if not deeper:
+                raise UnreadableFile(f"mails within mails are read to a depth of {_DEEPEST}")
+            yield from self._documents(parser, {"path": str(path)}, lambda _: uri, "", left, deeper - 1)
+            return
+        loader = self._loaders.get(path.suffix)
+        if loader is None or isinstance(loader, Mail):
+            raise UnreadableFile(f"there is no reader for {path.suffix or 'such'} files")
+        refused = 0
+        for one in loader.load(path, uri):
+            if isinstance(one, Source):
+                yield one
+            refused += isinstance(one, Refused)
+        if refused:
+            raise UnreadableFile(f"{refused:,} of its rows cannot be used")
+
+
+def _check_secrets(attachment: Attachment) -> None:
+    with attachment.path.open("rb") as file:
+        start = file.read(_LOOKED_AT)
+    if named_like_secret(PurePosixPath(attachment.name).name) or secret_in(start):
+        raise UnreadableFile("it is named like a key or secret, or contains one")
