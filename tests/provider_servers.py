@@ -5,6 +5,7 @@ async with AnthropicServer("overloaded") as server:
 """
 
 import asyncio
+import base64
 import binascii
 import itertools
 import json
@@ -206,8 +207,14 @@ class AnthropicServer(ProviderServer):
             raise Wrong(400, "invalid_request_error", "max_tokens: Field required")
         for at, message in enumerate(body["messages"]):
             only(message, ("role", "content"), f"messages.{at}.")
-            if message["role"] not in ("user", "assistant") or not message["content"].strip():
-                raise Wrong(400, "invalid_request_error", f"messages.{at}: text content blocks must be non-empty")
+            content = message["content"]
+            blocks: list[Any] = [{"type": "text", "text": content}] if isinstance(content, str) else content
+            for block in blocks:
+                if block["type"] == "image":
+                    only(block["source"], ("type", "media_type", "data"), f"messages.{at}.content.source.")
+                    base64.b64decode(block["source"]["data"], validate=True)
+                elif message["role"] not in ("user", "assistant") or not block["text"].strip():
+                    raise Wrong(400, "invalid_request_error", f"messages.{at}: text content blocks must be non-empty")
         if body["messages"][0]["role"] != "user":
             raise Wrong(400, "invalid_request_error", "messages: first message must use the user role")
         names = [tool["name"] for tool in body.get("tools", ()) if tool["input_schema"]["type"] == "object"]
@@ -361,7 +368,7 @@ class BedrockServer(ProviderServer):
         for message in body["messages"]:
             only(message, ("role", "content"))
             if message["role"] not in ("user", "assistant") or not all(
-                one["text"].strip() for one in message["content"]
+                one["image"]["source"]["bytes"] if "image" in one else one["text"].strip() for one in message["content"]
             ):
                 raise Wrong(400, "ValidationException", "The text field in the ContentBlock object is blank.")
         if tools := body.get("toolConfig"):

@@ -21,6 +21,7 @@ class PdfPage:
     drawn: list[str] = field(default_factory=list)
     image: Image.Image | None = None
     declared: tuple[int, int] | None = None  # the size that the image claims to have
+    box: tuple[int, int, int, int] | None = None  # of the image: left, top, right, bottom; else it covers the page
 
     def text(self, x: float, y: float, text: str, size: float = 11) -> PdfPage:
         escaped = text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
@@ -63,7 +64,8 @@ def write_pdf(path: Path, pages: Sequence[PdfPage], title: str = "") -> Path:
         width, height = page.size
         here = 5 + 3 * n
         resources = f"/Font << /F1 3 0 R >> /XObject << /I1 {here + 2} 0 R >>"
-        drawn = [f"q {width} 0 0 {height} 0 0 cm /I1 Do Q"] if page.image else []
+        left, top, right, bottom = page.box or (0, 0, width, height)
+        drawn = [f"q {right - left} 0 0 {bottom - top} {left} {height - bottom} cm /I1 Do Q"] if page.image else []
         content = "\n".join([*drawn, *page.drawn]).encode("cp1252")
         pixels = page.image.convert("L") if page.image else Image.new("L", (1, 1), 255)
         wide, high = page.declared or pixels.size

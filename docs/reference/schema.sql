@@ -876,20 +876,20 @@ CREATE FUNCTION trueweave.places_of(places jsonb, first integer, behind integer)
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
     WITH place AS (
-        SELECT p, (p ->> 0)::int AS start, p ->> 1 AS kind, (p ->> 3)::int AS level, n
+        SELECT p, (p ->> 0)::int AS start, p ->> 1 AS kind, (p ->> 3)::int AS level, (p ->> 6)::int AS ending, n
         FROM jsonb_array_elements(places) WITH ORDINALITY AS e (p, n) WHERE (p ->> 0)::int < behind),
     over AS (
         SELECT *, min(level) OVER (ORDER BY start DESC, n DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS nearer
         FROM place WHERE kind = 'heading' AND start <= first)
     SELECT coalesce(jsonb_agg(p ORDER BY start, n), '[]') FROM (
-        SELECT p, start, n FROM place WHERE start > first
+        SELECT p, start, n FROM place WHERE start > first OR (kind = 'picture' AND ending > first)
         UNION ALL
         SELECT p, start, n FROM over WHERE nearer IS NULL OR level < nearer
         UNION ALL
         (SELECT p, start, n FROM place WHERE kind = 'page' AND start <= first ORDER BY start DESC, n DESC LIMIT 1)) AS known
 $$;
 
-COMMENT ON FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) IS 'The page and headings in force where a span of a document begins, and all that begin within it, in order.';
+COMMENT ON FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) IS 'The page and headings in force where a span of a document begins, the picture that it is about, and all that begin within it, in order.';
 
 CREATE FUNCTION trueweave.question_words(question text) RETURNS TABLE(word bigint)
     LANGUAGE plpgsql STABLE
@@ -2295,7 +2295,8 @@ CREATE TABLE trueweave.source (
     failed boolean DEFAULT false NOT NULL,
     added timestamp with time zone DEFAULT now() NOT NULL,
     notes text[] DEFAULT '{}'::text[] NOT NULL,
-    trace text
+    trace text,
+    pictures bytea
 );
 ALTER TABLE ONLY trueweave.source ALTER COLUMN workspace SET STATISTICS 0;
 
@@ -2306,6 +2307,8 @@ COMMENT ON TABLE trueweave.source IS 'A submitted document, with the recipe to p
 COMMENT ON COLUMN trueweave.source.notes IS 'Anything odd noticed while reading it. These become notes of the document.';
 
 COMMENT ON COLUMN trueweave.source.trace IS 'The traceparent of the request that submitted it, if tracing is on.';
+
+COMMENT ON COLUMN trueweave.source.pictures IS 'The pictures that a model is to describe, as JSON. NULL if there are none. They are deleted with the source.';
 
 CREATE TABLE trueweave.space (
     id integer NOT NULL,

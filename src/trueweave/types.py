@@ -89,7 +89,7 @@ from trueweave.core.jobs import (
     Swept,
     SyncPlan,
 )
-from trueweave.core.model_calls import ExtractionTrial, Message, ModelExchange, ModelNames
+from trueweave.core.model_calls import ExtractionTrial, Image, Message, ModelExchange, ModelNames
 from trueweave.core.money import Budget, EmbeddingEstimate, Estimate, ReportEstimate, Spent, SpentOn, SpentOnDay
 from trueweave.core.projections import ProjectionDifference, ProjectionStatus
 from trueweave.core.ranges import Range
@@ -100,6 +100,7 @@ from trueweave.core.record import (
     Mention,
     NamedFile,
     NameKey,
+    Picture,
     Place,
     Resolution,
     ResolutionSettings,
@@ -166,6 +167,7 @@ __all__ = [
     "GraphTypes",
     "HealthCheck",
     "Hierarchy",
+    "Image",
     "IngestJob",
     "IngestProgress",
     "Interval",
@@ -190,6 +192,7 @@ __all__ = [
     "Passage",
     "Path",
     "PathStep",
+    "Picture",
     "Place",
     "ProjectionDifference",
     "ProjectionStatus",

@@ -55,6 +55,10 @@ class LoadModels(Protocol):
         """The chunker of a recipe."""
         ...
 
+    async def describe(self, source: Source) -> Source:
+        """The document with descriptions of its pictures."""
+        ...
+
     async def embedder_of_documents(self) -> Embedder | None:
         """The embedding model, if the workspace has one."""
         ...
@@ -164,7 +168,10 @@ class Process:
         async def rows(source: Source) -> Contribution | None:
             async with places:
                 try:
-                    return await work(source, source_id(source, recipe.packed()), recipe, extractor, chunker)
+                    id_ = source_id(source, recipe.packed())
+                    if source.pictures:
+                        source = await models.describe(source)
+                    return await work(source, id_, recipe, extractor, chunker)
                 except (BadReply, InvalidDocument, PluginFailed) as error:
                     failed.append((source.uri, str(error)))
                     return None

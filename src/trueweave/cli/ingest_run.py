@@ -211,7 +211,7 @@ def agreed(run: IngestRun, yes: bool) -> bool:
 def _is_short(allowance: Allowance, found: Estimate) -> bool:
     """Whether the expected cost exceeds the budget."""
     if allowance.price is not None:
-        return allowance.price < (found.price or 0) + (found.embedding_price or 0)
+        return allowance.price < (found.price or 0) + (found.embedding_price or 0) + (found.vision_price or 0)
     return allowance.tokens is not None and allowance.tokens < found.tokens_in + found.tokens_out
 
 

@@ -248,9 +248,9 @@ async def estimate(requests: WorkspaceRequests, what: Sequence[Given], tell: Lis
 def _sum(one: Estimate, other: Estimate) -> Estimate:
     counts = (
         "documents", "unchanged", "unreadable", "chunks", "tokens", "answered", "calls", "tokens_in", "tokens_out",
-        "most_tokens_out",
+        "most_tokens_out", "pictures",
     )  # fmt: skip
-    prices = "price", "most_price", "embedding_price"
+    prices = "price", "most_price", "embedding_price", "vision_price"
     sums: dict[str, Any] = {name: getattr(one, name) + getattr(other, name) for name in counts}
     sums |= {name: _price(getattr(one, name), getattr(other, name)) for name in prices}
     notes = tuple(dict.fromkeys((*one.notes, *other.notes)))

@@ -105,7 +105,7 @@ def place_at(places: Sequence[Place], offset: int) -> tuple[str, tuple[str, ...]
             break
         if place.kind == "page":
             page = place.label
-        else:
+        elif place.kind == "heading":
             over = [*(one for one in over if one.level < place.level), place]
     return page, tuple(place.label for place in over)
 

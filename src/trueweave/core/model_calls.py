@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 from uuid import UUID
@@ -11,17 +11,30 @@ from uuid import UUID
 from trueweave.core.record import Chunk, DroppedFinding, Extraction
 
 # The roles of language models: extraction of entities and relations; keywords and other needs of a search; the answer;
-# community reports; judging answers.
-ModelRole = Literal["extract", "keywords", "answer", "report", "judge"]
+# community reports; judging answers; describing pictures.
+ModelRole = Literal["extract", "keywords", "answer", "report", "judge", "vision"]
 TextRole = Literal["query", "document"]  # a text to search for, and a stored text
 Role = Literal["system", "user", "assistant"]
 Finish = Literal["stop", "length"]
 
 
 @dataclass(frozen=True, slots=True)
+class Image:
+    """An image in a prompt: a JPEG or PNG file of `width` x `height` pixels."""
+
+    media_type: str
+    data: bytes = field(repr=False)
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
+    """A message to a model, or of one. Images come before the text."""
+
     role: Role
     content: str
+    images: tuple[Image, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 Span = tuple[int, int]
 Resolution = Literal["fuzzy", "exact", "off"]
 Sameness = Literal["name_and_type", "name"]
-PlaceKind = Literal["page", "heading"]
+PlaceKind = Literal["page", "heading", "picture"]
+Box = tuple[float, ...]  # left, top, right and bottom, as parts of the width and height of a page
 _MOST = 2**31
 _SMALLEST_CHUNK = 16  # a character is up to four tokens, and a chunk must hold at least two of the smallest pieces
 _DEEPEST = 100  # levels of metadata; JSON parsers are recursive
@@ -41,9 +42,10 @@ def is_storable(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a page or a section begins in a document's text.
+    """Where a page, a section or the description of a picture begins in a document's text.
 
-    `offset` is the position in the file itself, in characters, for text formats; None for others.
+    `offset` is the position in the file itself, in characters, for text formats; None for others. A picture has the
+    position where its text ends, and its box on the page, if it is known.
     """
 
     start: int
@@ -51,13 +53,40 @@ class Place:
     label: str
     level: int = 0
     offset: int | None = None
+    box: Box | None = None
+    end: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.box is not None:
+            object.__setattr__(self, "box", tuple(self.box))  # JSON has lists
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture of a document, which `model` is to describe. Its text in the document, which is its caption, is at
+    `start` to `end`; `data` is a JPEG or PNG file of `width` x `height` pixels."""
+
+    start: int
+    end: int
+    data: bytes = field(repr=False)
+    media_type: str
+    width: int
+    height: int
+    model: str
+    caption: str = ""
+    box: Box | None = None
+
+    def __post_init__(self) -> None:
+        if self.box is not None:
+            object.__setattr__(self, "box", tuple(self.box))  # JSON has lists
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """A document as it was loaded: its text, and a map from there back to pages, headings and the file.
 
-    The notes report problems with reading it, and `origin` is the place it was read from, for messages.
+    The notes report problems with reading it, and `origin` is the place it was read from, for messages. `pictures` are
+    those that a model is to describe.
     """
 
     uri: str
@@ -67,6 +96,7 @@ class Source:
     places: tuple[Place, ...] = ()
     notes: tuple[str, ...] = ()
     origin: str = field(default="", compare=False)
+    pictures: tuple[Picture, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         _require_uri(self.uri)

@@ -598,7 +598,8 @@ class Settings(BaseSettings):
         default={},
         description="Language models for single roles, if other than model: extract finds entities and "
         "relations, keywords is called while methods search, answer answers, report writes community reports, "
-        "judge checks answers.",
+        "judge checks answers. vision describes the pictures of documents: a model that takes images; only a "
+        "model that is named for this role is given pictures.",
         examples=[{"answer": "anthropic/claude-sonnet-4-5", "keywords": "ollama/llama3.1:8b"}],
     )
     model_urls: dict[str, str] = Field(
@@ -724,8 +725,9 @@ class Settings(BaseSettings):
         return self.max_question_tokens or self.max_context_tokens + _BESIDE_CONTEXT
 
     def model_for(self, role: ModelRole) -> str | None:
-        """The name of the language model for a role: its own, or the general one."""
-        return self.models.get(role, self.model)
+        """The name of the language model for a role: its own, or the general one. Pictures have only their own, because
+        the general one may not take any."""
+        return self.models.get(role, None if role == "vision" else self.model)
 
     @property
     def chat_models(self) -> dict[str, tuple[ModelRole, ...]]:
@@ -765,7 +767,7 @@ class Settings(BaseSettings):
 
     def given(self, changes: Mapping[str, Any]) -> Self:
         """These settings with the caller's own values, which settings of a workspace do not override."""
-        update = _for_all_roles(changes)
+        update = _for_all_roles(changes, self.models)
         made = self.model_copy(update=update)
         made._given = self._given | update.keys()  # noqa: SLF001 (its own)
         return made
@@ -776,7 +778,7 @@ class Settings(BaseSettings):
         if not changes:
             return self
         found = workspace_settings(changes)
-        return self.model_copy(update=found if "models" in self._given else _for_all_roles(found))
+        return self.model_copy(update=found if "models" in self._given else _for_all_roles(found, self.models))
 
     @classmethod
     def settings_customise_sources(
@@ -790,9 +792,11 @@ class Settings(BaseSettings):
         return init_settings, env_settings, InitSettingsSource(settings_cls, _read(find_file()))
 
 
-def _for_all_roles(changes: Mapping[str, Any]) -> dict[str, Any]:
-    """A model without models for single roles applies to all roles, and overrides those of lower precedence."""
-    return {"models": {}, **changes} if changes.get("model") else dict(changes)
+def _for_all_roles(changes: Mapping[str, Any], models: Mapping[ModelRole, str]) -> dict[str, Any]:
+    """A model without models for single roles applies to all roles but vision, and overrides those of lower
+    precedence."""
+    kept = {role: name for role, name in models.items() if role == "vision"}
+    return {"models": kept, **changes} if changes.get("model") else dict(changes)
 
 
 PROCESS_WIDE = frozenset(name for name, field in Settings.model_fields.items() if _PROCESS in field.metadata)

@@ -11,6 +11,7 @@ from functools import partial
 
 from trueweave.core.errors import ConfigError
 from trueweave.core.protocols import Chunker, Embedder, Extractor, Reranker, StreamingLLM
+from trueweave.core.record import Source
 from trueweave.core.settings import Settings
 from trueweave.engine.factory import ModelFactory
 from trueweave.engine.model_settings import (
@@ -25,6 +26,7 @@ from trueweave.engine.model_settings import (
 )
 from trueweave.graph.contribution import Made
 from trueweave.index.communities.writer import MAX_TOKENS, ReportWriter
+from trueweave.ingest.describe import PictureDescriber
 from trueweave.ingest.estimate import Prices
 from trueweave.ingest.extract.capitals import CapitalsExtractor
 from trueweave.ingest.extract.graph_schema import GraphSchema
@@ -283,12 +285,16 @@ class WorkspaceModels:
     def prices(self, recipe: Recipe) -> Prices:
         """What an estimate for a recipe is based on."""
         embedding = self._settings.embedding_model or ""
+        vision = self._settings.model_for("vision") or ""
         asked = self.extractor(recipe) if recipe.extractor == "llm" else None
         return Prices(
             asked if isinstance(asked, LLMExtractor) else None,
             price(self._settings, recipe.model) if recipe.model else FREE,
             embedding,
             price(self._settings, embedding) if embedding else FREE,
+            vision,
+            price(self._settings, vision) if vision else FREE,
+            self._prompts,
         )
 
     def dependencies(self, embedder: Embedder | None, llm: StreamingLLM | None) -> WorkerDependencies:
@@ -304,7 +310,14 @@ class WorkspaceModels:
             self._settings.tries,
             self._settings.try_again_after,
             self.chunker,
+            self.describe,
         )
+
+    async def describe(self, source: Source) -> Source:
+        """The document with descriptions of its pictures, by the model that it was submitted with."""
+        for model in {picture.model for picture in source.pictures}:
+            return await PictureDescriber(self.chat(model), self._prompts).describe(source)
+        return source
 
     def _summarise(self) -> Summarise | None:
         chosen, model = self.given.overriding(self._settings).extractor, self._settings.model_for("extract")

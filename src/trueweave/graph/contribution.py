@@ -164,7 +164,15 @@ def metadata_json(uri: str, metadata: Mapping[str, Json]) -> str:
 
 def places_json(places: Sequence[Place]) -> str:
     """A document's places as stored."""
-    return json.dumps([[p.start, p.kind, storable(p.label), p.level, p.offset] for p in places])
+    return json.dumps(place_rows(places))
+
+
+def place_rows(places: Sequence[Place]) -> list[list[object]]:
+    """A document's places as lists. Only pictures have a box and an end."""
+    return [
+        [p.start, p.kind, storable(p.label), p.level, p.offset, *([p.box, p.end] if p.end is not None else [])]
+        for p in places
+    ]
 
 
 def _mention_rows(document: UUID, chunk_id: UUID, chunk: Chunk, uri: str) -> Iterator[MentionRow]:

@@ -13,13 +13,16 @@ from trueweave.core.model_calls import Prompt
 from trueweave.core.money import EmbeddingEstimate, Estimate, Price, Spent
 from trueweave.core.protocols import Embedder
 from trueweave.core.record import Chunk, Source
+from trueweave.ingest.describe import EXPECTED_TOKENS, picture_prompt
 from trueweave.ingest.extract.llm import LLMExtractor
 from trueweave.ingest.intake import batches
 from trueweave.ingest.loading import Loaded
 from trueweave.ingest.own import BUILT_IN_EXTRACTORS
 from trueweave.ingest.parsers.ocr import SCANNED_PAGES
 from trueweave.ingest.recipe import Recipe
+from trueweave.models.prompts import BUILT_IN, PromptSet
 from trueweave.models.stored_replies import prompt_key
+from trueweave.models.usage import prompt_tokens
 from trueweave.store.postgres.db import Workspace
 from trueweave.store.postgres.money import ledger, replies
 from trueweave.store.postgres.record import sources
@@ -33,12 +36,15 @@ ASSUMED_OUT = 1.5  # tokens that a model writes per token of text, until it has 
 
 @dataclass(frozen=True)
 class Prices:
-    """The basis of an estimate: the prompts (None without a model), and the prices of the two models."""
+    """The basis of an estimate: the prompts (None without a model), and the prices of the models."""
 
     asked: LLMExtractor | None
     model: Price | None
     embedding_model: str
     embedding: Price | None
+    vision_model: str = ""
+    vision: Price | None = None
+    prompts: PromptSet = BUILT_IN
 
 
 @dataclass
@@ -53,6 +59,8 @@ class _Sum:
     tokens_asked_about: int = 0
     tokens_in: int = 0
     scans: int = 0
+    pictures: int = 0
+    picture_tokens: int = 0
     seen: set[UUID] = field(default_factory=set)
 
 
@@ -80,6 +88,7 @@ async def estimate(
         chunks = await asyncio.to_thread(_chunks, new, recipe)
         total.chunks += len(chunks)
         total.tokens += sum(c.tokens for c in chunks)
+        await _count_pictures(workspace, new, prices.prompts, total)
         if prices.asked:
             await _ask(workspace, chunks, prices.asked, recipe, total)
     async with workspace.transaction() as tx:
@@ -122,6 +131,22 @@ async def _ask(workspace: Workspace, chunks: list[Chunk], asked: LLMExtractor, r
     total.tokens_in += recipe.max_gleaning * await asyncio.to_thread(_tokens, said)
 
 
+async def _count_pictures(workspace: Workspace, new: Iterable[Source], own: PromptSet, total: _Sum) -> None:
+    """Count the pictures without a stored description."""
+    prompts: dict[UUID, Prompt] = {}
+    for picture in (picture for source in new for picture in source.pictures):
+        prompt = picture_prompt(picture, own)
+        prompts.setdefault(prompt_key(picture.model, prompt), prompt)
+    prompts = {key: prompt for key, prompt in prompts.items() if key not in total.seen}
+    total.seen.update(prompts)
+    if prompts:
+        async with workspace.transaction() as tx:
+            known = await replies.answered(tx, list(prompts))
+        asked = [prompt for key, prompt in prompts.items() if key not in known]
+        total.pictures += len(asked)
+        total.picture_tokens += sum(map(prompt_tokens, asked))
+
+
 def _prompts(chunks: list[Chunk], asked: LLMExtractor, model: str) -> dict[UUID, tuple[Chunk, Prompt]]:
     asked_about = ((c, asked.prompt(c)) for c in chunks)
     return {prompt_key(model, prompt): (c, prompt) for c, prompt in asked_about}
@@ -155,13 +180,18 @@ def _estimate(total: _Sum, recipe: Recipe, prices: Prices, spent: Iterable[Spent
         prices.embedding_model,
         prices.embedding.of(embedded, 0) if prices.embedding else None,
         recipe.extractor,
-        tuple(_not_counted(recipe, total.scans)),
+        tuple(_not_counted(recipe, total)),
+        total.pictures,
+        prices.vision_model,
+        prices.vision.of(total.picture_tokens, total.pictures * EXPECTED_TOKENS) if prices.vision else None,
     )
 
 
-def _not_counted(recipe: Recipe, scans: int) -> Iterator[str]:
+def _not_counted(recipe: Recipe, total: _Sum) -> Iterator[str]:
     """Notes on what cannot be known in advance."""
-    if scans:
+    if total.pictures:
+        yield "descriptions of pictures are not counted in chunks and tokens, because they are not written yet"
+    if scans := total.scans:
         time = str(timedelta(seconds=scans * SECONDS_A_SCAN))
         yield (
             f"OCR would take about {time} for {scans:,} scanned pages; their text is not counted, and a document with "

@@ -11,7 +11,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Self
 
@@ -32,6 +32,7 @@ from trueweave.core.errors import (
 from trueweave.core.events import Extracted, Failed, Listener, Settled, Summarised, WorkFailed
 from trueweave.core.jobs import WorkKind
 from trueweave.core.protocols import Chunker, Embedder, Extractor
+from trueweave.core.record import Source
 from trueweave.core.settings import Settings
 from trueweave.core.telemetry.spans import Attributes, carried_from, span
 from trueweave.graph.contribution import Contribution
@@ -56,6 +57,7 @@ from trueweave.text.chunking import StructureChunker
 _log = logging.getLogger(__name__)
 
 _GLANCE = 0.02  # seconds
+_DESCRIBED_AT_ONCE = 4  # documents whose pictures are in memory
 _STARTS = 25  # a document that was started this often and never finished kills its workers
 WAITED_FOR = (BudgetReached, ModelUnavailable, DatabaseUnavailable)  # may succeed while a worker waits
 _OF_THE_SETTINGS = (ModelRefused, ConfigError, SpaceMismatch, DatabaseError)  # a person has to change something
@@ -100,11 +102,15 @@ def _by_structure(_: Recipe) -> Chunker:
     return StructureChunker()
 
 
+async def _without_pictures(source: Source) -> Source:
+    raise ConfigError(f"{source.uri} has pictures to describe, and this worker has no models. Use another worker.")
+
+
 @dataclass(frozen=True)
 class WorkerDependencies:
     """The dependencies of a worker in a workspace: extractors and chunkers by recipe, the embedder, a summariser and a
-    report writer, if any; and the recipe of its own settings. Errors with that recipe stop the worker, errors with
-    other recipes mark documents as failed; without a recipe, all errors stop it.
+    report writer, if any; a describer of pictures; and the recipe of its own settings. Errors with that recipe stop the
+    worker, errors with other recipes mark documents as failed; without a recipe, all errors stop it.
     """
 
     extractor: Callable[[Recipe], Extractor]
@@ -115,6 +121,7 @@ class WorkerDependencies:
     tries: int | None = None
     try_again_after: float | None = None
     chunker: Callable[[Recipe], Chunker] = _by_structure
+    describe: Callable[[Source], Awaitable[Source]] = _without_pictures
 
     @property
     def reporting(self) -> Reporting:
@@ -152,6 +159,7 @@ class WorkspaceJobs:
         self._under_way: set[Job] = set()
         self._settling = 0
         self._gathered = 0  # documents stored since a settler started to wait for more
+        self._describing = asyncio.Semaphore(_DESCRIBED_AT_ONCE)
         self._begin = Batcher(self._begin_all)
         self._let_go = Batcher(self._let_go_all)
         self._store = Batcher(self._store_all, most=64)
@@ -243,9 +251,10 @@ class WorkspaceJobs:
                 "document, or give the worker more memory, and add it again."
             )
         recipe = Recipe.model_validate_json(begun.recipe)
+        source = await self._described(begun) if begun.has_pictures else begun.source
         try:
             extractor, chunker = self._kit.extractor(recipe), self._kit.chunker(recipe)
-            rows = await work(begun.source, begun.id, recipe, extractor, chunker)
+            rows = await work(source, begun.id, recipe, extractor, chunker)
         except (ConfigError, ModelRefused) as error:
             if self._kit.recipe in (None, recipe):
                 raise
@@ -253,6 +262,16 @@ class WorkspaceJobs:
         with span("store"):
             await self._store(rows)
         self._tell(Extracted(begun.source.uri, len(rows.chunks), tuple(rows.document.notes)))
+
+    async def _described(self, begun: Begun) -> Source:
+        """The document with descriptions of its pictures. A refusal fails the document and not the worker: another
+        picture may be accepted."""
+        async with self._describing:
+            pictures = await sources.pictures(self._workspace, Job(begun.source.uri, begun.id))
+            try:
+                return await self._kit.describe(replace(begun.source, pictures=pictures))
+            except (ConfigError, ModelRefused) as error:
+                raise _Unworkable(f"its pictures cannot be described: {error}") from error
 
     async def _settle(self, _: bytes) -> None:
         self._settling += 1

@@ -1,4 +1,4 @@
-"""The process in which one file is parsed: `parser_process.py parser path limits ocr tesseract`.
+"""The process in which one file is parsed: `parser_process.py parser path limits ocr tesseract picture_model`.
 
 It prints one JSON object: the document, or its problem. It runs as a script, with empty packages instead of those with
 Trueweave's public names and its loaders, because importing them would take longer than parsing most files.
@@ -6,11 +6,13 @@ Trueweave's public names and its loaders, because importing them would take long
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import resource
 import signal
 import sys
+from dataclasses import asdict, astuple
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -26,13 +28,15 @@ _LATE = 5  # seconds to report that a page took too long
 _SPARE = 64 * _MIB  # reserve memory to report that there was too little
 
 
-def main(parser: str, path: Path, limits: dict[str, int], ocr: tuple[str, str], answer: int) -> None:
+def main(
+    parser: str, path: Path, limits: dict[str, int], ocr: tuple[str, str], picture_model: str, answer: int
+) -> None:
     """Print the result of a parser for a file. `ocr` is the setting, empty for a parser that does without, and the path
-    of Tesseract."""
+    of Tesseract; `picture_model` is the model that pictures are read for, if any."""
     _confine(limits)
     unpacked = check_archive(path, limits)
     module, function = parser.split(":")
-    draft = import_module("trueweave.text.text_builder").TextBuilder(limits["text"])
+    draft = import_module("trueweave.text.text_builder").TextBuilder(limits["text"], picture_model)
     read, given = getattr(import_module(module), function), []
     if ocr[0]:
         begin = partial(_begin_page, limits, answer)
@@ -42,8 +46,13 @@ def main(parser: str, path: Path, limits: dict[str, int], ocr: tuple[str, str], 
     for recogniser in given:
         recogniser.report(draft)
     source = draft.source(str(path), title)
-    places = [(place.start, place.kind, place.label, place.level, place.offset) for place in source.places]
-    document = {"title": source.title, "text": source.text, "places": places}
+    pictures = [{**asdict(one), "data": base64.b64encode(one.data).decode()} for one in source.pictures]
+    document = {
+        "title": source.title,
+        "text": source.text,
+        "places": list(map(astuple, source.places)),
+        "pictures": pictures,
+    }
     _say(answer, document | {"notes": source.notes, "metadata": source.metadata, "unpacked": unpacked})
 
 
@@ -118,7 +127,7 @@ def _run() -> None:
     answer = os.dup(1)
     os.dup2(2, 1)  # parsers may print
     parser, path, limits = sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3])
-    setting, tesseract = sys.argv[4:6]
+    setting, tesseract, picture_model = sys.argv[4:7]
 
     def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         _, most = resource.getrlimit(resource.RLIMIT_AS)
@@ -126,7 +135,7 @@ def _run() -> None:
         _say(answer, {"problem": problem(error, limits), "no_text": kind.__name__ == "NoTextFound"})
 
     sys.excepthook = report
-    main(parser, path, limits, (setting, tesseract), answer)
+    main(parser, path, limits, (setting, tesseract), picture_model, answer)
 
 
 if __name__ == "__main__":

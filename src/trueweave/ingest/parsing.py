@@ -8,6 +8,7 @@ and has limits on memory, time and output. Each page that is read by OCR extends
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import selectors
@@ -21,13 +22,14 @@ from math import ceil
 from pathlib import Path
 
 from trueweave.core.errors import UnreadableFile
-from trueweave.core.record import Place, Source
+from trueweave.core.record import Picture, Place, Source
 from trueweave.ingest import parser_process, reading_limits
 from trueweave.ingest.parsers.ocr import NoTextFound
 from trueweave.ingest.reading_limits import ReadingLimits
 from trueweave.text.text_builder import MOST_TEXT
 
 _GIB, _MIB = 2**30, 2**20
+_PICTURES = 64 * _MIB  # of pictures, in base64, and all the rest
 BYTES_PER_CHARACTER = 6  # of JSON, at most
 _ARENAS = {"MALLOC_ARENA_MAX": "2"}  # without it, each thread of an OCR engine takes 64 MiB of addresses
 _LATE = 10  # seconds in which the process reports that a page took too long
@@ -56,15 +58,16 @@ class ParserLimits:
     pages: int = 1000
 
 
-def parse(path: Path, uri: str, parser: str, limits: ParserLimits, ocr: str = "") -> Source:
-    """The document in a file, as a parser reads it. `ocr` is the setting, for a parser that reads scanned pages."""
+def parse(path: Path, uri: str, parser: str, limits: ParserLimits, ocr: str = "", picture_model: str = "") -> Source:
+    """The document in a file, as a parser reads it. `ocr` is the setting, for a parser that reads scanned pages; with a
+    `picture_model`, the document has its pictures for that model."""
     limits = _narrowed(limits, reading_limits.current())
     if path.stat().st_size > limits.file:
         raise _unreadable(path, f"it is larger than {limits.file // _MIB} MiB; split it")
     tesseract = (ocr and shutil.which("tesseract")) or ""
     script = [sys.executable, "-P", "-s", "-B", parser_process.__file__]
     with subprocess.Popen(
-        [*script, parser, str(path), json.dumps(asdict(limits)), ocr, tesseract],
+        [*script, parser, str(path), json.dumps(asdict(limits)), ocr, tesseract, picture_model],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -106,7 +109,7 @@ def _output(process: subprocess.Popen[bytes], limits: ParserLimits) -> bytes:
             if data.isspace():  # a page is read by OCR
                 deadline = max(deadline, time.monotonic() + limits.page_seconds + _LATE)
             said += data.lstrip() if not said else data
-            if len(said) > limits.text * BYTES_PER_CHARACTER + _MIB:
+            if len(said) > limits.text * BYTES_PER_CHARACTER + _PICTURES:
                 raise UnreadableFile("its parser returns too much text; split the file")
             if not data:
                 break
@@ -133,7 +136,9 @@ def _source(path: Path, uri: str, said: bytes, code: int, limits: ParserLimits) 
             else unreadable
         )
     places = tuple(Place(*place) for place in answer["places"])
-    return Source(uri, answer["text"], answer["title"], answer["metadata"], places, tuple(answer["notes"]))
+    pictures = tuple(Picture(**one | {"data": base64.b64decode(one["data"])}) for one in answer["pictures"])
+    notes = tuple(answer["notes"])
+    return Source(uri, answer["text"], answer["title"], answer["metadata"], places, notes, pictures=pictures)
 
 
 def killed(by: signal.Signals, limits: ParserLimits) -> str:

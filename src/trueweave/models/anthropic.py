@@ -13,7 +13,7 @@ from typing import Any
 import anthropic
 import httpx2
 
-from trueweave.core.model_calls import Prompt, Reply
+from trueweave.core.model_calls import Message, Prompt, Reply
 from trueweave.models.chat import (
     CUT_SHORT,
     DEADLINE,
@@ -24,6 +24,7 @@ from trueweave.models.chat import (
     ServerChat,
     ToolDialect,
     counted_reply,
+    in_base64,
     system_of,
     tool_reply,
     total,
@@ -54,7 +55,7 @@ class AnthropicChat(ServerChat[ToolDialect]):
         body: dict[str, Any] = {
             "model": self.endpoint.model,
             "max_tokens": prompt.max_tokens,
-            "messages": [{"role": role, "content": content} for role, content in turns_of(prompt)],
+            "messages": [{"role": turn.role, "content": _content(turn)} for turn in turns_of(prompt)],
         }
         if system := system_of(prompt):
             body["system"] = system
@@ -98,6 +99,16 @@ class AnthropicChat(ServerChat[ToolDialect]):
         text, arguments = ("".join(_delta(event, what) for event in events) for what in ("text", "partial_json"))
         content = [{"type": "tool_use", "input": arguments}] if arguments else [{"type": "text", "text": text}]
         return {**found, "content": content, "usage": usage}
+
+
+def _content(message: Message) -> str | list[dict[str, Any]]:
+    if not message.images:
+        return message.content
+    images: list[dict[str, Any]] = [
+        {"type": "image", "source": {"type": "base64", "media_type": image.media_type, "data": in_base64(image)}}
+        for image in message.images
+    ]
+    return [*images, {"type": "text", "text": message.content}]
 
 
 class _Client(anthropic.AsyncAnthropic):

@@ -46,7 +46,7 @@ from urllib3.exceptions import TimeoutError as LateError
 from urllib3.response import BaseHTTPResponse
 
 from trueweave.core.errors import ConfigError, ModelError, ModelRefused
-from trueweave.core.model_calls import Prompt, Reply
+from trueweave.core.model_calls import Message, Prompt, Reply
 from trueweave.models.chat import (
     CUT_SHORT,
     DEADLINE,
@@ -112,7 +112,7 @@ class BedrockChat(ServerChat[ToolDialect]):
             limits["temperature"] = prompt.temperature
         body: dict[str, Any] = {
             "modelId": self.endpoint.model,
-            "messages": [{"role": role, "content": [{"text": content}]} for role, content in turns_of(prompt)],
+            "messages": [{"role": turn.role, "content": _content(turn)} for turn in turns_of(prompt)],
             "inferenceConfig": limits,
         }
         if system := system_of(prompt):
@@ -352,6 +352,14 @@ class _Bounded:
     def close(self) -> None:
         """Close the connection."""
         self._raw.close()
+
+
+def _content(message: Message) -> list[dict[str, Any]]:
+    images: list[dict[str, Any]] = [
+        {"image": {"format": image.media_type.removeprefix("image/"), "source": {"bytes": image.data}}}
+        for image in message.images
+    ]
+    return [*images, {"text": message.content}]
 
 
 def _text(content: Sequence[object]) -> str:

@@ -3,6 +3,7 @@ parameter that the server rejects."""
 
 from __future__ import annotations
 
+import base64
 import json
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
@@ -10,12 +11,12 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
-from trueweave.core.model_calls import Prompt, Purpose, Reply
+from trueweave.core.model_calls import Image, Message, Prompt, Purpose, Reply
 from trueweave.models.failures import CutPrompt, Unsupported
 from trueweave.models.names import Endpoint
 from trueweave.models.reply_stream import Stream
 from trueweave.models.server import MOST_BYTES
-from trueweave.models.usage import counted, prompt_tokens
+from trueweave.models.usage import counted, prompt_tokens, text_prompt_tokens
 from trueweave.text import tokens
 
 DEADLINE = 300.0  # seconds for one call, from the first byte sent to the last received
@@ -166,10 +167,15 @@ def system_of(prompt: Prompt) -> str:
     return "\n\n".join(message.content for message in prompt.messages if message.role == "system")
 
 
-def turns_of(prompt: Prompt) -> list[tuple[str, str]]:
-    """The other messages with their roles. Blank messages get a word of text, as these APIs reject empty ones."""
+def turns_of(prompt: Prompt) -> list[Message]:
+    """The other messages. Blank ones get a word of text, as these APIs reject empty ones."""
     turns = [message for message in prompt.messages if message.role != "system"]
-    return [(message.role, message.content if message.content.strip() else "(empty)") for message in turns]
+    return [message if message.content.strip() else replace(message, content="(empty)") for message in turns]
+
+
+def in_base64(image: Image) -> str:
+    """The file of an image, as JSON can have it."""
+    return base64.b64encode(image.data).decode()
 
 
 def tool_reply(arguments: object, texts: Iterable[str]) -> str:
@@ -199,7 +205,7 @@ def counted_reply(
     sent = prompt_tokens(prompt)
     seen = counted(said[0], sent, "tokens of the prompt")
     written = counted(said[1], tokens.count(text), "tokens of the reply")
-    if problem := cut(sent, seen.tokens):
+    if problem := cut(text_prompt_tokens(prompt), seen.tokens):
         raise CutPrompt(f"{endpoint} {problem} Give the server a context that is long enough.")
     problems = tuple(one.problem for one in (seen, written) if one.problem)
     return Reply(text, seen.tokens, written.tokens, "length" if is_cut_short else "stop", problems=problems)

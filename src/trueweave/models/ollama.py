@@ -14,13 +14,13 @@ from contextlib import aclosing
 from typing import Any
 
 from trueweave.core.errors import ModelRefused
-from trueweave.core.model_calls import Finish, Prompt, Purpose, Reply
-from trueweave.models.chat import DEADLINE, cut, reply_bytes, stream_bytes
+from trueweave.core.model_calls import Finish, Message, Prompt, Purpose, Reply
+from trueweave.models.chat import DEADLINE, cut, in_base64, reply_bytes, stream_bytes
 from trueweave.models.failures import CutPrompt, UselessReply
 from trueweave.models.names import Endpoint
 from trueweave.models.reply_stream import Stream
 from trueweave.models.server import Server
-from trueweave.models.usage import counted, prompt_tokens
+from trueweave.models.usage import counted, prompt_tokens, text_prompt_tokens
 from trueweave.text import tokens
 
 CONTEXT = 16_384  # tokens; the same for every call, as Ollama reloads the model if it changes
@@ -98,7 +98,7 @@ class OllamaChat:
         options = {"num_ctx": context, "num_predict": prompt.max_tokens, "temperature": prompt.temperature}
         body: dict[str, Any] = {
             "model": self.endpoint.model,
-            "messages": [{"role": message.role, "content": message.content} for message in prompt.messages],
+            "messages": [_message(message) for message in prompt.messages],
             "stream": stream,
             "truncate": False,
             "shift": False,
@@ -114,7 +114,7 @@ class OllamaChat:
         sent, context = prompt_tokens(prompt), await self.context_length()
         seen = counted(found.get("prompt_eval_count"), sent, "tokens of the prompt")
         written = counted(found.get("eval_count"), tokens.count(text), "tokens of the reply")
-        if (problem := cut(sent, seen.tokens)) and await self._loaded_context() < context:
+        if (problem := cut(text_prompt_tokens(prompt), seen.tokens)) and await self._loaded_context() < context:
             raise CutPrompt(
                 f"{self.endpoint} {problem} It does not load the model with the context of {context:,} tokens that "
                 "it is asked for: update Ollama, or set OLLAMA_CONTEXT_LENGTH where it runs."
@@ -129,6 +129,11 @@ class OllamaChat:
         names = {self.endpoint.model, f"{self.endpoint.model}:latest"}
         ours = [entry for entry in models or () if isinstance(entry, dict) and entry.get("name") in names]
         return max((size for entry in ours if isinstance(size := entry.get("context_length"), int)), default=0)
+
+
+def _message(message: Message) -> dict[str, Any]:
+    said: dict[str, Any] = {"role": message.role, "content": message.content}
+    return {**said, "images": [in_base64(image) for image in message.images]} if message.images else said
 
 
 def _said(event: Mapping[str, Any]) -> str:

@@ -14,9 +14,9 @@ import numpy as np
 from trueweave.core.errors import ModelError
 from trueweave.core.events import Noted, tell
 from trueweave.core.graph import Metric
-from trueweave.core.model_calls import Prompt, Reply, TextRole
+from trueweave.core.model_calls import Message, Prompt, Reply, TextRole
 from trueweave.core.protocols import Vectors
-from trueweave.models.chat import DEADLINE, ChatRequest, ServerChat, counted_reply, cut
+from trueweave.models.chat import DEADLINE, ChatRequest, ServerChat, counted_reply, cut, in_base64
 from trueweave.models.failures import CutPrompt, UselessReply
 from trueweave.models.names import Endpoint
 from trueweave.models.server import MOST_BYTES, Server
@@ -71,7 +71,7 @@ class OpenAIChat(ServerChat[_Dialect]):
     def _request(self, prompt: Prompt, dialect: _Dialect, *, stream: bool) -> ChatRequest:
         body: dict[str, Any] = {
             "model": self.endpoint.model,
-            "messages": [{"role": message.role, "content": message.content} for message in prompt.messages],
+            "messages": [{"role": message.role, "content": _content(message)} for message in prompt.messages],
             dialect.limit: prompt.max_tokens,
         }
         if dialect.takes_temperature:
@@ -96,6 +96,14 @@ class OpenAIChat(ServerChat[_Dialect]):
 
     def _joined(self, events: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
         return _joined(events)
+
+
+def _content(message: Message) -> str | list[dict[str, Any]]:
+    if not message.images:
+        return message.content
+    urls = (f"data:{image.media_type};base64,{in_base64(image)}" for image in message.images)
+    images: list[dict[str, Any]] = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
+    return [*images, {"type": "text", "text": message.content}]
 
 
 def read_reply(endpoint: Endpoint, prompt: Prompt, found: Mapping[str, Any]) -> Reply:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from decimal import Decimal
 from uuid import UUID
 
 import numpy as np
 
-from trueweave.core.model_calls import Prompt, Reply, TextRole
+from trueweave.core.model_calls import Image, Prompt, Reply, TextRole
 from trueweave.core.protocols import Embedder, Vectors
 from trueweave.text.names import key
 
 
 def prompt_key(model: str, prompt: Prompt) -> UUID:
     """The key of everything that a reply depends on."""
-    said = [part for m in prompt.messages for part in (m.role, m.content)]
+    said = [part for m in prompt.messages for part in (m.role, m.content, *map(_image_key, m.images))]
     return key("chat", model, f"{prompt.max_tokens} {prompt.temperature}", prompt.schema, *said)
+
+
+def _image_key(image: Image) -> str:
+    return f"{image.media_type} {hashlib.sha256(image.data).hexdigest()}"
 
 
 def text_key(embedder: Embedder, text: str, role: TextRole) -> UUID:

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import ceil
 
-from trueweave.core.model_calls import Prompt, Reply
+from trueweave.core.model_calls import Image, Prompt, Reply
 from trueweave.text import tokens
 
 MOST_CREDIBLE = 10_000_000  # tokens; more than any model takes or writes at once
@@ -20,10 +21,31 @@ MOST_CREDIBLE = 10_000_000  # tokens; more than any model takes or writes at onc
 _PER_MESSAGE = 4  # what a chat template adds to a message, at least
 _MOST_PER_MESSAGE = 16  # and at most
 _SHOWN = 40  # characters shown of an impossible count
+_PIXELS_PER_TOKEN = 750  # of an image, for most models
+# The most expensive way to count an image: that of OpenAI's small models, by squares of this many pixels.
+_SQUARE, _SHORT_SIDE = 512, 768
+_MOST_PER_SQUARE, _MOST_PER_IMAGE = 5_667, 2_833
 
 
 def prompt_tokens(prompt: Prompt) -> int:
     """The approximate number of tokens of a prompt, counted offline."""
+    images = (image for message in prompt.messages for image in message.images)
+    return text_prompt_tokens(prompt) + sum(map(image_tokens, images))
+
+
+def image_tokens(image: Image) -> int:
+    """The approximate number of tokens of an image; models differ by more than for text."""
+    return ceil(image.width * image.height / _PIXELS_PER_TOKEN)
+
+
+def _most_image_tokens(image: Image) -> int:
+    scale = min(1, _SHORT_SIDE / max(min(image.width, image.height), 1))
+    squares = ceil(image.width * scale / _SQUARE) * ceil(image.height * scale / _SQUARE)
+    return _MOST_PER_IMAGE + squares * _MOST_PER_SQUARE
+
+
+def text_prompt_tokens(prompt: Prompt) -> int:
+    """The approximate number of tokens of the text of a prompt, without images."""
     return sum(_message_tokens(message.content) + _PER_MESSAGE for message in prompt.messages)
 
 
@@ -34,8 +56,10 @@ def _message_tokens(content: str) -> int:
 
 
 def most_prompt_tokens(prompt: Prompt) -> int:
-    """An upper bound on the tokens of a prompt: one per byte, as no byte-level tokenizer makes more."""
-    return len(prompt.schema.encode()) + most_text_tokens(message.content for message in prompt.messages)
+    """An upper bound on the tokens of a prompt: one per byte, as no byte-level tokenizer makes more, and those of
+    images as the most expensive models count them."""
+    images = sum(_most_image_tokens(image) for message in prompt.messages for image in message.images)
+    return len(prompt.schema.encode()) + most_text_tokens(message.content for message in prompt.messages) + images
 
 
 def most_text_tokens(texts: Iterable[str]) -> int:
@@ -73,7 +97,7 @@ def with_counted_tokens(prompt: Prompt, reply: Reply) -> Reply:
     problems = (*reply.problems, *(one.problem for one in (taken, given) if one.problem))
     return replace(
         reply,
-        tokens_in=max(taken.tokens, sent // 2),
+        tokens_in=max(taken.tokens, text_prompt_tokens(prompt) // 2),
         tokens_out=max(given.tokens, written // 2),
         problems=problems,
     )

@@ -91,7 +91,7 @@ def _ranks(source: Source, tables: list[tuple[int, int]]) -> dict[int, int]:
         place, rank = (found.start(), _of_lines(source.text, lines, found.end())) if lines else (found.end(), SENTENCE)
         ranks[place] = max(rank, ranks.get(place, rank))
     for known in source.places:
-        rank = PARAGRAPH if known.kind == "page" else max(HEADING - max(known.level, 1), _LOWEST)
+        rank = max(HEADING - max(known.level, 1), _LOWEST) if known.kind == "heading" else PARAGRAPH
         if 0 <= known.start < len(source.text):
             ranks[known.start] = max(rank, ranks.get(known.start, rank))
     return ranks

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from trueweave.core.errors import UnreadableFile
-from trueweave.core.record import Json, Place, PlaceKind, Source
+from trueweave.core.record import Box, Json, Picture, Place, PlaceKind, Source
 from trueweave.text.names import storable
 from trueweave.text.titles import given_title
 
@@ -16,11 +18,35 @@ _GAPS = ("", " ", " | ", "\n", "\n\n")
 SPACE, CELL, LINE, PARAGRAPH = _GAPS[1:]
 
 
-class TextBuilder:
-    """Text that grows. Two pieces are separated by the widest of the gaps requested between them."""
+class PictureFile(NamedTuple):
+    """A picture as JPEG or PNG."""
 
-    def __init__(self, most: int = MOST_TEXT) -> None:
+    data: bytes
+    media_type: str
+    width: int
+    height: int
+
+
+class DraftPicture(NamedTuple):
+    """A picture, and where its caption is in the text."""
+
+    start: int
+    end: int
+    file: PictureFile
+    caption: str
+    box: Box | None
+
+
+class TextBuilder:
+    """Text that grows. Two pieces are separated by the widest of the gaps requested between them. With a
+    `picture_model`, pictures are collected for it."""
+
+    def __init__(self, most: int = MOST_TEXT, picture_model: str = "") -> None:
         self._most = most
+        self._picture_model = picture_model
+        self.picture_sizes: dict[bytes, int] = {}  # in bytes, by a hash, of those that are described
+        self.pictures: list[DraftPicture] = []
+        self.skipped_pictures: Counter[str] = Counter()  # by the reason why they are not described
         self._parts: list[str] = []
         self._length = 0
         self._gap = ""
@@ -78,6 +104,23 @@ class TextBuilder:
             length += len(line)
         self.gap(PARAGRAPH)
 
+    @property
+    def takes_pictures(self) -> bool:
+        """Whether pictures are described."""
+        return bool(self._picture_model)
+
+    def picture(self, caption: str, file: PictureFile | None, box: Box | None = None) -> None:
+        """Add a picture: its caption, or a word in its place if it is to be described. Without both, nothing."""
+        caption = " ".join(storable(caption).split())
+        if not caption and file is None:
+            return
+        self.block(caption or "Picture")
+        end = self._length
+        start = end - len(caption or "Picture")
+        self.places.append(Place(start, "picture", caption, 0, None, box, end))
+        if file:
+            self.pictures.append(DraftPicture(start, end, file, caption, box))
+
     def page(self, label: str) -> None:
         """Begin a page with the next piece."""
         self._waiting.append(("page", label, 0, None))
@@ -91,4 +134,12 @@ class TextBuilder:
     def source(self, uri: str, title: str, notes: tuple[str, ...] = ()) -> Source:
         """The document, with this title unless a program made it up."""
         title = given_title(storable(title))
-        return Source(uri, self.text, title, self.metadata, tuple(self.places), (*notes, *self.notes))
+        skipped = [
+            f"{count} {'picture was' if count == 1 else 'pictures were'} not described: {reason}"
+            for reason, count in self.skipped_pictures.items()
+        ]
+        pictures = tuple(
+            Picture(one.start, one.end, *one.file, self._picture_model, one.caption, one.box) for one in self.pictures
+        )
+        notes = (*notes, *self.notes, *skipped)
+        return Source(uri, self.text, title, self.metadata, tuple(self.places), notes, pictures=pictures)

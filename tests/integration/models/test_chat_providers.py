@@ -1,6 +1,7 @@
 """Chat models of Anthropic, Azure and Bedrock by their vendors' real SDKs, over real HTTP: one contract for all."""
 
 import asyncio
+import base64
 import json
 import threading
 import time
@@ -25,7 +26,7 @@ from tests.provider_servers import (
     ProviderServer,
 )
 from trueweave import Message
-from trueweave.core.model_calls import Purpose
+from trueweave.core.model_calls import Image, Purpose
 from trueweave.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
 from trueweave.extend import Prompt, Reply
 from trueweave.models.checks import check_chat
@@ -142,6 +143,24 @@ async def test_a_reply_comes_with_all_tokens_that_the_server_counted(provider: s
         assert await chat.complete(prompt, PURPOSE) == Reply(TEXT, 16, 21, "stop")
         assert len(server.received) == 1
         assert await chat.complete(prompt, PURPOSE) == Reply(TEXT, 16, 21, "stop")
+
+
+@pytest.mark.parametrize("provider", SERVERS)
+async def test_an_image_is_sent_in_the_form_of_the_provider(provider: str) -> None:
+    image = Image("image/png", b"a file", 640, 480)
+    prompt = Prompt((Message("user", "Describe this.", (image,)),), max_tokens=100)
+    data = base64.b64encode(image.data).decode()
+    anthropic = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
+    openai = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
+    text = {"type": "text", "text": "Describe this."}
+    contents = {
+        "anthropic": [anthropic, text],
+        "azure": [openai, text],
+        "bedrock": [{"image": {"format": "png", "source": {"bytes": data}}}, {"text": "Describe this."}],
+    }
+    async with chatting(provider) as (chat, server):
+        assert await chat.complete(prompt, PURPOSE) == Reply(TEXT, 16, 21, "stop")
+        assert server.received[0].body["messages"] == [{"role": "user", "content": contents[provider]}]
 
 
 @pytest.mark.parametrize("prompt", [PROMPT, FORMED], ids=["text", "schema"])

@@ -13,6 +13,7 @@ from trueweave.testing import ModelServer
 from trueweave.testing.model_server import Asked
 
 ROLES: tuple[ModelRole, ...] = get_args(ModelRole)
+TEXT_ROLES = ROLES[:-1]  # a model for all roles is not given pictures
 NAMES = {role: f"vllm/{role}" for role in ROLES}
 TEXT = "Ada Lovelace worked with Charles Babbage in London. Mary Somerville taught Ada Lovelace."
 QUESTION = "Whom did Ada Lovelace work with?"
@@ -120,11 +121,15 @@ def test_a_key_and_an_address_are_for_the_provider_that_they_are_set_for(monkeyp
 
 def test_who_names_a_model_means_it_for_all_roles() -> None:
     named = Settings(model="vllm/any", models=NAMES)
-    assert named.given({"model": "vllm/given"}).chat_models == {"vllm/given": ROLES}
-    assert named.given({"model": "vllm/given"}).over({"models": NAMES}).chat_models == {"vllm/given": ROLES}
-    assert named.over({"model": "vllm/stored"}).chat_models == {"vllm/stored": ROLES}
+    sees = {"vllm/vision": ("vision",)}
+    assert named.given({"model": "vllm/given"}).chat_models == {"vllm/given": TEXT_ROLES, **sees}
+    assert named.given({"model": "vllm/given"}).over({"models": NAMES}).chat_models == {
+        "vllm/given": TEXT_ROLES,
+        **sees,
+    }
+    assert named.over({"model": "vllm/stored"}).chat_models == {"vllm/stored": TEXT_ROLES, **sees}
     stored = named.over({"model": "vllm/stored", "models": {"judge": "vllm/strict"}})
-    assert stored.chat_models == {"vllm/stored": ROLES[:-1], "vllm/strict": ("judge",)}
+    assert stored.chat_models == {"vllm/stored": TEXT_ROLES[:-1], "vllm/strict": ("judge",)}
     assert named.over({"method": "weave"}).chat_models == named.chat_models
 
 

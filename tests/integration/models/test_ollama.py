@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from trueweave import Message
-from trueweave.core.model_calls import Purpose
+from trueweave.core.model_calls import Image, Purpose
 from trueweave.errors import ModelRefused
 from trueweave.extend import Prompt, Reply
 from trueweave.models.failures import UselessReply
@@ -42,6 +42,20 @@ async def test_the_native_api_is_used_and_counts() -> None:
         prompt = Prompt(SHORT.messages, 50, schema='{"type": "object"}')
         assert await chat.complete(prompt, PURPOSE) == Reply("A mathematician.", 8, 4, "stop")
     assert asked == [Asked("any", SHORT.messages, 50, {"type": "object"})]
+
+
+async def test_an_image_is_sent_beside_the_text_and_a_low_count_is_not_taken_for_a_cut_prompt() -> None:
+    asked: list[Asked] = []
+
+    def recording(one: Asked) -> str:
+        asked.append(one)
+        return "A ship."
+
+    async with ollama(ModelServer(recording)) as chat:
+        image = Image("image/jpeg", b"a file", 1536, 1536)  # 3,146 tokens by our count, 0 by the server's
+        reply = await chat.complete(Prompt((Message("user", "Describe this.", (image,)),), 50), PURPOSE)
+    assert reply.text == "A ship."
+    assert asked[0].messages == (Message("user", "Describe this.", (Image("", b"a file", 0, 0),)),)
 
 
 async def test_a_prompt_longer_than_ollamas_default_is_seen_whole() -> None:

@@ -108,6 +108,7 @@ function Plan({ estimate, workspace, isAdmin, onAdd, onCancel }: PlanProps) {
       </dl>
       <p>A document that has the same URI as one of these is replaced.</p>
       <Extraction estimate={estimate} currency={currency} />
+      <Pictures estimate={estimate} currency={currency} />
       <Embedding estimate={estimate} currency={currency} />
       {estimate.notes.map((note) => (
         <p key={note} className={styles.note}>
@@ -176,6 +177,23 @@ function Extraction({ estimate, currency }: { estimate: Estimate; currency: stri
             : `About ${money(price, currency)}, at most ${money(most_price, currency)}.`)}
       </p>
     </>
+  );
+}
+
+function Pictures({ estimate, currency }: { estimate: Estimate; currency: string }) {
+  const { pictures, vision_model, vision_price } = estimate;
+  if (!pictures) return null;
+  const cost =
+    vision_price === null
+      ? ", at a price that the server does not know"
+      : isFree(vision_price)
+        ? ""
+        : `: about ${money(vision_price, currency)}`;
+  return (
+    <p>
+      {counted(pictures, "picture is", "pictures are")} described by <code>{vision_model}</code>
+      {cost}.
+    </p>
   );
 }
 

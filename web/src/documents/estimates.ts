@@ -26,6 +26,8 @@ function plus(a: Estimate, b: Estimate): Estimate {
     price: sum(a.price, b.price),
     most_price: sum(a.most_price, b.most_price),
     embedding_price: sum(a.embedding_price, b.embedding_price),
+    pictures: a.pictures + b.pictures,
+    vision_price: sum(a.vision_price, b.vision_price),
     notes: [...new Set([...a.notes, ...b.notes])],
   };
 }

@@ -19,8 +19,8 @@ export type OutlineData = NonNullable<ReturnType<typeof useOutline>["data"]>;
 
 /** The sections of a document, or its pages if it has no sections; empty if it has neither. */
 export function entriesOf({ places }: OutlineData): OutlineData["places"] {
-  const sections = places.filter((one) => one.kind !== "page");
-  return sections.length > 0 ? sections : places;
+  const sections = places.filter((one) => one.kind === "heading");
+  return sections.length > 0 ? sections : places.filter((one) => one.kind === "page");
 }
 
 interface Props {

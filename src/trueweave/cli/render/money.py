@@ -136,19 +136,23 @@ def document_estimate(found: Estimate, currency: str) -> list[RenderableType]:
             if asks_none
             else f"as the extractor {found.extractor} asks it"
         )
-        return [pairs({**rows, **_embedding(found, currency), "model": told}), *not_counted]
+        more = {**_vision(found, currency), **_embedding(found, currency)}
+        unknown = [found.vision_model] if found.vision_price is None else []
+        return [pairs({**rows, **more, "model": told}), *not_counted, *map(_how_to_price, unknown)]
     answered = f" ({count(found.answered, 'chunk')} answered already)" if found.answered else ""
     rows |= {
         "calls": f"{found.calls:,} to {found.model}{answered}",
         "tokens to it": f"{found.tokens_in:,}",
         "tokens from it": f"{found.tokens_out:,} expected, {found.most_tokens_out:,} at most",
         "price": _estimated(currency, found.price, found.most_price),
+        **_vision(found, currency),
         **_embedding(found, currency),
     }
     rests = "as it wrote here so far" if found.learnt else f"assumed: {ASSUMED_OUT:g} for each token of text"
     notes: list[RenderableType] = [f"Tokens from the model are {rests}."] if found.calls else []
     unknown = [found.model] if found.price is None else []
     unknown += [found.embedding_model] if found.embedding_price is None else []
+    unknown += [found.vision_model] if found.vision_price is None else []
     return [pairs(rows), *notes, *not_counted, *map(_how_to_price, unknown)]
 
 
@@ -176,6 +180,11 @@ def embedding_estimate(found: EmbeddingEstimate, currency: str) -> list[Renderab
         "price": _estimated(currency, found.price),
     }
     return [pairs(rows), *([_how_to_price(found.model)] if found.price is None else [])]
+
+
+def _vision(found: Estimate, currency: str) -> dict[str, object]:
+    price = _estimated(currency, found.vision_price)
+    return {"pictures": f"{found.pictures:,} to describe by {found.vision_model}, {price}"} if found.pictures else {}
 
 
 def _embedding(found: Estimate, currency: str) -> dict[str, object]:

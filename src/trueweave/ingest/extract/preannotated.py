@@ -34,13 +34,16 @@ from pydantic import (
 
 from trueweave.core.errors import InvalidDocument
 from trueweave.core.events import Refused
-from trueweave.core.record import Chunk, Document, Link, Mention, Place, PlaceKind, Span
+from trueweave.core.record import Box, Chunk, Document, Link, Mention, Place, PlaceKind, Span
+from trueweave.graph.contribution import place_rows
 from trueweave.ingest.json_lines import Row, broken, lines, name_of, parsed, place, row_uri, rows
 from trueweave.text.uris import Naming
 
 _Pair = Annotated[list[int], Field(min_length=2, max_length=2)]
 _Exact = Annotated[str, StringConstraints(strip_whitespace=False)]
-_Place = Annotated[tuple[int, PlaceKind, _Exact, int, int | None], Strict(False)]  # JSON has lists for tuples
+_lists = Strict(False)  # JSON has lists for tuples
+_Place = Annotated[tuple[int, PlaceKind, _Exact, int, int | None], _lists]
+_Picture = Annotated[tuple[int, PlaceKind, _Exact, int, int | None, Annotated[Box, _lists] | None, int | None], _lists]
 _Triple = Annotated[list[str | None], Field(min_length=3, max_length=3)]
 
 
@@ -85,7 +88,7 @@ class _Chunk(_Given):
 class _Document(_Given):
     title: _Exact = ""
     metadata: dict[_Exact, JsonValue] = {}
-    places: list[_Place] = []
+    places: list[_Place | _Picture] = []
     chunks: list[_Chunk]
 
 
@@ -180,7 +183,7 @@ def written(document: Document) -> str:
     """A document as one line, which `document` reads back. Default values are omitted."""
     row: dict[str, Any] = {"uri": document.uri, "title": document.title, "metadata": dict(document.metadata)}
     if document.places:
-        row["places"] = [[p.start, p.kind, p.label, p.level, p.offset] for p in document.places]
+        row["places"] = place_rows(document.places)
     row["chunks"] = [_chunk_row(chunk) for chunk in document.chunks]
     return json.dumps({key: value for key, value in row.items() if value or key == "chunks"}, ensure_ascii=False) + "\n"
 

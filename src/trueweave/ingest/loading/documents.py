@@ -13,6 +13,7 @@ from trueweave.core.events import Refused, Skipped
 from trueweave.core.protocols import Loader
 from trueweave.core.record import Source
 from trueweave.ingest.loading.rows import table_row
+from trueweave.ingest.loading.web import Web
 from trueweave.ingest.parsers.ocr import COUNT, is_available
 from trueweave.ingest.parsing import ParserLimits, parse
 from trueweave.text.names import storable
@@ -22,20 +23,26 @@ from trueweave.text.uris import ROW
 @dataclass(frozen=True, slots=True)
 class Parsed:
     """Reads files through a parser, which is named as `package.module:function`. `ocr` is the setting, empty for a
-    parser that does without."""
+    parser that does without; `picture_model` is the model that is to describe pictures, if any."""
 
     suffixes: frozenset[str]
     parser: str
     limits: ParserLimits = field(default_factory=ParserLimits)
     ocr: str = ""
+    picture_model: str = ""
 
     def load(self, path: Path, uri: str) -> Iterator[Source | Refused | Skipped]:
-        yield parse(path, uri, self.parser, self.limits, self.ocr)
+        yield parse(path, uri, self.parser, self.limits, self.ocr, self.picture_model)
 
 
 def with_ocr(loader: Loader, ocr: str) -> Loader:
     """The loader with this setting, if it reads scanned pages."""
     return replace(loader, ocr=ocr) if isinstance(loader, Parsed) and loader.ocr else loader
+
+
+def with_pictures(loader: Loader, model: str) -> Loader:
+    """The loader, which reads pictures for this model, if their format is one that may have some."""
+    return replace(loader, picture_model=model) if isinstance(loader, Parsed | Web) else loader
 
 
 def counting_scans(loader: Loader) -> Loader:

@@ -17,7 +17,7 @@ from trueweave.core.protocols import Loader
 from trueweave.core.record import NamedFile, Source
 from trueweave.core.settings import Settings
 from trueweave.ingest import reading_limits
-from trueweave.ingest.loading.documents import counting_scans, with_ocr
+from trueweave.ingest.loading.documents import counting_scans, with_ocr, with_pictures
 from trueweave.ingest.loading.installed import loaders, unloaded_loaders
 from trueweave.ingest.loading.own_files import NO_FOLDERS, OWN, OwnFolders, is_own_name, is_own_page
 from trueweave.ingest.loading.secret_files import named_like_secret, secret_in
@@ -59,7 +59,10 @@ class Files:
         return cls(
             Naming(settings.project_folder),
             follow_links=settings.follow_links,
-            loaders={suffix: with_ocr(loader, settings.ocr) for suffix, loader in loaders().items()},
+            loaders={
+                suffix: with_pictures(with_ocr(loader, settings.ocr), settings.model_for("vision") or "")
+                for suffix, loader in loaders().items()
+            },
             whole=whole,
             no_ignore=settings.no_ignore,
             own=OwnFolders.of(*folders, *own),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 from trueweave.core.record import Source
 from trueweave.ingest.loading.reading import DecodedText, decode, read_bytes
+from trueweave.ingest.parsing import ParserLimits, parse
 from trueweave.text.names import storable
-from trueweave.text.text_builder import CELL, LINE, PARAGRAPH, SPACE, TextBuilder
+from trueweave.text.text_builder import CELL, LINE, PARAGRAPH, SPACE, PictureFile, TextBuilder
 
 _NAME = re.compile(r"</?([a-zA-Z][^\s/>]*+)")
 # The text between a tag's name and its end. A quote counts only after an equals sign, as in browsers.
@@ -26,6 +27,9 @@ _CHARSET = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?([a-zA-Z0-9_:.-]+)"""
 _HUGE_REFERENCE = re.compile(r"&#\d{8,}+;?")
 _SPACES = re.compile(r"\s+")
 _CDATA = "<![CDATA["
+_LONGEST_FORMULA = 10_000  # characters of MathML
+_TEX = "(formula)"  # instead of the name of a tag
+_WITH_ATTRIBUTES = frozenset({"img", "script"})
 _COMMENT_END = re.compile(r"-->|(?<!<!)--!>")
 
 _RAW = frozenset({"script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes"})
@@ -42,13 +46,20 @@ _GAPS = (
 
 @dataclass(frozen=True, slots=True)
 class Web:
-    """Reads HTML: no scripts, no navigation. The title is the page's, or its first heading of level 1."""
+    """Reads HTML: no scripts, no navigation. The title is the page's, or its first heading of level 1. If a model is to
+    describe pictures, pages that contain some are read in the parser process, which decodes images."""
 
     suffixes: frozenset[str] = frozenset({".html", ".htm", ".xhtml"})
+    picture_model: str = ""
 
     def load(self, path: Path, uri: str) -> Iterator[Source]:
         draft = TextBuilder()
-        page, notes = text_of(read_bytes(path), str(path))
+        data = read_bytes(path)
+        if self.picture_model and b"data:image/" in data:
+            parser = "trueweave.ingest.parsers.html_pictures:read"
+            yield parse(path, uri, parser, ParserLimits(), picture_model=self.picture_model)
+            return
+        page, notes = text_of(data, str(path))
         title = write(page, draft)
         first = next((place.label for place in draft.places if place.level == 1), "")
         yield draft.source(uri, title or first, notes)
@@ -65,12 +76,15 @@ def text_of(data: bytes, name: str) -> DecodedText:
     return decode(data, name)
 
 
-def write(page: str, draft: TextBuilder, *, offsets: bool = True) -> str:
+OpenPicture = Callable[[str], PictureFile | None]
+
+
+def write(page: str, draft: TextBuilder, *, offsets: bool = True, open_picture: OpenPicture | None = None) -> str:
     """Add the readable text of a page to the draft, and return the page's title.
 
-    With `offsets`, headings have their position in the page.
+    With `offsets`, headings have their position in the page. `open_picture` gets the address of each picture.
     """
-    writer = _Writer(draft, _closed(page), offsets)
+    writer = _Writer(draft, _closed(page), offsets, open_picture)
     for token in _tokens(page):
         writer.take(token)
     writer.end_heading()
@@ -88,11 +102,16 @@ def _closed(page: str) -> frozenset[str]:
 
 
 class _Token(NamedTuple):
-    """A tag by its name, with or without a slash before it, or text."""
+    """A tag by its name, with or without a slash before it, or text. Some tags have their attributes as text."""
 
     tag: str
     text: str
     offset: int
+
+    def attribute(self, name: str) -> str:
+        """The value of an attribute; empty if there is none."""
+        found = re.search(rf"\s{name}\s*=\s*(?:\"([^\"]*+)\"|'([^']*+)'|([^\s>]++))", self.text, re.IGNORECASE)
+        return unescape(next(filter(None, found.groups()), "")) if found else ""
 
 
 def _tokens(page: str) -> Iterator[_Token]:
@@ -117,16 +136,35 @@ def _tokens(page: str) -> Iterator[_Token]:
         if not end:
             return  # the file ends within a tag
         tag = name[1].lower()
-        yield _Token(tag if page[at + 1] != "/" else f"/{tag}", "", at)
+        if tag == "math" and page[at + 1] != "/" and (formula := _tex_of(page, at)):
+            yield _Token(_TEX, formula[0], at)
+            begin = at = formula[1]
+            continue
+        has_attributes = tag in _WITH_ATTRIBUTES and page[at + 1] != "/"
+        begun = _Token(tag if page[at + 1] != "/" else f"/{tag}", page[name.end() : end] if has_attributes else "", at)
+        yield begun
         if page[end - 2] == "/" and page[at + 1] != "/":
             yield _Token(f"/{tag}", "", at)
         elif tag in _RAW and page[at + 1] != "/":
             close = re.compile(rf"</{tag}", re.IGNORECASE).search(page, end)
-            yield _Token("", page[end : close.start() if close else len(page)], end)
+            inside = page[end : close.start() if close else len(page)]
+            is_formula = tag == "script" and begun.attribute("type").lower().startswith("math/tex")
+            yield _Token(_TEX if is_formula else "", inside, end)
             end = close.start() if close else len(page)
         begin = at = end
     if begin < len(page):
         yield _Token("", page[begin:], begin)
+
+
+def _tex_of(page: str, at: int) -> tuple[str, int] | None:
+    """The TeX that the MathML which begins there is annotated with, and where the MathML ends."""
+    end = page.find("</math", at, at + _LONGEST_FORMULA)
+    said = page.find("application/x-tex", at, end) if end >= 0 else -1
+    start = page.find(">", said, end) + 1 if said >= 0 else 0
+    if not start:
+        return None
+    stop = page.find("<", start, end)
+    return page[start : stop if stop >= 0 else end], page.find(">", end) + 1 or len(page)
 
 
 def _after_remark(page: str, at: int) -> int:
@@ -142,7 +180,10 @@ def _after_remark(page: str, at: int) -> int:
 class _Writer:
     """Consumes tokens, and collects the readable text."""
 
-    def __init__(self, draft: TextBuilder, skipped: frozenset[str], offsets: bool) -> None:
+    def __init__(
+        self, draft: TextBuilder, skipped: frozenset[str], offsets: bool, open_picture: OpenPicture | None = None
+    ) -> None:
+        self._open_picture = open_picture
         self.title = ""
         self._offsets = offsets
         self._draft = draft
@@ -160,8 +201,12 @@ class _Writer:
         elif self._skipping:
             self._depth += (token.tag == self._skipping) - (token.tag == f"/{self._skipping}")
             self._skipping = self._skipping if self._depth else ""
+        elif token.tag == _TEX:
+            self._formula(unescape(token.text))
         elif token.tag in self._skipped:
             self._skipping, self._depth = token.tag, 1
+        elif token.tag == "img":
+            self._picture(token)
         else:
             self._tag(token)
 
@@ -185,6 +230,21 @@ class _Writer:
             offset = self._heading.offset if self._offsets else None
             self._draft.heading("".join(self._label), int(self._heading.tag[1:]), offset)
         self._heading = None
+
+    def _formula(self, tex: str) -> None:
+        formula = f"${' '.join(tex.split())}$"
+        if self._heading:
+            self._label.append(formula)
+        elif formula != "$$":
+            self._draft.add(formula)
+
+    def _picture(self, token: _Token) -> None:
+        caption = " ".join(token.attribute("alt").split())
+        if self._heading:
+            self._label.append(caption)
+            return
+        file = self._open_picture(token.attribute("src")) if self._open_picture else None
+        self._draft.picture(caption, file)
 
     def _text(self, text: str) -> None:
         if self._skipping or (self._raw and self._raw != "title"):

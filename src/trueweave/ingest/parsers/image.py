@@ -11,6 +11,7 @@ from PIL import Image, ImageOps, ImageSequence, UnidentifiedImageError
 
 from trueweave.core.errors import UnreadableFile
 from trueweave.ingest.parsers.ocr import LARGEST_SIDE, MOST_PIXELS, NoTextFound, Recogniser
+from trueweave.ingest.parsers.pictures import picture_file
 from trueweave.text.text_builder import TextBuilder
 
 
@@ -33,11 +34,19 @@ def read(path: Path, draft: TextBuilder, recogniser: Recogniser) -> str:
             if has_pages:
                 draft.page(str(number))
             draft.block(recogniser.page(str(number), partial(pixels, frame)))
+            file = picture_file(draft, partial(_shown, frame))
+            draft.picture("", file, (0.0, 0.0, 1.0, 1.0) if has_pages else None)
+    if draft.pictures:
+        return ""
     if recogniser.unread and not recogniser.only_count and not recogniser.read:
         raise NoTextFound(f"it is an image; {recogniser.remedy}")
     if not draft.text and not recogniser.only_count:
         raise NoTextFound("it is an image without text")
     return ""
+
+
+def _shown(frame: Image.Image) -> Image.Image:
+    return ImageOps.exif_transpose(frame.copy())
 
 
 def pixels(image: Image.Image) -> Any:

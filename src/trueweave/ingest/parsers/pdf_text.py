@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
+from trueweave.core.record import Box
 from trueweave.ingest.parsers.layout import PageBox, in_columns
-from trueweave.text.text_builder import TextBuilder
+from trueweave.text.text_builder import PictureFile, TextBuilder
 
 _MOST_CHARACTERS = 50_000  # of a page whose lines are looked at
 _HYPHEN_AT_LINE_END = re.compile(r"[\x02\xad\ufffe]\n?")
@@ -21,6 +22,13 @@ _FEWEST_PAGES = 3  # on which a header repeats
 _LARGER = 1.2  # the size of a heading, as a multiple of that of the text
 _LONGEST_HEADING = 150  # characters
 _LEVELS = 3
+_CAPTION = re.compile(
+    r"(?:fig(?:ure|\.)?|abb(?:ildung|\.)?|bild|chart|diagram|graph|illustration|image|photo(?:graph)?|picture|plate|scheme)"
+    r"\s*\d+(?:\.\d+)*\s*[:.–—-]",
+    re.IGNORECASE,
+)
+_CAPTION_GAP = 3  # between a picture and its caption, at most, in heights of a line
+_LINE_GAP = 0.8  # between two lines of a caption, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +42,25 @@ class TextLine:
     size: float
 
 
+class PdfPicture(NamedTuple):
+    """A picture of a page: its file, if it is to be described, and its box, if it is known, in points and as parts of
+    the page."""
+
+    file: PictureFile | None
+    box: PageBox | None
+    parts: Box | None
+
+
 @dataclass(slots=True)
 class PdfPage:
-    """A page: its lines, or its text if it has none that are known; and its tables, each with its place."""
+    """A page: its lines, or its text if it has none that are known; its tables, each with its place; its pictures."""
 
     label: str
     height: float = 0.0
     lines: list[TextLine] = field(default_factory=list)
     text: str = ""
     tables: list[tuple[PageBox, list[list[str]]]] = field(default_factory=list)
+    pictures: list[PdfPicture] = field(default_factory=list)
 
 
 def page_lines(textpage: Any, height: float) -> list[TextLine]:
@@ -86,8 +104,10 @@ def write(pages: Sequence[PdfPage], draft: TextBuilder) -> None:
     seen: set[str] = set()
     for page in pages:
         draft.page(page.label)
-        if page.text:
+        if page.text or not page.lines:
             draft.block(page.text)
+            for picture in page.pictures:
+                draft.picture("", picture.file, picture.parts)
             continue
         kept = []
         for line in page.lines:
@@ -102,12 +122,16 @@ def write(pages: Sequence[PdfPage], draft: TextBuilder) -> None:
 
 def _write_page(page: PdfPage, lines: Sequence[TextLine], levels: dict[float, int], draft: TextBuilder) -> None:
     done: set[int] = set()
+    captions = _captions(page, lines)
 
     def kind(line: TextLine) -> tuple[int, int]:
-        """The table that a line is in (or -1), and its level as a heading (or 0)."""
+        """The table that a line is in (or -1), and its level as a heading (or 0); -2 and less for the caption of a
+        picture."""
         for n, (box, _) in enumerate(page.tables):
             if _is_inside(line.box, box):
                 return n, 0
+        if line in captions:
+            return -2 - captions[line], 0
         is_short = len(line.text) <= _LONGEST_HEADING and any(map(str.isalpha, line.text))
         return -1, levels.get(_size(line), 0) if is_short else 0
 
@@ -119,10 +143,42 @@ def _write_page(page: PdfPage, lines: Sequence[TextLine], levels: dict[float, in
             continue
         rows = [" ".join(one.text for one in row) for _, row in groupby(group, key=lambda line: line.row)]
         text = _HYPHEN_AT_LINE_END.sub("", "\n".join(rows))
-        if level:
+        if table < -1:
+            picture = page.pictures[-2 - table]
+            draft.picture(text, picture.file, picture.parts)
+        elif level:
             draft.heading(text, level)
         else:
             draft.block(text)
+    for n, picture in enumerate(page.pictures):
+        if n not in captions.values():
+            draft.picture("", picture.file, picture.parts)
+
+
+def _captions(page: PdfPage, lines: Sequence[TextLine]) -> dict[TextLine, int]:
+    """The lines of captions, with the number of the picture that they are close to, below or above."""
+    found: dict[TextLine, int] = {}
+    for at, line in enumerate(lines):
+        if not _CAPTION.match(line.text):
+            continue
+        near = [(_distance(picture.box, line.box), n) for n, picture in enumerate(page.pictures) if picture.box]
+        near = [(distance, n) for distance, n in near if n not in found.values()]
+        if not near or min(near)[0] > _CAPTION_GAP * line.box.height:
+            continue
+        last = line
+        for following in (line, *lines[at + 1 :]):
+            if following.box.top - last.box.bottom > _LINE_GAP * line.box.height or following.size != line.size:
+                break
+            found[following] = min(near)[1]
+            last = following
+    return found
+
+
+def _distance(picture: PageBox, line: PageBox) -> float:
+    """The distance of a line below or above a picture; infinite if it is beside it."""
+    if line.right < picture.left or line.left > picture.right:
+        return float("inf")
+    return max(line.top - picture.bottom, picture.top - line.bottom, 0)
 
 
 def _is_inside(line: PageBox, table: PageBox) -> bool:

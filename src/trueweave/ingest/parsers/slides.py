@@ -1,8 +1,9 @@
-"""PowerPoint: a page per slide, with the text of its shapes, tables and notes."""
+"""PowerPoint: a page per slide, with the text of its shapes, tables, pictures and notes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from pptx import Presentation
@@ -10,7 +11,9 @@ from pptx.shapes.autoshape import Shape
 from pptx.shapes.base import BaseShape
 from pptx.shapes.graphfrm import GraphicFrame
 from pptx.shapes.group import GroupShape
+from pptx.shapes.picture import Picture
 
+from trueweave.ingest.parsers.pictures import opened, picture_file
 from trueweave.text.text_builder import TextBuilder
 
 
@@ -20,9 +23,12 @@ def read(path: Path, draft: TextBuilder) -> str:
         presentation = Presentation(file)
     for number, slide in enumerate(presentation.slides, 1):
         draft.page(str(number))
-        for found in _texts(list(slide.shapes)):
+        size = presentation.slide_width or 1, presentation.slide_height or 1
+        for found in _contents(list(slide.shapes)):
             if isinstance(found, str):
                 draft.block(found)
+            elif isinstance(found, Picture):
+                _write_picture(found, size, draft)
             else:
                 draft.table(found)
         if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame):
@@ -30,8 +36,21 @@ def read(path: Path, draft: TextBuilder) -> str:
     return presentation.core_properties.title or ""
 
 
-def _texts(shapes: list[BaseShape]) -> Iterator[str | list[list[str]]]:
-    """The texts of shapes, and the rows of tables."""
+def _write_picture(picture: Picture, size: tuple[int, int], draft: TextBuilder) -> None:
+    caption = next(iter(picture._element.xpath(".//p:cNvPr/@descr")), "")  # noqa: SLF001 - no public API
+    left, top = picture.left / size[0], picture.top / size[1]
+    box = left, top, left + picture.width / size[0], top + picture.height / size[1]
+    try:
+        blob = picture.image.blob
+    except ValueError:  # it is linked, and not in the file
+        draft.picture(caption, None)
+        return
+    parts = [round(min(max(side, 0.0), 1.0), 4) for side in box]
+    draft.picture(caption, picture_file(draft, partial(opened, blob)), (parts[0], parts[1], parts[2], parts[3]))
+
+
+def _contents(shapes: list[BaseShape]) -> Iterator[str | Picture | list[list[str]]]:
+    """The texts of shapes, the rows of tables, and pictures."""
     waiting = shapes[::-1]
     while waiting:
         shape = waiting.pop()
@@ -39,5 +58,7 @@ def _texts(shapes: list[BaseShape]) -> Iterator[str | list[list[str]]]:
             waiting += list(shape.shapes)[::-1]
         elif isinstance(shape, GraphicFrame) and shape.has_table:
             yield [[cell.text for cell in row.cells] for row in shape.table.rows]
+        elif isinstance(shape, Picture):
+            yield shape
         elif isinstance(shape, Shape) and shape.has_text_frame:
             yield shape.text_frame.text.replace("\v", "\n")

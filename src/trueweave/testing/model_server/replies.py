@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from email.utils import formatdate
 from typing import Any
 
-from trueweave.core.model_calls import Message
+from trueweave.core.model_calls import Image, Message
 from trueweave.testing.embedder import HashEmbedder
 from trueweave.testing.model_server.faults import Fault, Trouble
 from trueweave.testing.model_server.http import HttpReply, bomb, endless, packed, pieces_of, refusal, slowly, whole
@@ -212,7 +212,21 @@ def _is_streamed(fault: Fault | None, body: Mapping[str, Any]) -> bool:
 
 
 def _messages(body: Mapping[str, Any]) -> tuple[Message, ...]:
-    return tuple(Message(message["role"], message["content"]) for message in body["messages"])
+    return tuple(_message(message) for message in body["messages"])
+
+
+def _message(given: Mapping[str, Any]) -> Message:
+    """A message in OpenAI's form, whose content may have parts, or in Ollama's, with images beside it. The size of
+    images is not known."""
+    if isinstance(given["content"], str):
+        images = tuple(Image("", base64.b64decode(one), 0, 0) for one in given.get("images", ()))
+        return Message(given["role"], given["content"], images)
+    texts = [part["text"] for part in given["content"] if part["type"] == "text"]
+    urls = [part["image_url"]["url"] for part in given["content"] if part["type"] == "image_url"]
+    halves = (url.removeprefix("data:").split(";base64,") for url in urls)
+    return Message(
+        given["role"], "".join(texts), tuple(Image(type_, base64.b64decode(data), 0, 0) for type_, data in halves)
+    )
 
 
 def _prompt_tokens(asked: Asked) -> int:

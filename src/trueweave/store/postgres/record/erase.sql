@@ -108,13 +108,15 @@ DELETE FROM reply r USING unused u WHERE r.text_hash = u.hash
 
 -- name: old_replies
 -- One page of replies kept for a limited time: those to questions or about several texts, vectors, and extractions for
--- documents that were never stored. Extractions from a chunk are kept as long as the chunk.
+-- documents that were never stored. Extractions from a chunk are kept as long as the chunk, and descriptions of pictures as
+-- long as the document that they were first made for.
 WITH page AS (
     SELECT key, document, stage, text_hash, made FROM reply WHERE key > %(after)s ORDER BY key LIMIT %(limit)s),
 old AS (
     SELECT key FROM page p WHERE p.made < now() - %(kept)s
         AND (p.text_hash IS NULL OR p.stage = 'embed' OR NOT (
             EXISTS (SELECT FROM chunk c WHERE c.text_hash = p.text_hash OFFSET 0)
+            OR (p.stage = 'describe' AND EXISTS (SELECT FROM document d WHERE d.uri = p.document AND d.current OFFSET 0))
             OR EXISTS (SELECT FROM source s WHERE s.uri = p.document OFFSET 0)))),
 gone AS (DELETE FROM reply r USING old WHERE r.key = old.key RETURNING r.key)
 SELECT (SELECT count(*) FROM gone), (SELECT key FROM page ORDER BY key DESC LIMIT 1)

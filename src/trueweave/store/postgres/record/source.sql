@@ -10,15 +10,16 @@ WHERE NOT EXISTS (SELECT FROM source s WHERE s.uri = h.uri)
 
 -- name: submit
 -- The notes of a source are the lines of one text, because arrays of arrays must be rectangular.
-INSERT INTO source (uri, id, title, text, metadata, places, notes, recipe, trace)
-SELECT uri, id, title, text, metadata::jsonb, places::jsonb, string_to_array(notes, E'\n'), %(recipe)s::jsonb, %(trace)s
+INSERT INTO source (uri, id, title, text, metadata, places, notes, recipe, trace, pictures)
+SELECT uri, id, title, text, metadata::jsonb, places::jsonb, string_to_array(notes, E'\n'), %(recipe)s::jsonb, %(trace)s, pictures
 FROM unnest(%(uris)s::text[], %(ids)s::uuid[], %(titles)s::text[], %(texts)s::text[], %(metadata)s::text[],
-            %(places)s::text[], %(notes)s::text[]) AS h (uri, id, title, text, metadata, places, notes)
+            %(places)s::text[], %(notes)s::text[], %(pictures)s::bytea[])
+    AS h (uri, id, title, text, metadata, places, notes, pictures)
 ORDER BY uri
 ON CONFLICT (workspace, uri) DO UPDATE SET
     id = excluded.id, title = excluded.title, text = excluded.text, metadata = excluded.metadata,
     places = excluded.places, notes = excluded.notes, recipe = excluded.recipe, starts = 0, failures = 0, error = NULL, failed = false,
-    added = now(), trace = excluded.trace
+    added = now(), trace = excluded.trace, pictures = excluded.pictures
 WHERE source.id <> excluded.id OR source.failed
 RETURNING uri, id
 
@@ -43,7 +44,10 @@ ORDER BY uri LIMIT %(limit)s
 UPDATE source SET starts = starts + 1
 WHERE uri = ANY(ARRAY(
     SELECT uri FROM source WHERE uri = ANY(%(uris)s) AND id = ANY(%(ids)s) AND NOT failed ORDER BY uri FOR UPDATE))
-RETURNING uri, id, title, text, metadata, places, notes, recipe, starts, trace
+RETURNING uri, id, title, text, metadata, places, notes, recipe, starts, trace, pictures IS NOT NULL
+
+-- name: pictures
+SELECT pictures FROM source WHERE uri = %(uri)s AND id = %(id)s
 
 -- name: finish
 DELETE FROM source

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from typing import NamedTuple
 from uuid import UUID
 
 from trueweave.core.jobs import FailedDocument
-from trueweave.core.record import Place, Source
+from trueweave.core.record import Picture, Place, Source
 from trueweave.core.telemetry.spans import carrier
 from trueweave.graph.contribution import metadata_json, places_json
 from trueweave.store.postgres.binary_params import Ids, Texts
@@ -40,14 +42,15 @@ def unpacked(payload: bytes | None) -> list[Job]:
 
 
 class Begun(NamedTuple):
-    """A source that is being processed, its recipe, how often processing was started, and the trace in which it was
-    submitted."""
+    """A source that is being processed, its recipe, how often processing was started, the trace in which it was
+    submitted, and whether it has pictures, which are read separately because they are large."""
 
     id: UUID
     source: Source
     recipe: str
     starts: int
     trace: str | None = None
+    has_pictures: bool = False
 
 
 class _Row(NamedTuple):
@@ -57,6 +60,7 @@ class _Row(NamedTuple):
     source: Source
     metadata: str
     places: str
+    pictures: bytes | None = None
 
 
 def source_id(source: Source, recipe: str) -> UUID:
@@ -66,8 +70,28 @@ def source_id(source: Source, recipe: str) -> UUID:
 
 def _row(source: Source, recipe: str) -> _Row:
     metadata, places = metadata_json(source.uri, source.metadata), places_json(source.places)
-    id_ = key("source", source.uri, source.title, source.text, metadata, places, recipe, *source.notes)
-    return _Row(id_, source, metadata, places)
+    said = [source.uri, source.title, source.text, metadata, places, recipe, *source.notes]
+    if not source.pictures:
+        return _Row(key("source", *said), source, metadata, places)
+    pictures = _packed_pictures(source.pictures)
+    return _Row(key("source", *said, "pictures", pictures.decode()), source, metadata, places, pictures)
+
+
+def _packed_pictures(pictures: Iterable[Picture]) -> bytes:
+    rows = ({**asdict(picture), "data": base64.b64encode(picture.data).decode()} for picture in pictures)
+    return json.dumps(list(rows), sort_keys=True).encode()
+
+
+def _unpacked_pictures(stored: bytes) -> tuple[Picture, ...]:
+    return tuple(Picture(**row | {"data": base64.b64decode(row["data"])}) for row in json.loads(stored))
+
+
+async def pictures(workspace: Workspace, job: Job) -> tuple[Picture, ...]:
+    """The pictures of a source; none if it was replaced or removed."""
+    async with workspace.transaction() as tx:
+        found = await tx.rows("source.pictures", uri=job.uri, id=job.id)
+    stored = found[0][0] if found else None
+    return await asyncio.to_thread(_unpacked_pictures, stored) if stored else ()
 
 
 def _rows(sources: Iterable[Source], recipe: str) -> list[_Row]:
@@ -122,6 +146,7 @@ async def submit(
                 metadata=Texts(row.metadata for row in new),
                 places=Texts(row.places for row in new),
                 notes=Texts("\n".join(row.source.notes) for row in new),
+                pictures=[row.pictures for row in new],
                 recipe=recipe,
                 trace=carrier(),
             )
@@ -168,8 +193,9 @@ async def begin(workspace: Workspace, jobs: Sequence[Job]) -> list[Begun | None]
             json.dumps(recipe, sort_keys=True),
             starts,
             trace,
+            has_pictures,
         )
-        for uri, id_, title, text, metadata, places, notes, recipe, starts, trace in rows
+        for uri, id_, title, text, metadata, places, notes, recipe, starts, trace, has_pictures in rows
     }
     return [begun.get(job) for job in jobs]
 
