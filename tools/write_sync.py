@@ -20,7 +20,17 @@ SOURCES = Path(__file__).parents[1] / "src" / "trueweave"
 
 # An open database is of the loop that opened it, so there is no workspace to be entered in one, and no projection.
 LEFT_OUT = frozenset(
-    {"enter", "aclose", "database", "workspace", "worker_dependencies", "clean_up", "projection", "for_run"}
+    {
+        "enter",
+        "aclose",
+        "database",
+        "workspace",
+        "worker_dependencies",
+        "source_runs",
+        "clean_up",
+        "projection",
+        "for_run",
+    }
 )
 
 
@@ -43,7 +53,7 @@ TARGETS = (
         SOURCES / "engine" / "sync.py",
         SOURCES / "engine",
         {"trueweave": "", "documents": "documents", "questions": "questions", "memory": "memory"},
-        ("graph", "communities", "rules", "bench", "jobs", "budget", "projections", "maintenance"),
+        ("graph", "communities", "rules", "bench", "sources", "jobs", "budget", "projections", "maintenance"),
         """One workspace: the blocking form of AsyncTrueweave.
 
     `with` or the first call opens it; the end of `with`, `close` or the end of the program closes it. The work is done

@@ -164,6 +164,26 @@ BEGIN
     RETURN claimed;
 END $$;
 
+CREATE FUNCTION trueweave.claim_sources(claimant integer, claim_id uuid, most integer, OUT workspace integer, OUT name text) RETURNS SETOF record
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+    WITH next AS (
+        SELECT DISTINCT ON (s.workspace) s.workspace, s.name, s.due FROM connector_source s
+        JOIN workspace w ON w.id = s.workspace AND w.place = 'here' AND NOT w.dropped
+        WHERE s.due <= now() AND NOT s.stopping AND is_alive(claimant)
+            AND coalesce(s.workspace = nullif(current_setting('trueweave.workspace', true), '')::int, true)
+            AND NOT EXISTS (SELECT FROM connector_source r WHERE r.workspace = s.workspace AND is_alive(r.owner))
+        ORDER BY s.workspace, s.due, s.name),
+    free AS (
+        SELECT s.workspace, s.name FROM connector_source s JOIN next n ON n.workspace = s.workspace AND n.name = s.name
+        WHERE s.due <= now() AND NOT s.stopping AND (s.owner IS NULL OR NOT is_alive(s.owner))
+        ORDER BY n.due LIMIT most FOR UPDATE OF s SKIP LOCKED)
+    UPDATE connector_source s SET owner = claimant, claim = claim_id, claimed = now() FROM free f
+    WHERE s.workspace = f.workspace AND s.name = f.name
+    RETURNING s.workspace, s.name
+$$;
+
 CREATE FUNCTION trueweave.clear_chunk_words() RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
@@ -941,6 +961,13 @@ CREATE FUNCTION trueweave.release_replaced(former integer) RETURNS void
     WHERE id = former AND expires = 'infinity' AND replaced_by IS NOT NULL
 $$;
 
+CREATE FUNCTION trueweave.release_sources(claim_id uuid) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+    UPDATE connector_source s SET owner = NULL, claim = NULL WHERE s.claim = claim_id
+$$;
+
 CREATE FUNCTION trueweave.release_unknown_jobs(claimed_by bigint, known bigint[]) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
@@ -983,7 +1010,8 @@ BEGIN
 
     FOREACH carried IN ARRAY ARRAY['budget', 'spend', 'reply', 'rejection', 'source', 'ingest_job', 'ingest_job_document',
                                    'kept_response', 'failed_work', 'erasure', 'summary', 'stale_text', 'job',
-                                   'bench_question', 'bench_run', 'bench_outcome', 'bench_passage', 'connector_document'] LOOP
+                                   'bench_question', 'bench_run', 'bench_outcome', 'bench_passage', 'connector_document',
+                                   'connector_source'] LOOP
         SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) INTO STRICT named FROM pg_attribute
         WHERE attrelid = format('trueweave.%I', carried)::regclass AND attnum > 0 AND NOT attisdropped
             AND attgenerated = '' AND attname <> 'workspace';
@@ -1533,6 +1561,52 @@ COMMENT ON COLUMN trueweave.connector_document.origin IS 'A hash of the address.
 COMMENT ON COLUMN trueweave.connector_document.validator IS 'What the connector asks with whether the item has changed, such as an ETag.';
 
 COMMENT ON COLUMN trueweave.connector_document.recipe IS 'A hash of the recipe that its documents were submitted with. With another one, the item is fetched again.';
+
+CREATE TABLE trueweave.connector_source (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    name text NOT NULL,
+    address text NOT NULL,
+    secrets jsonb NOT NULL,
+    every_seconds integer,
+    restricted boolean NOT NULL,
+    author text NOT NULL,
+    made timestamp with time zone DEFAULT now() NOT NULL,
+    due timestamp with time zone,
+    confirmed boolean DEFAULT false NOT NULL,
+    stopping boolean DEFAULT false NOT NULL,
+    owner integer,
+    claim uuid,
+    claimed timestamp with time zone,
+    began timestamp with time zone,
+    ended timestamp with time zone,
+    outcome text,
+    documents integer DEFAULT 0 NOT NULL,
+    new integer DEFAULT 0 NOT NULL,
+    removed integer DEFAULT 0 NOT NULL,
+    unreadable integer DEFAULT 0 NOT NULL,
+    problem text DEFAULT ''::text NOT NULL,
+    CONSTRAINT connector_source_every_seconds_check CHECK ((every_seconds > 0)),
+    CONSTRAINT connector_source_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'failed'::text, 'stopped'::text])))
+);
+ALTER TABLE ONLY trueweave.connector_source ALTER COLUMN workspace SET STATISTICS 0;
+
+COMMENT ON TABLE trueweave.connector_source IS 'An address that the workspace follows, its schedule, and the result of its last run.';
+
+COMMENT ON COLUMN trueweave.connector_source.secrets IS 'For each credential, the name of the environment variable that holds it. Never the credential itself.';
+
+COMMENT ON COLUMN trueweave.connector_source.restricted IS 'It was added through a server, so it runs only with connectors and variables that the administrator allows for the workspace.';
+
+COMMENT ON COLUMN trueweave.connector_source.due IS 'When a worker runs it; NULL if only on request.';
+
+COMMENT ON COLUMN trueweave.connector_source.confirmed IS 'Whether the next run may remove more than a fifth of its documents.';
+
+COMMENT ON COLUMN trueweave.connector_source.stopping IS 'It is being removed: its run ends, and no other begins.';
+
+COMMENT ON COLUMN trueweave.connector_source.owner IS 'The process that runs it. A process whose lease has expired owns nothing.';
+
+COMMENT ON COLUMN trueweave.connector_source.claim IS 'Identifies the run, which may be resumed by another process under another claim.';
+
+COMMENT ON COLUMN trueweave.connector_source.began IS 'began, ended, outcome, the counts and problem are about the last run that ended.';
 
 CREATE TABLE trueweave.consumer (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -2602,6 +2676,9 @@ ALTER TABLE ONLY trueweave.community
 ALTER TABLE ONLY trueweave.connector_document
     ADD CONSTRAINT connector_document_pkey PRIMARY KEY (workspace, origin, uri);
 
+ALTER TABLE ONLY trueweave.connector_source
+    ADD CONSTRAINT connector_source_pkey PRIMARY KEY (workspace, name);
+
 ALTER TABLE ONLY trueweave.consumer
     ADD CONSTRAINT consumer_pkey PRIMARY KEY (workspace, name);
 
@@ -2812,6 +2889,10 @@ CREATE INDEX connector_document_item ON trueweave.connector_document USING btree
 
 CREATE INDEX connector_document_uri ON trueweave.connector_document USING btree (uri, workspace);
 
+CREATE UNIQUE INDEX connector_source_address ON trueweave.connector_source USING btree (((md5(address))::uuid), workspace);
+
+CREATE INDEX connector_source_due ON trueweave.connector_source USING btree (due, workspace) WHERE (due IS NOT NULL);
+
 CREATE INDEX document_added ON trueweave.document USING btree (added, workspace) WHERE current;
 
 CREATE INDEX document_content ON trueweave.document USING btree (content_hash, added, workspace) WHERE current;
@@ -2941,6 +3022,8 @@ ALTER TABLE trueweave.community ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.connector_document ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE trueweave.connector_source ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE trueweave.consumer ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.corpus ENABLE ROW LEVEL SECURITY;
@@ -3016,6 +3099,8 @@ CREATE POLICY reader ON trueweave.chunk AS RESTRICTIVE TO trueweave_reader USING
 CREATE POLICY reader ON trueweave.community AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.connector_document AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
+CREATE POLICY reader ON trueweave.connector_source AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.consumer AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
@@ -3171,6 +3256,8 @@ CREATE POLICY workspace ON trueweave.community USING ((workspace = (current_sett
 
 CREATE POLICY workspace ON trueweave.connector_document USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
+CREATE POLICY workspace ON trueweave.connector_source USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
 CREATE POLICY workspace ON trueweave.consumer USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.corpus USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
@@ -3293,6 +3380,9 @@ GRANT ALL ON FUNCTION trueweave.claim_jobs(claimant integer, claimed_by bigint, 
 
 REVOKE ALL ON FUNCTION trueweave.claim_projection(of_store text, claimant uuid, seconds double precision, after integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.claim_projection(of_store text, claimant uuid, seconds double precision, after integer) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.claim_sources(claimant integer, claim_id uuid, most integer, OUT workspace integer, OUT name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.claim_sources(claimant integer, claim_id uuid, most integer, OUT workspace integer, OUT name text) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.clear_chunk_words() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.clear_chunk_words() TO trueweave_app;
@@ -3425,6 +3515,9 @@ GRANT ALL ON FUNCTION trueweave.release_jobs(claimant integer, ids bigint[], del
 REVOKE ALL ON FUNCTION trueweave.release_replaced(former integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.release_replaced(former integer) TO trueweave_app;
 
+REVOKE ALL ON FUNCTION trueweave.release_sources(claim_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.release_sources(claim_id uuid) TO trueweave_app;
+
 REVOKE ALL ON FUNCTION trueweave.release_unknown_jobs(claimed_by bigint, known bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.release_unknown_jobs(claimed_by bigint, known bigint[]) TO trueweave_app;
 
@@ -3495,6 +3588,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.community TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.community TO trueweave_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.connector_document TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.connector_source TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.consumer TO trueweave_app;
 

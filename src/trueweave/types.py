@@ -106,6 +106,7 @@ from trueweave.core.record import (
     ResolutionSettings,
     Source,
 )
+from trueweave.core.sources import DocumentSource, SourceRun
 from trueweave.core.streams import Stream
 from trueweave.formats.pictures import GraphPicture
 
@@ -142,6 +143,7 @@ __all__ = [
     "DocumentInfo",
     "DocumentMentions",
     "DocumentOutline",
+    "DocumentSource",
     "DocumentState",
     "Duplicate",
     "EmbeddingEstimate",
@@ -213,6 +215,7 @@ __all__ = [
     "Scored",
     "Sentence",
     "Source",
+    "SourceRun",
     "Spent",
     "SpentOn",
     "SpentOnDay",

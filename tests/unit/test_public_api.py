@@ -101,7 +101,7 @@ ONLY_AT_THE_TOP = FUNCTIONS | {
     "Conversation",
 }
 # For the worker of all workspaces, which is of this package.
-INTERNAL = {"worker_dependencies"}
+INTERNAL = {"worker_dependencies", "source_runs"}
 
 
 def public_methods(cls: type) -> Iterator[typing.Callable[..., object]]:

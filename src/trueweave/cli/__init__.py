@@ -45,6 +45,7 @@ from trueweave.cli import (
     retry,
     rules,
     serve,
+    sources,
     status,
     sweep,
     sync,
@@ -120,6 +121,7 @@ app.add_typer(graph.app, name="graph")
 app.add_typer(models.app, name="models")
 app.add_typer(communities.app, name="communities")
 app.add_typer(rules.app, name="rules")
+app.add_typer(sources.app, name="sources")
 app.add_typer(project.app, name="project")
 app.add_typer(prompts.app, name="prompts")
 app.add_typer(db.app, name="db")

@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 
 class IngestRun:
     """One call of `trueweave add`, or of `trueweave sync`: with its plan for folders, or for addresses, which are
-    compared when they are read. Large removals there have to be `confirmed`."""
+    compared when they are read; or of `trueweave sources sync`, with the name of a source. Large removals have to be
+    `confirmed`."""
 
     def __init__(
         self,
@@ -58,6 +59,7 @@ class IngestRun:
         plan: SyncPlan | None = None,
         secrets: Mapping[str, str] | None = None,
         is_sync: bool = False,
+        source: str = "",
     ) -> None:
         self.settings = settings
         self.inputs = inputs
@@ -68,6 +70,7 @@ class IngestRun:
         self.plan = plan
         self.secrets = secrets
         self.is_sync = is_sync
+        self.source = source
         self.confirmed = False
         self.given_read = 0
         self.given_new = 0
@@ -157,7 +160,9 @@ class IngestRun:
         self._unsettled = (await trueweave.maintenance.ingest_progress()).unsettled
         async with watching_ingest(trueweave, self._since, self._currency, self.tally) as watch:
             try:
-                if self.plan or self.is_sync:
+                if self.source:
+                    await trueweave.sources.sync(self.source, confirmed=self.confirmed, listener=self.tally)
+                elif self.plan or self.is_sync:
                     await trueweave.sync(
                         *map(str, self.inputs.files),
                         plan=self.plan,

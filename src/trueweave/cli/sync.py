@@ -72,7 +72,7 @@ def sync(
             raise ConfigError("folders and addresses are synchronised separately. Run one command for each.")
         inputs = Inputs((), tuple(folders))
         run = IngestRun(session.settings, inputs, allowance, tally, secrets=named_secrets(secret), is_sync=True)
-        _sync_addresses(run, is_paid=is_paid(session.settings, models), yes=yes)
+        sync_addresses(run, is_paid=is_paid(session.settings, models), yes=yes)
         words = ["trueweave", "sync", *folders, *(word for one in secret for word in ("--secret", one))]
         tell(session.reply, run, shlex.join([*words, *(("--budget", budget) if budget else ())]))
         return
@@ -96,7 +96,7 @@ def sync(
     tell(session.reply, run, shlex.join([*again, *(("--no-ignore",) if no_ignore else ())]))
 
 
-def _sync_addresses(run: IngestRun, *, is_paid: bool, yes: bool) -> None:
+def sync_addresses(run: IngestRun, *, is_paid: bool, yes: bool) -> None:
     """Synchronise addresses; ask before a large part of their documents is removed."""
     if is_paid and not agreed(run, yes):
         raise typer.Exit(1)

@@ -13,6 +13,8 @@ TrueweaveError
 ├── SourceUnavailable        the documents at an address could not be listed
 ├── ItemGone                 a document no longer exists at its address
 ├── RemovalNotConfirmed      a large part of the documents of an address would be removed
+├── SourceBusy               another process is synchronising or removing the source
+├── SourceNotAllowed         the administrator does not allow its connector or its environment variable
 ├── PluginFailed             a custom extractor or chunker raised an error
 ├── ModelError               a model call failed
 │   ├── ModelUnavailable     it did not answer in time
@@ -44,6 +46,7 @@ TrueweaveError
 ├── UnknownRelation
 ├── UnknownRun
 ├── UnknownQuestion
+├── UnknownSource
 ├── SpaceMismatch            vectors of one model were about to meet those of another
 ├── ChangesGone              changes that a projection needs are no longer kept
 ├── StoreError               an operation of Neo4j or Chroma failed
@@ -126,6 +129,14 @@ class RemovalNotConfirmed(TrueweaveError):
         super().__init__(message, hint=hint)
         self.gone = gone
         self.documents = documents
+
+
+class SourceBusy(TrueweaveError):
+    """Another process is synchronising the source, or removing it."""
+
+
+class SourceNotAllowed(TrueweaveError):
+    """The administrator of the server does not allow this connector or this environment variable in the workspace."""
 
 
 class ModelError(TrueweaveError):
@@ -279,6 +290,10 @@ class UnknownRun(TrueweaveError):
 
 class UnknownQuestion(TrueweaveError):
     """There is no benchmark question of that id."""
+
+
+class UnknownSource(TrueweaveError):
+    """There is no source of that name."""
 
 
 class SpaceMismatch(TrueweaveError):

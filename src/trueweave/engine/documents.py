@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from trueweave.core.jobs import DocumentInfo, DocumentOrder, ListedState, SyncPl
 from trueweave.core.model_calls import ExtractionTrial
 from trueweave.core.money import Estimate
 from trueweave.core.record import Document, NamedFile, Source
+from trueweave.core.sources import DocumentSource
 from trueweave.core.streams import Stream
 from trueweave.core.supervising import running
 from trueweave.engine import storing
@@ -36,6 +37,8 @@ from trueweave.engine.addresses import AddressRemoval, at_addresses
 from trueweave.engine.core import OpenWorkspace
 from trueweave.engine.lookup import document_details, found_document
 from trueweave.engine.maintenance import AsyncMaintenanceGroup
+from trueweave.engine.scheduling import SourceScheduler
+from trueweave.engine.source_runs import SourceRuns
 from trueweave.ingest.connectors import AddressRun
 from trueweave.ingest.folders import Folder, gone, matching
 from trueweave.ingest.intake import count, incoming, take_back, take_in
@@ -59,6 +62,7 @@ class DocumentCalls:
 
     _core: OpenWorkspace
     maintenance: AsyncMaintenanceGroup
+    _source_runs: SourceRuns
 
     async def add(
         self,
@@ -149,7 +153,9 @@ class DocumentCalls:
         confirmed: bool = False,
         refresh: bool = False,
         secrets: Mapping[str, str] | None = None,
+        queue_only: bool = False,
     ) -> Added:
+        """Add documents, and process them here; with `queue_only`, leave that to workers."""
         folders = self._folders(what) if prune else []
         check_present(one for one in what if not is_address(one))
         counted = CountingListener(listener, Added())
@@ -161,9 +167,9 @@ class DocumentCalls:
                 submitted.reported(event)
                 counted(event)
 
-            kit = await self._core.worker_dependencies()
+            kit = None if queue_only else await self._core.worker_dependencies()
             made = models.made(recipe)  # if anything it needs is missing, it fails here, before anything is added
-            worker = await self._core.worker(kit, heard)
+            worker = await self._core.worker(kit, heard) if kit else None
             files = self._core.files(seen)
             again, room = made.id if refresh else None, self._core.settings.max_storage_bytes
             async with at_addresses(self._core, what, recipe, counted, again=refresh, secrets=secrets) as (
@@ -182,11 +188,12 @@ class DocumentCalls:
                 coming = incoming(inputs, files, seen)
                 taking = take_in(self._core.workspace, coming, recipe, counted, submitted, again, room, record)
                 try:
-                    await self._work_while(worker, taking)
+                    await (self._work_while(worker, taking) if worker else taking)
                 except (ConfigError, ModelRefused, SpaceMismatch):
                     await take_back(self._core.workspace, submitted)
                     raise
-                await report_others(self._core.workspace, submitted, counted)
+                if worker:
+                    await report_others(self._core.workspace, submitted, counted)
                 if prune:
                     left = await gone(self._core.workspace, folders, files.naming, seen)
                     agreed = left if plan is None else sorted({*left} & {*plan.gone})
@@ -195,6 +202,12 @@ class DocumentCalls:
                     await removal.forget(agreed)
                     counted(Removed(tuple(agreed)))
         return counted.total
+
+    async def _sync_source(
+        self, source: DocumentSource, listener: Listener, *, confirmed: bool, queue_only: bool
+    ) -> Added:
+        how: dict[str, Any] = {"prune": True, "secrets": source.secrets, "confirmed": confirmed}
+        return await self._add([source.address], listener, **how, queue_only=queue_only)
 
     async def _work_while(self, worker: Worker, coming: Coroutine[None, None, None]) -> None:
         """Work until everything incoming has been taken in and the queue is empty."""
@@ -273,7 +286,11 @@ class DocumentCalls:
         with in_run(listener):
             needed = await self._core.workspace.retry_while_down(self._core.worker_dependencies)
             worker = await self._core.worker(needed, listener, patient=True)
-            async with running("cleanup", self._sweep_again_and_again):
+            here, liveness = self._core.workspace, await self._core.liveness()
+            scheduler = SourceScheduler(
+                here.database, lambda _: nullcontext(self._source_runs), listener, liveness, here
+            )
+            async with running("cleanup", self._sweep_again_and_again), scheduler.running():
                 await run_until(worker, stop)
 
     async def _sweep_again_and_again(self) -> None:

@@ -87,6 +87,7 @@ from trueweave.core.projections import Change, ProjectionDifference, ProjectionS
 from trueweave.core.protocols import ChangeReaders, Chunker, Embedder, Extractor, StreamingLLM, Vectors
 from trueweave.core.record import Document, Link, Mention, NamedFile, NameKey, ResolutionSettings, Source
 from trueweave.core.settings import Settings
+from trueweave.core.sources import DocumentSource
 from trueweave.core.waiting import WaitingCalls, WaitingGroup, awaited, wait_for
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.formats.pictures import GraphPicture
@@ -539,6 +540,55 @@ class BenchGroup(_Group):
         """Remove a question. Runs that it was measured in stay as they are. Raises UnknownQuestion if there is no
         question with this id."""
         self._wait_for(lambda trueweave: trueweave.bench.remove_question(id))
+
+
+class SourcesGroup(_Group):
+    """The sources of a workspace: `trueweave.sources`."""
+
+    def add(
+        self,
+        name: str,
+        address: str,
+        *,
+        every_seconds: int | None = None,
+        secrets: Mapping[str, str] | None = None,
+        by: str = "",
+    ) -> DocumentSource:
+        """Keep an address in the workspace under a name; `by` says who adds it. With `every_seconds`, workers
+        synchronise it that often, beginning now. `secrets` are its credentials: for each, the environment variable that
+        holds it where workers run.
+
+        If there is a source with this name and this address, its schedule and secrets are replaced.
+        """
+        return self._wait_for(
+            lambda trueweave: trueweave.sources.add(name, address, every_seconds=every_seconds, secrets=secrets, by=by)
+        )
+
+    def all(self, limit: int = 1000) -> list[DocumentSource]:
+        """The sources in the order of their names."""
+        return self._wait_for(lambda trueweave: trueweave.sources.all(limit))
+
+    def get(self, name: str) -> DocumentSource:
+        """The source of that name. Raises UnknownSource if there is none."""
+        return self._wait_for(lambda trueweave: trueweave.sources.get(name))
+
+    def sync(self, name: str, *, confirmed: bool = False, listener: Listener = ignore) -> Added:
+        """Synchronise a source now, as `sync` does with an address, and record the result with the source. SourceBusy
+        if another process is synchronising it."""
+        return self._wait_for(lambda trueweave: trueweave.sources.sync(name, confirmed=confirmed, listener=listener))
+
+    def request_sync(self, name: str, *, confirmed: bool = False) -> DocumentSource:
+        """Have a worker synchronise a source as soon as possible. With `confirmed`, that run may remove more than a
+        fifth of its documents."""
+        return self._wait_for(lambda trueweave: trueweave.sources.request_sync(name, confirmed=confirmed))
+
+    def remove(self, name: str, *, documents: bool = False) -> int:
+        """Remove a source; with `documents`, also its documents, except those that another address has. Returns how
+        many were removed.
+
+        A run of the source is stopped first. SourceBusy if it does not stop in time; call this again then.
+        """
+        return self._wait_for(lambda trueweave: trueweave.sources.remove(name, documents=documents))
 
 
 class JobsGroup(_Group):
@@ -1163,6 +1213,11 @@ class Trueweave(_Waiting):
     def bench(self) -> BenchGroup:
         """What is about bench."""
         return BenchGroup(self)
+
+    @property
+    def sources(self) -> SourcesGroup:
+        """What is about sources."""
+        return SourcesGroup(self)
 
     @property
     def jobs(self) -> JobsGroup:

@@ -23,6 +23,8 @@ from trueweave.engine.memory import MemoryCalls
 from trueweave.engine.projections import AsyncProjectionsGroup
 from trueweave.engine.rebuilding import rebuilt
 from trueweave.engine.rules import AsyncRulesGroup
+from trueweave.engine.source_runs import SourceRuns
+from trueweave.engine.sources import AsyncSourcesGroup
 from trueweave.ingest.jobs import WorkerDependencies
 from trueweave.ingest.own import MakeChunker, MakeExtractor
 from trueweave.store.postgres.cluster.joining import migrate_servers
@@ -40,14 +42,15 @@ if TYPE_CHECKING:
 class AsyncTrueweave(MemoryCalls):
     """One workspace, opened with `AsyncTrueweave.open`. Many processes may work in it at the same time.
 
-    The remaining calls are grouped under `graph`, `communities`, `rules`, `bench`, `jobs`, `budget`, `projections`
-    and `maintenance`.
+    The remaining calls are grouped under `graph`, `communities`, `rules`, `bench`, `sources`, `jobs`, `budget`,
+    `projections` and `maintenance`.
     """
 
     graph: AsyncGraphGroup
     communities: AsyncCommunitiesGroup
     rules: AsyncRulesGroup
     bench: AsyncBenchGroup
+    sources: AsyncSourcesGroup
     jobs: AsyncJobsGroup
     budget: AsyncBudgetGroup
     projections: AsyncProjectionsGroup
@@ -71,6 +74,8 @@ class AsyncTrueweave(MemoryCalls):
         self.communities = AsyncCommunitiesGroup(core)
         self.rules = AsyncRulesGroup(core)
         self.bench = AsyncBenchGroup(core)
+        self._source_runs = SourceRuns(core, self._sync_source)
+        self.sources = AsyncSourcesGroup(core, self._source_runs, self.remove)
         self.jobs = AsyncJobsGroup(core)
         self.budget = AsyncBudgetGroup(core)
         self.projections = AsyncProjectionsGroup(core)
@@ -204,6 +209,11 @@ class AsyncTrueweave(MemoryCalls):
     async def worker_dependencies(self) -> WorkerDependencies:
         """What a worker needs for the jobs of this workspace."""
         return await self._core.worker_dependencies()
+
+    @property
+    def source_runs(self) -> SourceRuns:
+        """What a worker needs to run the sources of this workspace."""
+        return self._source_runs
 
     @property
     def settings(self) -> Settings:

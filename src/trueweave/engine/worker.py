@@ -15,6 +15,8 @@ from trueweave.core.projections import StoreName
 from trueweave.core.settings import Settings
 from trueweave.core.supervising import background, running
 from trueweave.engine.factory import ModelFactory
+from trueweave.engine.scheduling import SourceScheduler
+from trueweave.engine.source_runs import SourceRuns
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
 from trueweave.ingest.worker import Worker, run_until
@@ -53,6 +55,12 @@ class Serving:
         """What a worker needs for the jobs of a workspace."""
         async with self.opened(workspace) as trueweave:
             yield await trueweave.worker_dependencies()
+
+    @asynccontextmanager
+    async def source_runs(self, workspace: Workspace) -> AsyncIterator[SourceRuns]:
+        """The runs over sources of a workspace."""
+        async with self.opened(workspace) as trueweave:
+            yield trueweave.source_runs
 
     async def clean_up(self, tell: Listener) -> None:
         """Delete what is no longer needed, workspace by workspace, and queue settling where some is left to do. A
@@ -101,7 +109,8 @@ async def work_for_all(
                     limit=settings.jobs_at_once,
                     liveness=liveness,
                 )
-                async with running("cleanup", lambda: _clean_up_every_hour(serving, listener)):
+                scheduler = SourceScheduler(one, serving.source_runs, listener, liveness)
+                async with running("cleanup", lambda: _clean_up_every_hour(serving, listener)), scheduler.running():
                     await run_until(worker, stop)
 
         async with AsyncExitStack() as beside:

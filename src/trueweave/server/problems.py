@@ -149,6 +149,9 @@ KINDS: dict[type[TrueweaveError], _Kind] = {
     errors.SourceUnavailable: _Kind(502, "source_unavailable", _LATER, "The documents could not be listed."),
     errors.ItemGone: _Kind(502, "item_gone", _LATER, "A document no longer exists at its address."),
     errors.RemovalNotConfirmed: _Kind(409, "removal_not_confirmed", "Check the address, then confirm the removal."),
+    errors.SourceBusy: _Kind(409, "source_busy", "Try again when its run has ended."),
+    errors.SourceNotAllowed: _Kind(403, "source_not_allowed", "Ask whoever runs the server to allow it."),
+    errors.UnknownSource: _Kind(404, "unknown_source", "List the sources of the workspace."),
     errors.RuleError: _Kind(422, "invalid_rule", "Change the rule and send it again."),
     errors.Defect: _Kind(500, "internal", _IN_LOG, "The request failed by a bug."),
 }

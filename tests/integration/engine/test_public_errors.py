@@ -53,7 +53,7 @@ APART = {
     "settings",
     "workspace",
 }
-APART |= {"graph.projection", "maintenance.models", "maintenance.own_settings", "worker_dependencies"}
+APART |= {"graph.projection", "maintenance.models", "maintenance.own_settings", "worker_dependencies", "source_runs"}
 
 Call = Callable[[AsyncTrueweave], Any]
 CALLS: dict[str, Call] = {
@@ -73,6 +73,12 @@ CALLS: dict[str, Call] = {
     "bench_add_question": lambda it: it.bench.add_question("Who?", [BenchPassage("a")]),
     "bench_change_question": lambda it: it.bench.change_question(uuid4(), "Who?", [BenchPassage("a")]),
     "bench_remove_question": lambda it: it.bench.remove_question(uuid4()),
+    "sources_add": lambda it: it.sources.add("a", "https://example.org/"),
+    "sources_all": lambda it: it.sources.all(),
+    "sources_get": lambda it: it.sources.get("a"),
+    "sources_sync": lambda it: it.sources.sync("a"),
+    "sources_request_sync": lambda it: it.sources.request_sync("a"),
+    "sources_remove": lambda it: it.sources.remove("a"),
     "budget": lambda it: it.budget.get(),
     "change_resolution": lambda it: it.rules.change_resolution(ResolutionSettings("off", 90, "name")),
     "change_settings": lambda it: it.maintenance.change_settings({"model": "openai/other"}),

@@ -78,6 +78,7 @@ GROUPS = {
     "communities": sync.CommunitiesGroup,
     "rules": sync.RulesGroup,
     "bench": sync.BenchGroup,
+    "sources": sync.SourcesGroup,
     "jobs": sync.JobsGroup,
     "budget": sync.BudgetGroup,
     "projections": sync.ProjectionsGroup,
@@ -239,6 +240,14 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert trueweave.bench.outcome(run.id, 0).found[0].passages[0].right
         assert trueweave.bench.compare(run.id, "naive", run.id, "naive").counts["both"] == 1
         trueweave.bench.remove_run(run.id)
+        source = trueweave.sources.add("git", f"git+file://{tmp_path}/nowhere", every_seconds=3600)
+        with pytest.raises(TrueweaveError, match="nowhere"):
+            trueweave.sources.sync("git")
+        git_run = trueweave.sources.get("git").last_run
+        assert git_run
+        assert (source.last_run, git_run.outcome) == (None, "failed")
+        assert [one.name for one in trueweave.sources.all()] == [trueweave.sources.request_sync("git").name]
+        assert trueweave.sources.remove("git", documents=True) == 0
         for act in (trueweave.maintenance.estimate_reembed, trueweave.maintenance.reembed):
             with pytest.raises(ConfigError, match="nobody"):
                 act("nobody/model")

@@ -96,6 +96,7 @@ async def _tenant(database: Database, name: str) -> AsyncTrueweave:
         connected = (
             "INSERT INTO connector_document VALUES (DEFAULT, gen_random_uuid(), 'u', 'i', '1', '', gen_random_uuid())"
         )
+        await tx.execute("INSERT INTO connector_source VALUES (DEFAULT, 'n', 'https://a.example', '{}', 60, false, '')")
         await tx.execute(connected)
     return trueweave
 
@@ -186,8 +187,9 @@ def test_every_table_is_guarded(url: str) -> None:
     """A table that a migration adds and forgets to guard fails here."""
     unguarded = {table for table, (on, forced) in _tables(url).items() if not (on and forced)}
     # The owner may look workspaces up by name, words by their index, and jobs of all; the working role may not.
-    assert unguarded == COMMON | {"workspace", "bm25_index", "chunk_words", "job", "projection"}
-    assert all(_tables(url)[table][0] for table in ("workspace", "bm25_index", "chunk_words", "job", "projection"))
+    of_owner = {"workspace", "bm25_index", "chunk_words", "job", "projection", "connector_source"}
+    assert unguarded == COMMON | of_owner
+    assert all(_tables(url)[table][0] for table in of_owner)
 
 
 def test_the_working_role_owns_nothing_and_is_above_nothing(url: str) -> None:

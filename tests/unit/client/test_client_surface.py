@@ -24,6 +24,8 @@ ABSENT = {
     "database": OBJECTS,
     "workspace": OBJECTS,
     "worker_dependencies": BESIDE,
+    "source_runs": BESIDE,
+    "sources": BESIDE,
     "migrate": BESIDE,
     "rebuilt": BESIDE,
     "work": BESIDE,

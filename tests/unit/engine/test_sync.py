@@ -28,6 +28,7 @@ LEFT_OUT = {
     "database",
     "workspace",
     "worker_dependencies",
+    "source_runs",
     "clean_up",
     "projection",
     "for_run",
@@ -71,7 +72,7 @@ PAIRS: list[tuple[type, type]] = [
 def test_both_have_the_same_names() -> None:
     assert set(members(Trueweave)) - {"close", "workspace", *GROUPS} == set(members(AsyncTrueweave)) - LEFT_OUT
     assert (
-        {"graph", "communities", "rules", "bench", "jobs", "budget", "projections", "maintenance"}
+        {"graph", "communities", "rules", "bench", "sources", "jobs", "budget", "projections", "maintenance"}
         == set(GROUPS)
         <= set(members(Trueweave))
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from urllib.parse import urlsplit
 
 from trueweave.core.connectors import Connector, ConnectorContext
@@ -23,8 +23,19 @@ def scheme_of(address: str) -> str:
     return address.partition(":")[0].lower()
 
 
+def check_address(address: str) -> None:
+    """ConfigError if there is no connector for the scheme of an address, or the address is invalid."""
+    _entry(address)
+
+
 def open_connector(address: str, context: ConnectorContext) -> Connector:
     """The connector for an address. ConfigError if there is none for its scheme, or the address is invalid."""
+    make = load(_entry(address), "connector", lambda kept: kept)
+    connector: Connector = make(address, context)
+    return connector
+
+
+def _entry(address: str) -> EntryPoint:
     scheme = scheme_of(address)
     _check(address)
     found = [entry for entry in entry_points(group=GROUP) if entry.name == scheme]
@@ -37,9 +48,7 @@ def open_connector(address: str, context: ConnectorContext) -> Connector:
     if len(found) > 1:
         values = " and ".join(entry.value for entry in found)
         raise ConfigError(f"{values} are both connectors for {scheme}:// addresses. Uninstall one of them.")
-    make = load(found[0], "connector", lambda kept: kept)
-    connector: Connector = make(address, context)
-    return connector
+    return found[0]
 
 
 def broken_connectors() -> list[Broken]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import tempfile
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -128,8 +129,11 @@ class AddressRun:
     def documents(self, files: Files) -> Iterator[Loaded]:
         """The documents of the items that may have changed, fetched one item at a time."""
         for item, validator in self._listing.to_fetch():
-            with tempfile.TemporaryDirectory(dir=self._folder, ignore_cleanup_errors=True) as folder:
-                yield from self._fetched(item, Path(folder), validator, files)
+            folder = Path(tempfile.mkdtemp(dir=self._folder))
+            try:
+                yield from self._fetched(item, folder, validator, files)
+            finally:  # if nobody iterates to the end, the folder of the run is deleted with all that is in it
+                shutil.rmtree(folder, ignore_errors=True)
 
     def _fetched(self, item: Item, folder: Path, validator: str, files: Files) -> Iterator[Loaded]:
         try:

@@ -35,6 +35,7 @@ _LOOK_AGAIN = 0.1
 # copied is committed; jobs are queued again there, under other ids.
 _INSTEAD: Mapping[tuple[str, str], LiteralString] = {
     ("outbox", "tx"): "'3'::xid8",
+    ("connector_source", "owner"): "NULL::int",
     ("projection", "owner"): "NULL::uuid",
     ("projection", "until"): "'-infinity'::timestamptz",
 }

@@ -127,7 +127,9 @@ async def delete_rows(tx: Transaction) -> int:
         # Row-level security restricts this to the rows of this workspace.
         await tx.connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
     await forget_jobs(tx)
-    await tx.run("projection.remove_all")  # like jobs, not listed by read.tables, which needs forced row-level security
+    # Like jobs, these are not listed by read.tables, which needs forced row-level security.
+    await tx.run("projection.remove_all")
+    await tx.run("connector_source.remove_all")
     return documents
 
 
