@@ -15,6 +15,7 @@ import sys
 from dataclasses import asdict, astuple
 from functools import partial
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType, TracebackType
 from zipfile import ZipFile, is_zipfile
@@ -33,9 +34,10 @@ def main(
 ) -> None:
     """Print the result of a parser for a file. `ocr` is the setting, empty for a parser that does without, and the path
     of Tesseract; `picture_model` is the model that pictures are read for, if any."""
+    module, function = parser.split(":")
+    _import(module)
     _confine(limits)
     unpacked = check_archive(path, limits)
-    module, function = parser.split(":")
     draft = import_module("trueweave.text.text_builder").TextBuilder(limits["text"], picture_model)
     read, given = getattr(import_module(module), function), []
     if ocr[0]:
@@ -54,6 +56,19 @@ def main(
         "pictures": pictures,
     }
     _say(answer, document | {"notes": source.notes, "metadata": source.metadata, "unpacked": unpacked})
+
+
+def _import(name: str) -> None:
+    """Import a parser before the process is confined, so that Python can store its bytecode: installers such as uv
+    store none, and compiling takes longer than parsing most files. What a parser imports later is named in its
+    `IMPORTED_LATER`, and imported here only if it has no bytecode yet."""
+    module = import_module(name)
+    for later in getattr(module, "IMPORTED_LATER", ()):
+        found = find_spec(later)
+        cached = Path(found.cached) if found and found.cached else None
+        if cached and not cached.exists() and os.access(cached.parents[1], os.W_OK) and not sys.dont_write_bytecode:
+            import_module(later)
+    sys.dont_write_bytecode = True
 
 
 def check_archive(path: Path, limits: dict[str, int]) -> int:

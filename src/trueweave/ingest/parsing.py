@@ -2,8 +2,9 @@
 does no harm.
 
 A parser is a function `read(path, draft) -> title`, named as `package.module:function`; one that reads scanned pages
-takes a recogniser as well: see trueweave.ingest.parsers.ocr. The process has an empty environment, may not write files,
-and has limits on memory, time and output. Each page that is read by OCR extends the limit on time.
+takes a recogniser as well: see trueweave.ingest.parsers.ocr. The process has an empty environment. Once its parser is
+imported, it may not write files, and has limits on memory, time and output. Each page that is read by OCR extends the
+limit on time.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def parse(path: Path, uri: str, parser: str, limits: ParserLimits, ocr: str = ""
     if path.stat().st_size > limits.file:
         raise _unreadable(path, f"it is larger than {limits.file // _MIB} MiB; split it")
     tesseract = (ocr and shutil.which("tesseract")) or ""
-    script = [sys.executable, "-P", "-s", "-B", parser_process.__file__]
+    script = [sys.executable, "-P", "-s", *(["-B"] if sys.dont_write_bytecode else []), parser_process.__file__]
     with subprocess.Popen(
         [*script, parser, str(path), json.dumps(asdict(limits)), ocr, tesseract, picture_model],
         stdin=subprocess.DEVNULL,

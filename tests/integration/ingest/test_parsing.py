@@ -447,6 +447,28 @@ def test_a_file_beyond_the_limit_is_not_parsed_at_all(file: Path) -> None:
         run(file, "fine", file=2**20)
 
 
+@pytest.mark.parametrize("is_off", [False, True])
+def test_the_bytecode_of_a_parser_is_stored_and_nothing_else_is_written(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_off: bool
+) -> None:
+    (tmp_path / "slow_parser.py").write_text(
+        "IMPORTED_LATER = ('used_later',)\n"
+        "def read(path, draft):\n"
+        "    import used_later\n"
+        "    try:\n"
+        "        path.with_suffix('.out').write_text('x')\n"
+        "    except OSError:\n"
+        "        draft.block('not written')\n"
+        "    return ''\n"
+    )
+    (tmp_path / "used_later.py").write_text("")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", is_off)
+    assert parse(file, "u", "slow_parser:read", QUICK).text == "not written"
+    stored = {path.name.partition(".")[0] for path in tmp_path.glob("__pycache__/*")}
+    assert stored == (set() if is_off else {"slow_parser", "used_later"})
+
+
 def test_a_parser_sees_nothing_of_the_environment(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
     assert set(run(file, "sees").text.split()) <= {"PYTHONPATH", "PYTHONUTF8", "LC_CTYPE"}

@@ -165,6 +165,25 @@ def test_bad_html_is_read_as_browsers_read_it(load: Load, page: str, text: str) 
     assert load(Web(), "a.html", page)[0].text == text
 
 
+def test_the_cells_of_html_stay_in_their_columns(load: Load) -> None:
+    page = (
+        "<table><tr><th>Benefit<th>Limit<th>From<th>Note</tr>"
+        "<tr><td>Dental</td><td></td><td><b>2020</b> on</td><td> </td></tr>"
+        "<tr><td></td><td>EUR 5</td><td></td><td>new</td></tr>"
+        '<tr><td rowspan=2>Eyes</td><td colspan="2">EUR 1</td><td>old</td></tr>'
+        "<tr><td>EUR 2</td></tr></table>"
+        "<p>After.</p><table><tr><td><p>Layout</p></td><td></td><td><p>Text</p></td></tr></table>"
+    )
+    rows = [
+        "Benefit | Limit | From | Note",
+        "Dental |  | 2020 on",
+        " | EUR 5 |  | new",
+        "Eyes | EUR 1 |  | old",
+        " | EUR 2",
+    ]
+    assert load(Web(), "a.html", page)[0].text == "\n".join(rows) + "\n\nAfter.\n\nLayout\n\nText"
+
+
 def test_a_page_without_a_title_has_its_first_heading_for_one(load: Load) -> None:
     assert load(Web(), "a.html", "<h2>No</h2><h1>Yes</h1>")[0].title == "Yes"
 

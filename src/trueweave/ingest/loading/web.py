@@ -29,7 +29,9 @@ _SPACES = re.compile(r"\s+")
 _CDATA = "<![CDATA["
 _LONGEST_FORMULA = 10_000  # characters of MathML
 _TEX = "(formula)"  # instead of the name of a tag
-_WITH_ATTRIBUTES = frozenset({"img", "script"})
+_WITH_ATTRIBUTES = frozenset({"img", "script", "td", "th"})
+_OF_TABLES = frozenset({"table", "tr", "td", "th"})
+_MOST_SPANNED = 100  # columns or rows that a cell covers
 _COMMENT_END = re.compile(r"-->|(?<!<!)--!>")
 
 _RAW = frozenset({"script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes"})
@@ -177,6 +179,45 @@ def _after_remark(page: str, at: int) -> int:
     return end + len(closing) if end >= 0 else len(page)
 
 
+class _Row:
+    """A row of a table: its empty cells, so that the next text is in its own column. A cell that covers several columns
+    or rows is followed by empty ones. Cells with paragraphs in them are no rows of a table."""
+
+    def __init__(self) -> None:
+        self.is_plain = False
+        self._next = 0  # the column of the next cell
+        self._here = 0  # that of this cell
+        self._last: int | None = None  # that of the last text
+        self._covered: dict[int, int] = {}  # by cells above: the number of rows, by column
+
+    def take(self, token: _Token) -> None:
+        """Begin a table, a row or a cell."""
+        if token.tag in ("table", "/table", "tr"):
+            left = {column: rows - 1 for column, rows in self._covered.items() if rows > 1}
+            self._covered = left if token.tag == "tr" else {}
+            self._next, self._here, self._last, self.is_plain = 0, 0, None, token.tag == "tr"
+        elif token.tag in ("td", "th"):
+            while self._next in self._covered:
+                self._next += 1
+            across, down = (self._span(token, name) for name in ("colspan", "rowspan"))
+            self._here, self._next = self._next, self._next + across
+            self._covered |= dict.fromkeys(range(self._here, self._next), down) if down > 1 else {}
+
+    @staticmethod
+    def _span(token: _Token, name: str) -> int:
+        said = token.attribute(name)
+        return min(max(int(said), 1), _MOST_SPANNED) if said.isdecimal() and len(said) < 5 else 1
+
+    def before(self, text: str) -> str:
+        """The bars between the last text of the row and this one, apart from the gap between two cells."""
+        if not text or not self.is_plain:
+            return ""
+        # Between two cells with text, the first bar is the gap.
+        bars = self._here if self._last is None else max(self._here - self._last - 1, 0)
+        self._last = self._here
+        return CELL * bars
+
+
 class _Writer:
     """Consumes tokens, and collects the readable text."""
 
@@ -184,6 +225,7 @@ class _Writer:
         self, draft: TextBuilder, skipped: frozenset[str], offsets: bool, open_picture: OpenPicture | None = None
     ) -> None:
         self._open_picture = open_picture
+        self._row = _Row()
         self.title = ""
         self._offsets = offsets
         self._draft = draft
@@ -216,6 +258,10 @@ class _Writer:
             self._raw = name if name == token.tag else ""
         if name == "pre":
             self._verbatim = name == token.tag
+        if name in _OF_TABLES:
+            self._row.take(token)
+        elif name in _GAPS:
+            self._row.is_plain = False
         if gap := _GAPS.get(name):
             if self._heading and gap != LINE:
                 self.end_heading()
@@ -236,7 +282,7 @@ class _Writer:
         if self._heading:
             self._label.append(formula)
         elif formula != "$$":
-            self._draft.add(formula)
+            self._add(formula)
 
     def _picture(self, token: _Token) -> None:
         caption = " ".join(token.attribute("alt").split())
@@ -255,13 +301,16 @@ class _Writer:
         elif self._heading:
             self._label.append(text)
         elif self._verbatim:
-            self._draft.add(text)
+            self._add(text)
         else:
             self._inline(_SPACES.sub(" ", text))
 
     def _inline(self, text: str) -> None:
         if text.startswith(" "):
             self._draft.gap(SPACE)
-        self._draft.add(text.strip(" "))
+        self._add(text.strip(" "))
         if text.endswith(" "):
             self._draft.gap(SPACE)
+
+    def _add(self, text: str) -> None:
+        self._draft.add(self._row.before(text) + text)

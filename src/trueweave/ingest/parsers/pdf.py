@@ -22,6 +22,8 @@ from trueweave.ingest.parsers.pdf_text import PdfPage, PdfPicture, page_lines, w
 from trueweave.ingest.parsers.pictures import picture_file
 from trueweave.text.text_builder import TextBuilder
 
+IMPORTED_LATER = ("pdfplumber",)
+
 _HYPHEN_AT_LINE_END = re.compile(r"[\x02\xad\ufffe]\r?\n?")
 _MOST_RENDERED = 16_000_000  # pixels of a page; A3 at 200 dpi has 8 million
 _COVERED = 0.1  # the part of a page that is an image, if the page is scanned
