@@ -12,6 +12,7 @@ import selectors
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -57,6 +58,8 @@ class ParserSession:
         self._limits = limits
         self._process: subprocess.Popen[bytes] | None = None
         self._rest = bytearray()
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._files = 0
 
     def __enter__(self) -> Self:
         return self
@@ -67,7 +70,13 @@ class ParserSession:
         self.close()
 
     def close(self) -> None:
-        """End the process."""
+        """End the process, and delete the attachments that are left."""
+        self._stop()
+        if self._folder:
+            self._folder.cleanup()
+            self._folder = None
+
+    def _stop(self) -> None:
         self._rest.clear()
         if self._process:
             process, self._process = self._process, None
@@ -75,9 +84,9 @@ class ParserSession:
             with process:  # closes its pipes, and waits
                 pass
 
-    def documents(self, parser: str, task: dict[str, Json], folder: Path) -> Iterator[SessionDocument]:
-        """The documents that a parser finds, one at a time. Attachments are written to the folder, under names of their
-        own. UnreadableFile, with the reason alone, if they cannot be parsed."""
+    def documents(self, parser: str, task: dict[str, Json]) -> Iterator[SessionDocument]:
+        """The documents that a parser finds, one at a time. Attachments are in files, which the caller may delete.
+        UnreadableFile, with the reason alone, if they cannot be parsed."""
         process = self._started()
         assert process.stdin
         is_done = False
@@ -92,19 +101,19 @@ class ParserSession:
                 if is_done:
                     break
                 reading_limits.current().unpack(said["unpacked"])
-                yield self._document(process, said, folder)
+                yield self._document(process, said)
         except BrokenPipeError as error:
             raise UnreadableFile(self._ended(process)) from error
         finally:
             if not is_done:  # what it still says belongs to this task
-                self.close()
+                self._stop()
 
-    def _document(self, process: subprocess.Popen[bytes], said: dict[str, Any], folder: Path) -> SessionDocument:
+    def _document(self, process: subprocess.Popen[bytes], said: dict[str, Any]) -> SessionDocument:
         attachments = []
-        for n, (name, size) in enumerate(said["attachments"]):
+        for name, size in said["attachments"]:
             suffix = PurePosixPath(name).suffix
             is_plain = suffix[1:].isalnum() and suffix.isascii() and len(suffix) <= _LONGEST_SUFFIX
-            path = folder / f"attachment-{n}{suffix.lower() if is_plain else ''}"
+            path = self._new_file(suffix.lower() if is_plain else "")
             with path.open("wb") as file:
                 while size:
                     piece = self._bytes(process, min(size, _MIB))
@@ -121,6 +130,11 @@ class ParserSession:
             tuple(attachments),
             said["skipped"],
         )
+
+    def _new_file(self, suffix: str) -> Path:
+        self._folder = self._folder or tempfile.TemporaryDirectory(prefix="trueweave-", ignore_cleanup_errors=True)
+        self._files += 1
+        return Path(self._folder.name, f"attachment-{self._files}{suffix}")
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:

@@ -311,7 +311,7 @@ def test_every_format_has_a_loader_installed() -> None:
         *(".txt", ".text", ".rst", ".adoc", ".org", ".log", ".md", ".markdown", ".html", ".htm", ".xhtml"),
         *(".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", ".csv", ".tsv"),
         *(".pdf", ".docx", ".pptx", ".xlsx", ".epub", ".rtf", ".odt", ".ipynb"),
-        *(".eml", ".msg", ".warc", ".warc.gz"),
+        *(".eml", ".msg", ".mbox", ".warc", ".warc.gz"),
     }
 
 

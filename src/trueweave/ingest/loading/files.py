@@ -17,7 +17,7 @@ from trueweave.core.protocols import Loader
 from trueweave.core.record import NamedFile, Source
 from trueweave.core.settings import Settings
 from trueweave.ingest import reading_limits
-from trueweave.ingest.loading.documents import counting_scans, with_ocr, with_pictures
+from trueweave.ingest.loading.documents import Parsed, counting_scans, with_ocr, with_pictures
 from trueweave.ingest.loading.installed import loaders, unloaded_loaders
 from trueweave.ingest.loading.own_files import NO_FOLDERS, OWN, OwnFolders, is_own_name, is_own_page
 from trueweave.ingest.loading.secret_files import named_like_secret, secret_in
@@ -105,11 +105,13 @@ class Files:
 
     def fetched(self, file: NamedFile, loader: Loader | None = None) -> Iterator[Loaded]:
         """The documents in a file that a connector fetched, unless it contains keys or secrets. Its extension selects
-        the loader, unless one is given."""
-        checked = self._checked(file.path, file.uri)
+        the loader, unless one is given; that gets the options of the one for its extension."""
+        checked, own = self._checked(file.path, file.uri), self._loader(file.path)
+        if loader and isinstance(own, Parsed):
+            loader = with_pictures(with_ocr(loader, own.ocr), own.picture_model)
         if not isinstance(checked, NamedFile):
             yield checked
-        elif chosen := loader or self._loader(file.path):
+        elif chosen := loader or own:
             for one in self._load(file, chosen, found=True):
                 yield _called(one, str(file.path), file.uri)
         else:

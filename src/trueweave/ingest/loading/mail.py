@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ from trueweave.core.errors import InvalidDocument, UnreadableFile
 from trueweave.core.events import Refused, Skipped
 from trueweave.core.protocols import Loader
 from trueweave.core.record import Json, Source
-from trueweave.ingest.loading.documents import Parsed, with_ocr
+from trueweave.ingest.loading.documents import Parsed, with_ocr, with_pictures
 from trueweave.ingest.loading.installed import loaders
 from trueweave.ingest.loading.secret_files import named_like_secret, secret_in
 from trueweave.ingest.parser_session import Attachment, ParserSession, SessionDocument
@@ -21,8 +20,8 @@ from trueweave.text.uris import ROW
 
 LARGEST_MAIL = 64 * 2**20  # bytes
 
-_MAIL = "trueweave.ingest.parsers.mail:read"
-_PARSERS = {".eml": _MAIL, ".msg": "trueweave.ingest.parsers.outlook:read"}
+MAIL_PARSER = "trueweave.ingest.parsers.mail:read"
+_PARSERS = {".eml": MAIL_PARSER, ".msg": "trueweave.ingest.parsers.outlook:read"}
 MAIL_SUFFIXES = frozenset(_PARSERS)
 
 _MOST_ATTACHMENTS = 100  # of a mail, with those of the mails attached to it
@@ -37,7 +36,7 @@ class Mail(Parsed):
     it; it belongs to the caller."""
 
     suffixes: frozenset[str] = MAIL_SUFFIXES
-    parser: str = _MAIL
+    parser: str = MAIL_PARSER
     ocr: str = "auto"
     session: ParserSession | None = None
 
@@ -46,10 +45,10 @@ class Mail(Parsed):
             raise UnreadableFile(f"{path} cannot be read: it is larger than {LARGEST_MAIL // 2**20} MiB.")
         with ExitStack() as stack:
             session = self.session or stack.enter_context(ParserSession(self.limits))
-            reader = MailReader(session, self.ocr)
+            reader = MailReader(session, self.ocr, self.picture_model)
             try:
                 yield from reader.documents(
-                    _PARSERS.get(path.suffix.lower(), _MAIL), {"path": str(path)}, lambda _: uri
+                    _PARSERS.get(path.suffix.lower(), MAIL_PARSER), {"path": str(path)}, lambda _: uri
                 )
             except UnreadableFile as error:
                 raise UnreadableFile(f"{path} cannot be read: {error}.") from error
@@ -65,13 +64,17 @@ class _Left:
 class MailReader:
     """Reads mails in a session. What could not be read of a mail is noted on it."""
 
-    def __init__(self, session: ParserSession, ocr: str) -> None:
+    def __init__(self, session: ParserSession, ocr: str, picture_model: str) -> None:
         self._session = session
         self._ocr = ocr
+        self._picture_model = picture_model
 
     @cached_property
     def _loaders(self) -> Mapping[str, Loader]:
-        return {suffix: with_ocr(loader, self._ocr) for suffix, loader in loaders().items()}
+        return {
+            suffix: with_pictures(with_ocr(loader, self._ocr), self._picture_model)
+            for suffix, loader in loaders().items()
+        }
 
     def documents(
         self, parser: str, task: dict[str, Json], uri: Callable[[str], str], origin: str = ""
@@ -83,15 +86,15 @@ class MailReader:
     def _documents(
         self, parser: str, task: dict[str, Json], uri: Callable[[str], str], origin: str, left: _Left, deeper: int
     ) -> Iterator[Source]:
-        with tempfile.TemporaryDirectory(prefix="trueweave-") as folder:
-            [mail] = list(self._session.documents(parser, task, Path(folder)))
-            name, notes = uri(mail.name), [*mail.notes]
-            for attachment in mail.attachments:
-                try:
-                    yield from self._attached(attachment, mail, name, left, deeper)
-                except (InvalidDocument, UnicodeDecodeError, OSError) as error:
-                    reason = str(error).replace(str(attachment.path), "it").removesuffix(".")
-                    notes.append(f"the attachment {attachment.name} was not read: {reason}"[:500])
+        [mail] = list(self._session.documents(parser, task))
+        name, notes = uri(mail.name), [*mail.notes]
+        for attachment in mail.attachments:
+            try:
+                yield from self._attached(attachment, mail, name, left, deeper)
+            except (InvalidDocument, UnicodeDecodeError, OSError) as error:
+                reason = str(error).replace(str(attachment.path), "it").removesuffix(".")
+                notes.append(f"the attachment {attachment.name} was not read: {reason}"[:500])
+            attachment.path.unlink()
         yield Source(name, mail.text, mail.title, mail.metadata, mail.places, tuple(notes), origin)
 
     def _attached(

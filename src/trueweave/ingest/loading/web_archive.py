@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,9 +25,9 @@ class WebArchive:
     limits: ParserLimits = field(default_factory=ParserLimits)
 
     def load(self, path: Path, uri: str) -> Iterator[Source | Refused | Skipped]:
-        with ParserSession(self.limits) as session, Seen() as seen, tempfile.TemporaryDirectory() as folder:
+        with ParserSession(self.limits) as session, Seen() as seen:
             try:
-                for n, one in enumerate(session.documents(_PARSER, {"path": str(path)}, Path(folder)), 1):
+                for n, one in enumerate(session.documents(_PARSER, {"path": str(path)}), 1):
                     place = f"{uri}{ROW}{one.name}"
                     if one.skipped:
                         yield Skipped(place, one.skipped)
