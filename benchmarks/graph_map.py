@@ -23,6 +23,7 @@ Figures = dict[str, Any]
 WIDTH, HEIGHT = 1360, 900  # pixels of a window
 ROUNDS = 3
 FRAMES = 20
+NEAR = 5  # entities in each direction
 NAME = "wordnet"
 
 MOVED = """async (frames) => {
@@ -149,9 +150,15 @@ async def _opened(page: Page, web: Web, entities: int, relations: int) -> float:
 
 
 def _made_up(entities: int, relations: int) -> Figures:
-    """A map with so many entities, related to those near them."""
+    """A map with so many entities in a square. Four of five relations are with an entity near by, as in a community."""
     chance = random.Random(0)
-    turn, way = math.pi * (3 - math.sqrt(5)), [math.sqrt(n / entities) for n in range(entities)]
+    side = math.ceil(math.sqrt(entities))
+
+    def related(to: int) -> int:
+        if chance.random() < 0.2:
+            return chance.randrange(entities)
+        return (to + chance.randint(-NEAR, NEAR) + side * chance.randint(1, NEAR)) % entities
+
     sources = [chance.randrange(entities) for _ in range(relations)]
     return {
         "found": "2026-01-01T00:00:00Z",
@@ -166,12 +173,12 @@ def _made_up(entities: int, relations: int) -> Figures:
             "names": [f"Entity {n}" for n in range(entities)],
             "types": ["person"] * entities,
             "degrees": [chance.randrange(1, 30) for _ in range(entities)],
-            "x": [round(far * math.cos(n * turn), 6) for n, far in enumerate(way)],
-            "y": [round(far * math.sin(n * turn), 6) for n, far in enumerate(way)],
+            "x": [round(1.4 * (n % side) / side - 0.7, 6) for n in range(entities)],
+            "y": [round(1.4 * (n // side) / side - 0.7, 6) for n in range(entities)],
         },
         "edges": {
             "source": sources,
-            "target": [(one + chance.randrange(1, 200)) % entities for one in sources],
+            "target": [related(one) for one in sources],
             "weight": [1.0] * relations,
         },
         "links": {"a": [], "b": [], "relations": [], "weight": []},

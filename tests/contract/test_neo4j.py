@@ -28,6 +28,7 @@ class TestNeo4jGraph(GraphReaderContract):
             yield lambda filter: Neo4jGraph(client, copy, small_graph.readers(filter).record)
 
 
+@pytest.mark.nightly
 async def test_neighbourhoods_of_a_dense_graph_need_little_memory(database: Database, neo4j_url: str) -> None:
     """Neo4j counts a list for each row that it is carried in, and stops a transaction that has too many of them."""
     names = [f"Person {n}" for n in range(90)]

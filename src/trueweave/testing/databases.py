@@ -25,23 +25,27 @@ class Databases:
         self._execute("DROP DATABASE IF EXISTS {template} WITH (FORCE)", "CREATE DATABASE {template}")
         await migrate(self._url("template"))
 
-    def make(self) -> str:
-        """The URL of a new database."""
-        name = str(next(self._numbers))
+    def make(self, like: str | None = None) -> str:
+        """The URL of a new database, empty or a copy of the one at this URL, to which nobody may be connected."""
+        name, template = str(next(self._numbers)), self._name(like) if like else "template"
         # Copying files takes a third of the time of the default strategy, which writes the copy to the write-ahead log.
         create = "CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY"
-        self._execute("DROP DATABASE IF EXISTS {name} WITH (FORCE)", create, name=name)
+        self._execute("DROP DATABASE IF EXISTS {name} WITH (FORCE)", create, name=name, template=template)
         return self._url(name)
 
     def drop(self, url: str) -> None:
         """Drop a database, even while clients are connected to it."""
-        self._execute("DROP DATABASE IF EXISTS {name} WITH (FORCE)", name=urlsplit(url).path.rpartition("_")[2])
+        self._execute("DROP DATABASE IF EXISTS {name} WITH (FORCE)", name=self._name(url))
 
-    def _execute(self, *statements: LiteralString, name: str = "") -> None:
-        names = {"name": self._identifier(name), "template": self._identifier("template")}
+    def _execute(self, *statements: LiteralString, name: str = "", template: str = "template") -> None:
+        names = {"name": self._identifier(name), "template": self._identifier(template)}
         with psycopg.connect(self._server, autocommit=True) as connection:
             for statement in statements:
                 connection.execute(sql.SQL(statement).format(**names))
+
+    @staticmethod
+    def _name(url: str) -> str:
+        return urlsplit(url).path.rpartition("_")[2]
 
     def _identifier(self, name: str) -> sql.Identifier:
         return sql.Identifier(f"{self._prefix}_{name}")

@@ -164,10 +164,14 @@ async def slowest(
     return min(found), answer
 
 
+def test_every_route_has_its_largest_input(url: str) -> None:
+    assert set(LARGEST) == json_operations(url)
+
+
+@pytest.mark.nightly  # it needs the processors for itself
 async def test_no_route_keeps_others_waiting_with_the_largest_input_that_it_accepts(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert set(LARGEST) == json_operations(url)
     found: dict[str, float] = {}
     async with served(url) as (server, client):
         for (method, path), bodies in LARGEST.items():

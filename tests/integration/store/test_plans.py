@@ -5,6 +5,7 @@ rows for every key, and a load became quadratic.
 """
 
 import re
+from collections.abc import AsyncIterator
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from trueweave.store.postgres.search.document_filter import ALL, ConditionShape,
 from trueweave.store.postgres.vectors import vectors
 from trueweave.store.postgres.view import lookup
 from trueweave.store.postgres.view.read import DocumentSelection
-from trueweave.testing import HashEmbedder
+from trueweave.testing import Databases, HashEmbedder
 
 LOOK_UPS = {
     "settle.pending_matches": ("documents", "dirty_names"),
@@ -62,20 +63,37 @@ def documents(prefix: str, count: int) -> Any:
         yield document(f"{prefix}/{n}", name, links=[Link(name, f"{prefix} {n // 2:04d}", "follows")])
 
 
+@pytest.fixture(scope="module")
+async def filled(databases: Databases) -> AsyncIterator[str]:
+    """A database with two workspaces, of which one came after the statistics were made."""
+    url = databases.make()
+    async with Database(url) as database:
+        known = await AsyncTrueweave.enter(database, "known", HashEmbedder(8))
+        await known.add_documents(documents("Known", 600))
+        with psycopg.connect(url, autocommit=True) as owner:
+            owner.execute("ANALYZE")
+        stranger = await AsyncTrueweave.enter(database, "stranger", HashEmbedder(8))
+        await stranger.add_documents(documents("Strange", 600))
+        await store(stranger, *documents("Waiting", 400))
+        for some in (known, stranger):
+            texts = [Source(f"Handed/{n}", f"text {n}") for n in range(600)]
+            await submit(some.workspace, texts, "{}")
+    yield url
+    databases.drop(url)
+
+
 @pytest.fixture
-async def stranger(database: Database, url: str) -> AsyncTrueweave:
+async def copy(databases: Databases, filled: str) -> AsyncIterator[str]:
+    url = databases.make(like=filled)
+    yield url
+    databases.drop(url)
+
+
+@pytest.fixture
+async def stranger(copy: str) -> AsyncIterator[AsyncTrueweave]:
     """A workspace that came after the statistics were made."""
-    known = await AsyncTrueweave.enter(database, "known", HashEmbedder(8))
-    await known.add_documents(documents("Known", 600))
-    with psycopg.connect(url, autocommit=True) as owner:
-        owner.execute("ANALYZE")
-    trueweave = await AsyncTrueweave.enter(database, "stranger", HashEmbedder(8))
-    await trueweave.add_documents(documents("Strange", 600))
-    await store(trueweave, *documents("Waiting", 400))
-    for some in (known, trueweave):
-        texts = [Source(f"Handed/{n}", f"text {n}") for n in range(600)]
-        await submit(some.workspace, texts, "{}")
-    return trueweave
+    async with Database(copy) as database:
+        yield await AsyncTrueweave.enter(database, "stranger", HashEmbedder(8))
 
 
 async def _some(tx: Transaction, query: str, parameter: str) -> Any:
@@ -172,10 +190,10 @@ async def test_phrases_are_never_looked_up_by_the_index_on_entities(outgrown: As
 
 
 @pytest.mark.parametrize("shape", [FilterShape(False, (ConditionShape(True, 0),)), FilterShape(True, ())])
-async def test_chunks_are_looked_up_by_their_ids(stranger: AsyncTrueweave, url: str, shape: FilterShape) -> None:
+async def test_chunks_are_looked_up_by_their_ids(stranger: AsyncTrueweave, copy: str, shape: FilterShape) -> None:
     """A regression: the primary key has the document before the id, and an index-only scan of a workspace's whole part
     of it seemed cheaper than one row by the index on ids."""
-    with psycopg.connect(url, autocommit=True) as owner:
+    with psycopg.connect(copy, autocommit=True) as owner:
         owner.execute("VACUUM ANALYZE")
     async with stranger.workspace.transaction() as tx:
         space = await vectors.space(tx)
