@@ -23,7 +23,7 @@ const LABEL = 28; // characters
 const TITLED = 20; // pixels of a circle's radius from which its title is in it
 const COUNTED = 14; // and from which its size is in it
 // Lines and points are drawn five times as fast as rectangles and circles where there is no graphics processor.
-const MOST_WIDE = 1000; // relations that are drawn as wide as they are heavy
+const MOST_WIDE = 1000; // entities and relations that are drawn as circles and as wide as they are heavy
 const MOST_MOVING = 8000; // relations that are all drawn in every frame of a movement
 const MOVING = 5000; // relations that are drawn during a movement if there are more
 const WIDEST = 6; // pixels
@@ -47,6 +47,10 @@ interface Props {
 }
 
 type Camera = ReturnType<Sigma["getCamera"]>;
+
+interface Movement {
+  isOn: boolean;
+}
 
 interface CameraPlace {
   x: number;
@@ -79,7 +83,7 @@ export default function MapCanvas({ map, place, colourOf, onMove, onEntity, onLo
   useEffect(() => {
     const frame = container.current;
     if (!frame) return;
-    const movement = { isOn: false };
+    const movement: Movement = { isOn: false };
     const drawing = make(frame, colours, movement);
     sigma.current = drawing;
     drawing.getCamera().setState(cameraPlace(start.current));
@@ -181,7 +185,8 @@ function placeOf(sigma: Sigma): MapPlace {
 /** The window as a graph: circles grow with the picture, entities have a size on the screen. */
 function graphOf(map: GraphMap, sigma: Sigma, colourOf: (type: string) => number): Graph {
   const { circles, nodes, edges, links } = map;
-  const isWide = edges.source.length + links.a.length <= MOST_WIDE;
+  const isWide =
+    Math.max(edges.source.length + links.a.length, circles.ids.length + nodes.ids.length) <= MOST_WIDE;
   const ratio = sigma.getCamera().ratio;
   const whole = zoomOf(sigma) * ratio; // pixels for each unit of length when the whole map is seen
   const graph = new Graph({ type: "undirected", multi: true });
@@ -212,8 +217,16 @@ function graphOf(map: GraphMap, sigma: Sigma, colourOf: (type: string) => number
   return graph;
 }
 
+/** Points or circles, which are not drawn a second time, to be found by the pointer, during a movement. */
+const nodesDuring = (Program: typeof NodePointProgram | typeof NodeCircleProgram, movement: Movement) =>
+  class extends (Program as typeof NodePointProgram) {
+    override drawWebGL(method: number, info: ProgramInfo): void {
+      if (!(movement.isOn && info.isPicking)) super.drawWebGL(method, info);
+    }
+  };
+
 /** Lines, of which only the first are drawn during a movement if there are many. */
-const linesDuring = (movement: { isOn: boolean }) =>
+const linesDuring = (movement: Movement) =>
   class extends EdgeLineProgram {
     override drawWebGL(method: number, { gl, frameBuffer }: ProgramInfo): void {
       const isFew = this.verticesCount <= 2 * MOST_MOVING;
@@ -222,7 +235,7 @@ const linesDuring = (movement: { isOn: boolean }) =>
     }
   };
 
-function make(container: HTMLElement, colours: { current: Colours }, movement: { isOn: boolean }): Sigma {
+function make(container: HTMLElement, colours: { current: Colours }, movement: Movement): Sigma {
   const drawLabel: NodeLabelDrawingFunction = (context, data, settings) => {
     const { ink, paper } = colours.current;
     const { label, x, y, size } = data;
@@ -276,7 +289,10 @@ function make(container: HTMLElement, colours: { current: Colours }, movement: {
     minCameraRatio: 1e-4,
     maxCameraRatio: 2,
     zoomToSizeRatioFunction: (ratio) => ratio,
-    nodeProgramClasses: { circle: NodeCircleProgram, point: NodePointProgram },
+    nodeProgramClasses: {
+      circle: nodesDuring(NodeCircleProgram, movement),
+      point: nodesDuring(NodePointProgram, movement),
+    },
     edgeProgramClasses: { wide: EdgeRectangleProgram, line: linesDuring(movement) },
     defaultDrawNodeLabel: drawLabel,
     defaultDrawNodeHover: drawHovered,
