@@ -24,6 +24,7 @@ from trueweave.cli import (
     communities,
     compare,
     db,
+    demo,
     doctor,
     estimate,
     export,
@@ -84,6 +85,7 @@ def main(
 
 
 app.command()(init.init)
+app.command()(demo.demo)
 app.command()(migrate.migrate)
 app.command()(add.add)
 app.command()(bulk.bulk)

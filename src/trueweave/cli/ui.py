@@ -44,18 +44,23 @@ def ui(
     Without a URL, the bundled PostgreSQL is started, and created if needed. The browser logs in with a code that is
     valid once: other users of this machine can reach the port, but get no access.
     """
+    with replying(False, runs_until_stopped=True):
+        serve_ui(load_settings(database_url), port, browser=browser)
+
+
+def serve_ui(settings: Settings, port: int = 0, *, browser: bool, page: str = "/") -> None:
+    """Serve the web UI until it is stopped. The browser is led to this page of it."""
     from trueweave.server.run import check_installed
 
-    with replying(False, runs_until_stopped=True), _stopped_by_sigterm():
+    with _stopped_by_sigterm():
         check_installed()
-        settings = load_settings(database_url)
         if not settings.database_url:
             start(bundled(settings), make=True)
         with logged(settings):
-            _serve(settings, port, browser=browser)
+            _serve(settings, port, page, browser=browser)
 
 
-def _serve(settings: Settings, port: int, *, browser: bool) -> None:
+def _serve(settings: Settings, port: int, page: str, *, browser: bool) -> None:
     from trueweave.core.errors import ConfigError
     from trueweave.server.listening import bind
     from trueweave.server.local_login import LocalLogin
@@ -72,8 +77,8 @@ def _serve(settings: Settings, port: int, *, browser: bool) -> None:
     sockets = bind(_HOST, port)
     local = LocalLogin(getuser())
     chosen = sockets[0].getsockname()[1]
-    address = local.address(chosen)
-    with _page_to(address) as page, sent_traces("trueweave-server"):
+    address = local.address(chosen, page)
+    with _page_to(address) as file, sent_traces("trueweave-server"):
 
         def announce() -> None:
             if not _is_ready(chosen, local.host):
@@ -82,7 +87,7 @@ def _serve(settings: Settings, port: int, *, browser: bool) -> None:
                 f"The web UI is at {address.partition('login')[0]} Ctrl-C stops it.",
                 f"To log in, open this address within ten minutes. It works once: {address}",
             )
-            if browser and not webbrowser.open(page.as_uri()):
+            if browser and not webbrowser.open(file.as_uri()):
                 say("No browser could be opened: open the address above.")
 
         run(settings, sockets, authenticated=True, works=True, local=local, started=announce)

@@ -838,6 +838,23 @@ def find_file() -> Path | None:
     return next((folder / FILE for folder in (here, *here.parents) if (folder / FILE).is_file()), None)
 
 
+def settings_of_file(path: Path) -> Settings:
+    """The settings in one file alone: neither the environment nor the current folder changes them."""
+    return _SettingsOfFile.model_validate(_read(path))
+
+
+class _SettingsOfFile(Settings):
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        *_: PydanticBaseSettingsSource,
+        **__: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return (init_settings,)
+
+
 def write_file(
     path: Path, *, database_url: str | None = None, workspace: str | None = None, embedding_model: str | None = None
 ) -> None:

@@ -13,9 +13,8 @@ from trueweave.ingest.extract.nlp import NlpExtractor
 from trueweave.models import opening
 from trueweave.models.entailment import OnnxEntailment
 from trueweave.models.names import Endpoint
-from trueweave.models.onnx import OnnxEmbedder
 from trueweave.models.openai import OpenAIEmbedder
-from trueweave.models.opening import ChatModel
+from trueweave.models.opening import ChatModel, InProcessEmbedder
 from trueweave.models.rerank import OnnxReranker, RerankServer
 from trueweave.store.others import StoreClients
 from trueweave.store.postgres.db import Database
@@ -77,12 +76,12 @@ class ModelFactory:
             self._closing.push_async_callback(self._chats[key].close)
         return self._chats[key]
 
-    async def embedder(self, settings: Settings, model: str) -> OpenAIEmbedder | OnnxEmbedder:
+    async def embedder(self, settings: Settings, model: str) -> OpenAIEmbedder | InProcessEmbedder:
         """An embedding model, whose dimension is known."""
         where = embedding_endpoint(settings, model)
         key = "embedder", where, settings.deadline, prefixes(settings), settings.model_folder
         opened = self._once(key, lambda: open_embedder(settings, model))
-        return cast("OpenAIEmbedder | OnnxEmbedder", await opened)
+        return cast("OpenAIEmbedder | InProcessEmbedder", await opened)
 
     async def reranker(self, where: Endpoint, deadline: float) -> RerankServer | OnnxReranker:
         """A reranker."""
@@ -99,7 +98,7 @@ class ModelFactory:
 
         async def opened() -> Any:
             made = await open_()
-            if not isinstance(made, OnnxEmbedder | OnnxReranker | OnnxEntailment):
+            if not isinstance(made, InProcessEmbedder | OnnxReranker | OnnxEntailment):
                 self._closing.push_async_callback(made.close)
             return made
 

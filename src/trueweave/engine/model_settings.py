@@ -14,7 +14,6 @@ from trueweave.ingest.extract.llm import PROMPTS
 from trueweave.ingest.recipe import Recipe
 from trueweave.models import names, opening, prices
 from trueweave.models.names import Endpoint, endpoint, provider_name, provider_of
-from trueweave.models.onnx import OnnxEmbedder
 from trueweave.models.openai import OpenAIEmbedder
 from trueweave.models.prefixes import PrefixedEmbedder, Prefixes
 from trueweave.models.prompts import BUILT_IN, PromptSet
@@ -95,7 +94,7 @@ def prefixes(settings: Settings) -> Prefixes | None:
     return None if said == (None, None) else Prefixes(said[0] or "", said[1] or "")
 
 
-async def open_embedder(settings: Settings, model: str) -> OpenAIEmbedder | OnnxEmbedder:
+async def open_embedder(settings: Settings, model: str) -> OpenAIEmbedder | opening.InProcessEmbedder:
     """The client of an embedding model on a server, or the model itself on this machine."""
     return await opening.open_embedder(
         embedding_endpoint(settings, model),
@@ -108,7 +107,7 @@ async def open_embedder(settings: Settings, model: str) -> OpenAIEmbedder | Onnx
 def prefixed(settings: Settings, embedder: Embedder) -> Embedder:
     """An embedder on a server with the prefixes of the settings. A local model adds them itself."""
     said = prefixes(settings)
-    if said is None or isinstance(embedder, OnnxEmbedder):
+    if said is None or isinstance(embedder, opening.InProcessEmbedder):
         return embedder
     return PrefixedEmbedder(embedder, said)
 

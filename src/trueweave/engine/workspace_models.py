@@ -42,7 +42,7 @@ from trueweave.models.attempts import CallTerms
 from trueweave.models.entailment import OnnxEntailment
 from trueweave.models.missing import UnaskedLLM
 from trueweave.models.ollama import CONTEXT
-from trueweave.models.onnx import OnnxEmbedder
+from trueweave.models.opening import InProcessEmbedder
 from trueweave.models.paid import PaidChat, PaidEmbedder, PaidReranker
 from trueweave.models.prompts import BUILT_IN, PromptSet
 from trueweave.models.rerank import LLMReranker, OnnxReranker
@@ -175,7 +175,7 @@ class WorkspaceModels:
     async def _open_embedder(self, model: str) -> Embedder:
         if model not in self._embedders:
             bare = await self._factory.embedder(self._settings, model)
-            is_local = isinstance(bare, OnnxEmbedder)
+            is_local = isinstance(bare, InProcessEmbedder)
             made = bare if is_local else prefixed(self._settings, self.paid_embedder(bare, model))
             self._embedders.setdefault(model, made)
         return self._embedders[model]

@@ -46,6 +46,7 @@ _KNOWN = (
     Provider("lmstudio", "http://127.0.0.1:1234/v1", local=True),
     Provider("onnx", local=True),
     Provider("local", local=True),
+    Provider("demo", local=True),
 )
 PROVIDERS: Mapping[str, Provider] = MappingProxyType({provider.name: provider for provider in _KNOWN})
 

@@ -6,6 +6,7 @@ model should not import it.
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Protocol
 
@@ -13,6 +14,7 @@ from trueweave.core.errors import ConfigError
 from trueweave.core.protocols import StreamingLLM
 from trueweave.models import catalogue, hub
 from trueweave.models.chat import DEADLINE
+from trueweave.models.demo import DemoEmbedder
 from trueweave.models.entailment import OnnxEntailment
 from trueweave.models.names import Endpoint
 from trueweave.models.ollama import CONTEXT, OllamaChat
@@ -21,6 +23,7 @@ from trueweave.models.openai import OpenAIChat, OpenAIEmbedder
 from trueweave.models.prefixes import NO_PREFIXES, Prefixes
 from trueweave.models.rerank import OnnxReranker, RerankServer
 
+InProcessEmbedder = OnnxEmbedder | DemoEmbedder  # without a price, a rate limit or connections to close
 _ONLY_CHAT = ("anthropic", "bedrock")
 
 
@@ -38,7 +41,7 @@ class ChatModel(StreamingLLM, Protocol):
 
 def open_chat(endpoint: Endpoint, *, context: int = CONTEXT, deadline: float = DEADLINE) -> ChatModel:
     """The chat model at an endpoint. `context` is what Ollama loads it with; other servers have their own setting."""
-    if endpoint.provider.name in ("onnx", "local"):
+    if endpoint.provider.name in ("onnx", "local", "demo"):
         raise ConfigError(f"{endpoint} embeds; it cannot chat. Choose another model to extract with.")
     if endpoint.provider.name == "ollama":
         return OllamaChat(endpoint, context=context, deadline=deadline)
@@ -86,7 +89,7 @@ async def open_embedder(
     deadline: float = DEADLINE,
     prefixes: Prefixes | None = None,
     folder: Path | None = None,
-) -> OpenAIEmbedder | OnnxEmbedder:
+) -> OpenAIEmbedder | InProcessEmbedder:
     """The embedding model at an endpoint, whose dimension is found by calling it. `onnx/PATH` is a folder on this
     machine; a `local/` model is downloaded if necessary, or only taken from `folder` if that is given.
 
@@ -103,6 +106,8 @@ async def open_embedder(
             most_tokens=min(most_tokens or model.most_tokens, MOST_AT_ONCE),
             prefixes=prefixes or model.prefixes,
         )
+    if endpoint.provider.name == "demo":
+        return await asyncio.to_thread(DemoEmbedder, folder)
     if endpoint.provider.name == "onnx":
         path = Path(endpoint.model)
         return await OnnxEmbedder.open(path, most_tokens=most_tokens, prefixes=prefixes or NO_PREFIXES)
@@ -114,7 +119,7 @@ async def open_embedder(
 async def open_reranker(endpoint: Endpoint, *, deadline: float = DEADLINE) -> RerankServer | OnnxReranker:
     """The reranker at an endpoint. `onnx/PATH` is a folder on this machine."""
     _check_serves(endpoint, "rerank")
-    if endpoint.provider.name == "local":
+    if endpoint.provider.name in ("local", "demo"):
         raise ConfigError(f"{endpoint} embeds; it cannot rerank. Name onnx/ and a cross-encoder's folder, or a server.")
     if endpoint.provider.name == "onnx":
         return await OnnxReranker.open(Path(endpoint.model))

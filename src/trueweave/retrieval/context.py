@@ -32,6 +32,7 @@ from trueweave.models.prompts import BUILT_IN, PromptSet
 
 T = TypeVar("T")
 Need = Literal["vectors", "reports", "model"]
+NO_MODEL_FILES = "The embedding model is not on this machine: `trueweave doctor` says what to do."
 
 
 class RelationFound(NamedTuple):
@@ -85,7 +86,7 @@ class QueryContext:
             _ = self._embedder.model  # report missing model files first, as adding documents would not help then
             await self._readers.vectors.check_space(self._embedder)
         except ModelFilesMissing:
-            return "The embedding model is not on this machine: `trueweave doctor` says what to do."
+            return NO_MODEL_FILES
         except NoVectors:
             return "This workspace has no vectors yet: run `trueweave add` once more to have them."
         return ""

@@ -6,6 +6,7 @@ import hmac
 import secrets
 import time
 from collections.abc import Callable
+from urllib.parse import quote
 
 from trueweave.store.postgres.access.api_keys import ValidKey
 
@@ -26,9 +27,11 @@ class LocalLogin:
         self._code: str | None = secrets.token_urlsafe(32)
         self._ends = now() + _SECONDS
 
-    def address(self, port: int) -> str:
-        """The address at which a browser logs in. The code is in its fragment, which browsers do not send."""
-        return f"http://{self.host}:{port}/ui/login#code={self._code}"
+    def address(self, port: int, page: str = "/") -> str:
+        """The address at which a browser logs in, to be led to this page of the UI. The code is in its fragment, which
+        browsers do not send."""
+        then = f"?next={quote(page, safe='/')}" if page != "/" else ""
+        return f"http://{self.host}:{port}/ui/login{then}#code={self._code}"
 
     def take(self, code: str) -> bool:
         """Whether this is the code, and it is still valid. It is not valid again."""

@@ -93,7 +93,7 @@ def test_a_key_is_taken_without_the_line_break_it_was_copied_with_and_refused_wi
 
 def test_models_on_ones_own_machine_need_no_key_and_cost_nothing() -> None:
     local = {name for name, provider in PROVIDERS.items() if provider.local}
-    assert local == {"ollama", "vllm", "llamacpp", "lmstudio", "onnx", "local"}
+    assert local == {"ollama", "vllm", "llamacpp", "lmstudio", "onnx", "local", "demo"}
     assert all(endpoint(f"{name}/m").key == "" for name in local)
 
 

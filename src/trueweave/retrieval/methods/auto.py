@@ -5,9 +5,10 @@ from __future__ import annotations
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
+from trueweave.core.errors import ModelFilesMissing
 from trueweave.core.events import Noted, tell
 from trueweave.core.evidence import Evidence, Query, Scored
-from trueweave.retrieval.context import QueryContext
+from trueweave.retrieval.context import NO_MODEL_FILES, QueryContext
 from trueweave.retrieval.methods.combine import Fuse
 from trueweave.retrieval.methods.keyword import Keyword
 from trueweave.retrieval.methods.parameters import CHECKED
@@ -37,7 +38,7 @@ class Auto:
         method = Weave(top_k=self.top_k) if share >= self.least_subjects else Fuse(top_k=self.top_k)
         # The trace shows the share as the score of the choice.
         context.note("chose", Scored("weave" if isinstance(method, Weave) else "fuse", share))
-        return await method.retrieve(query, context)
+        return await _by_vectors(method, self.top_k, query, context)
 
 
 @dataclass(frozen=True, config=CHECKED)
@@ -50,7 +51,15 @@ class Search:
         """What fuse or keyword finds."""
         if reason := await context.lacks_vectors():
             return await _by_words(self.top_k, reason, query, context)
-        return await Fuse(top_k=self.top_k).retrieve(query, context)
+        return await _by_vectors(Fuse(top_k=self.top_k), self.top_k, query, context)
+
+
+async def _by_vectors(method: Weave | Fuse, top_k: int, query: Query, context: QueryContext) -> Evidence:
+    """What a method finds that needs the vector of the question; by words if the model turns out to be missing."""
+    try:
+        return await method.retrieve(query, context)
+    except ModelFilesMissing:
+        return await _by_words(top_k, NO_MODEL_FILES, query, context)
 
 
 async def _by_words(top_k: int, reason: str, query: Query, context: QueryContext) -> Evidence:
