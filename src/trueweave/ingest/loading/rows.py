@@ -21,7 +21,7 @@ from trueweave.ingest.loading.reading import open_text, undecodable
 from trueweave.text.names import storable
 from trueweave.text.text_builder import MOST_TEXT
 
-_TEXT_COLUMNS = ("text", "content", "body")
+TEXT_COLUMNS = ("text", "content", "body")
 _NAMING = ("uri", "id", "passage_id", "title")
 _KINDS: Mapping[type, str] = {str: "a string", dict: "an object"}
 
@@ -105,7 +105,7 @@ def table_row(cells: list[tuple[str, str]], file: str, number: int, origin: str,
     known = {name.lower(): value for name, value in fields}
     uri, title = row_uri(known, file, str(number)), known.get("title", "")
     columns = {name.lower() for name, _ in cells}
-    if column := next((name for name in _TEXT_COLUMNS if name in columns), None):
+    if column := next((name for name in TEXT_COLUMNS if name in columns), None):
         rest: dict[str, Json] = {name: value for name, value in fields if name.lower() not in (column, *_NAMING)}
         return Source(uri, known.get(column, ""), title, rest, notes=notes, origin=origin)
     text = "\n".join(f"{name}: {value}" for name, value in fields)
