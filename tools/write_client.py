@@ -90,6 +90,7 @@ CALLS: dict[str, dict[str, tuple[str, dict[str, str]]]] = {
         "suggestions": ("list_suggestions", {}),
         "resolution": ("get_resolution", {}),
     },
+    "sources": {"all": ("list_sources", {})},
 }
 
 # How an argument is sent, by its type.

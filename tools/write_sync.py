@@ -66,7 +66,7 @@ TARGETS = (
         SOURCES / "client" / "sync.py",
         SOURCES / "client",
         {"client": "", "documents": "documents", "questions": "questions", "memory": "memory"},
-        ("graph", "communities", "rules", "bench", "jobs", "budget", "maintenance"),
+        ("graph", "communities", "rules", "bench", "sources", "jobs", "budget", "maintenance"),
         """One workspace of a server: the blocking form of AsyncClient.
 
     `with` or the first call opens it; the end of `with`, `close` or the end of the program closes it. Requests are made

@@ -96,6 +96,7 @@ async def both(url: str) -> AsyncIterator[Both]:
             "embedding_model": "vllm/embed",
             "embedding_url": model.url,
             "model_tries": 1,
+            "source_connectors": {"mine": ["https"]},
         }
         server = await stack.enter_async_context(serving(url, works=True, **how))
         settings = Settings(database_url=url, **how)
@@ -233,6 +234,8 @@ READS: dict[str, Callable[[Index], Awaitable[Any]]] = {
         it, lambda run: it.bench.compare(run, "keyword", run, "naive", measure="mrr@10", found_by="both", after=0)
     ),
     "bench.questions": lambda it: it.bench.questions(),
+    "sources.all": lambda it: it.sources.all(),
+    "sources.get": lambda it: it.sources.get("kettles"),
     "jobs.latest": lambda it: it.jobs.latest(),
     "jobs.state": lambda it: it.jobs.state("ada"),
     "budget.get": lambda it: it.budget.get(),
@@ -248,6 +251,7 @@ READS: dict[str, Callable[[Index], Awaitable[Any]]] = {
 async def test_calls_that_change_nothing_come_to_the_same(both: Both) -> None:
     await both.engine.bench.add_question(QUESTION, [BenchPassage("ada")], answers=["Babbage"], kind="people")
     await run_own(both.engine, ["keyword", "naive"], "me")
+    await both.engine.sources.add("kettles", "https://kettles.example/", secrets={"token": "KETTLES_TOKEN"})
     for name, call in READS.items():
         await call(both.engine)  # what a model replies is kept, and costs nothing from now on
         expected, found = await call(both.engine), await call(both.client)
@@ -321,6 +325,10 @@ ERRORS: dict[str, tuple[Callable[[Index], Awaitable[Any]], type[errors.Trueweave
         lambda it: it.bench.change_question(NOWHERE, "Who?", [BenchPassage("ada")]),
         errors.UnknownQuestion,
     ),
+    "no source": (lambda it: it.sources.get("nothing"), errors.UnknownSource),
+    "no source to synchronise": (lambda it: it.sources.request_sync("nothing"), errors.UnknownSource),
+    "no source to remove": (lambda it: it.sources.remove("nothing"), errors.UnknownSource),
+    "no name of a source": (lambda it: it.sources.add("a b", "https://example.org/"), errors.InvalidArgument),
     "no job": (lambda it: it.jobs.get(NOWHERE), errors.UnknownJob),
     "no job to add to": (lambda it: it.jobs.submit(Source("a", "A"), job=NOWHERE), errors.UnknownJob),
     "no rule": (lambda it: it.rules.undo(NOWHERE), errors.RuleError),
@@ -460,6 +468,15 @@ async def test_questions_are_added_changed_and_removed(index: Index) -> None:
     assert await index.bench.questions() == [changed]
     await index.bench.remove_question(added.id)
     assert await index.bench.questions() == []
+
+
+async def test_sources_are_added_requested_and_removed(index: Index) -> None:
+    added = await index.sources.add("kettles", "https://kettles.example/", every_seconds=86_400, by="me")
+    assert (added.name, added.every_seconds, added.author.endswith("me")) == ("kettles", 86_400, True)
+    assert (await index.sources.request_sync("kettles", confirmed=True)).address == "https://kettles.example/"
+    assert [one.name for one in await index.sources.all()] == ["kettles"]
+    assert await index.sources.remove("kettles", documents=True) == 0
+    assert await index.sources.all() == []
 
 
 async def test_suggestions_are_decided(index: Index) -> None:

@@ -20,6 +20,7 @@ from trueweave.client.memory import ClientMemoryCalls
 from trueweave.client.questions import ClientQuestionCalls
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.client.rules import AsyncClientRules
+from trueweave.client.sources import AsyncClientSources
 from trueweave.core.errors import AccessDenied, RequestRefused, UnknownWorkspace
 from trueweave.core.jobs import Status
 from trueweave.core.settings import Settings
@@ -30,14 +31,15 @@ class AsyncClient(ClientDocumentCalls, ClientQuestionCalls, ClientMemoryCalls):
     """One workspace of a server that `trueweave serve` runs. Open it with `AsyncClient.open`.
 
     It has the calls of AsyncTrueweave, with the same parameters, types and errors, except those that need direct access
-    to the database. Further calls are grouped in `graph`, `communities`, `rules`, `bench`, `jobs`, `budget` and
-    `maintenance`.
+    to the database. Further calls are grouped in `graph`, `communities`, `rules`, `bench`, `sources`, `jobs`, `budget`
+    and `maintenance`.
     """
 
     graph: AsyncClientGraph
     communities: AsyncClientCommunities
     rules: AsyncClientRules
     bench: AsyncClientBench
+    sources: AsyncClientSources
     jobs: AsyncClientJobs
     budget: AsyncClientBudget
     maintenance: AsyncClientMaintenance
@@ -51,6 +53,7 @@ class AsyncClient(ClientDocumentCalls, ClientQuestionCalls, ClientMemoryCalls):
         self.communities = AsyncClientCommunities(requests)
         self.rules = AsyncClientRules(requests)
         self.bench = AsyncClientBench(requests)
+        self.sources = AsyncClientSources(requests)
         self.jobs = AsyncClientJobs(requests)
         self.budget = AsyncClientBudget(requests)
         self.maintenance = AsyncClientMaintenance(requests)

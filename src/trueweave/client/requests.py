@@ -54,9 +54,9 @@ class WorkspaceRequests:
             method, self._path + path, params=params, body=body, repeats=Repeats.ALWAYS, once=True
         )
 
-    async def delete(self, path: str = "") -> Any:
+    async def delete(self, path: str = "", **params: Any) -> Any:
         """The response to DELETE on a path."""
-        return await self.connection.send("DELETE", self._path + path, repeats=Repeats.UNBEGUN)
+        return await self.connection.send("DELETE", self._path + path, params=params, repeats=Repeats.UNBEGUN)
 
     async def listed(self, path: str, kind: type[T], limit: int | None, **params: Any) -> list[T]:
         """The first items of a list, fetched page by page; all of them without a limit."""

@@ -63,6 +63,7 @@ from trueweave.core.money import Budget, Estimate, ReportEstimate, SpendBy, Spen
 from trueweave.core.parameters import takes, values
 from trueweave.core.record import Document, Link, Mention, NamedFile, NameKey, ResolutionSettings, Source
 from trueweave.core.settings import Settings
+from trueweave.core.sources import DocumentSource
 from trueweave.core.waiting import WaitingCalls, WaitingGroup
 from trueweave.formats.pictures import GraphPicture
 from trueweave.retrieval.context import Method
@@ -479,6 +480,50 @@ class ClientBench(_Group):
         self._wait_for(lambda trueweave: trueweave.bench.remove_question(id))
 
 
+class ClientSources(_Group):
+    """The sources of a workspace of a server: `client.sources`."""
+
+    def add(
+        self,
+        name: str,
+        address: str,
+        *,
+        every_seconds: int | None = None,
+        secrets: Mapping[str, str] | None = None,
+        by: str = "",
+    ) -> DocumentSource:
+        """Keep an address in the workspace under a name; `by` says who adds it. With `every_seconds`, workers
+        synchronise it that often, beginning now. `secrets` are its credentials: for each, the environment variable that
+        holds it where workers run.
+
+        If there is a source with this name and this address, its schedule and secrets are replaced.
+        """
+        return self._wait_for(
+            lambda trueweave: trueweave.sources.add(name, address, every_seconds=every_seconds, secrets=secrets, by=by)
+        )
+
+    def get(self, name: str) -> DocumentSource:
+        """The source of that name. Raises UnknownSource if there is none."""
+        return self._wait_for(lambda trueweave: trueweave.sources.get(name))
+
+    def request_sync(self, name: str, *, confirmed: bool = False) -> DocumentSource:
+        """Have a worker synchronise a source as soon as possible. With `confirmed`, that run may remove more than a
+        fifth of its documents."""
+        return self._wait_for(lambda trueweave: trueweave.sources.request_sync(name, confirmed=confirmed))
+
+    def remove(self, name: str, *, documents: bool = False) -> int:
+        """Remove a source; with `documents`, also its documents, except those that another address has. Returns how
+        many were removed.
+
+        A run of the source is stopped first. SourceBusy if it does not stop in time; call this again then.
+        """
+        return self._wait_for(lambda trueweave: trueweave.sources.remove(name, documents=documents))
+
+    def all(self, limit: int = 1000) -> list[DocumentSource]:
+        """The sources in the order of their names."""
+        return self._wait_for(lambda trueweave: trueweave.sources.all(limit))
+
+
 class ClientJobs(_Group):
     """Documents that the workers of a server process: `client.jobs`."""
 
@@ -866,6 +911,11 @@ class Client(_Waiting):
     def bench(self) -> ClientBench:
         """What is about bench."""
         return ClientBench(self)
+
+    @property
+    def sources(self) -> ClientSources:
+        """What is about sources."""
+        return ClientSources(self)
 
     @property
     def jobs(self) -> ClientJobs:

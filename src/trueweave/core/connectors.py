@@ -85,7 +85,8 @@ class ConnectorContext:
     request, and seconds between requests to one host.
 
     `networks` are the private networks that it may connect to; `trueweave.extend.HttpFetcher` keeps to them and to the
-    limits.
+    limits. If `ambient_credentials` is false, a caller of a server gave the address, and the connector must not use
+    credentials that it finds by itself, in the environment or in files.
     """
 
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -94,6 +95,7 @@ class ConnectorContext:
     max_items: int = 100_000
     seconds: float = 60.0
     pause: float = 0.0
+    ambient_credentials: bool = True
 
     def secret(self, name: str) -> str | None:
         """A credential by the name that the connector gives it, such as `token`; None if the caller gave none."""

@@ -142,6 +142,19 @@ class Settings(BaseSettings):
         description="Seconds between two requests to the same host, at least. A longer crawl delay in the robots.txt "
         "of a site is kept to, up to 30 seconds.",
     )
+    source_connectors: ProcessWide[dict[str, tuple[str, ...]]] = Field(
+        default={},
+        description="Connectors that callers of a server may use for sources, by workspace: the schemes of their "
+        "addresses. `*` stands for all workspaces. Without any, callers cannot add sources. Sources that are added on "
+        "the command line or in Python, beside the database, need no permission.",
+        examples=[{"*": ["https", "sitemap+https"], "handbook": ["git+https"]}],
+    )
+    source_variables: ProcessWide[dict[str, tuple[str, ...]]] = Field(
+        default={},
+        description="Environment variables that callers of a server may use as credentials of sources, by workspace. "
+        "`*` stands for all workspaces.",
+        examples=[{"handbook": ["HANDBOOK_TOKEN"]}],
+    )
     model: str | None = Field(
         default=None,
         description="The language model, as provider/model. Without it, nothing is sent to a language model.",

@@ -20,9 +20,9 @@ from trueweave.ingest.seen import Seen
 from trueweave.text.uris import is_address
 
 
-def connector_context(settings: Settings, secrets: Mapping[str, str]) -> ConnectorContext:
-    """The limits of the settings for connectors, with credentials from these environment variables. ConfigError if one
-    of them is not set."""
+def connector_context(settings: Settings, secrets: Mapping[str, str], *, restricted: bool) -> ConnectorContext:
+    """The limits of the settings for connectors, with credentials from these environment variables, and if it is
+    `restricted`, from no others. ConfigError if one of them is not set."""
     found: dict[str, str] = {}
     for name, variable in secrets.items():
         value = secret(variable)
@@ -36,6 +36,7 @@ def connector_context(settings: Settings, secrets: Mapping[str, str]) -> Connect
         settings.source_max_items,
         settings.source_seconds,
         settings.source_pause,
+        ambient_credentials=not restricted,
     )
 
 
@@ -48,16 +49,18 @@ async def at_addresses(
     *,
     again: bool = False,
     secrets: Mapping[str, str] | None = None,
+    restricted: bool = False,
 ) -> AsyncIterator[tuple[list[Input], list[AddressRun]]]:
     """The same inputs with a run in place of each address, which knows what has changed there; and these runs. With
-    `again`, everything may have changed."""
+    `again`, everything may have changed. If `restricted`, connectors use no credentials but these."""
     async with AsyncExitStack() as stack:
         inputs: list[Input] = []
         for one in what:
             if not (isinstance(one, str) and is_address(one)):
                 inputs.append(one)
                 continue
-            run = await stack.enter_async_context(AddressRun.open(one, connector_context(core.settings, secrets or {})))
+            context = connector_context(core.settings, secrets or {}, restricted=restricted)
+            run = await stack.enter_async_context(AddressRun.open(one, context))
             await run.compare(core.workspace, recipe.packed(), listener, again=again)
             inputs.append(run)
         yield inputs, [one for one in inputs if isinstance(one, AddressRun)]

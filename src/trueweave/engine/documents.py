@@ -154,6 +154,7 @@ class DocumentCalls:
         refresh: bool = False,
         secrets: Mapping[str, str] | None = None,
         queue_only: bool = False,
+        restricted: bool = False,
     ) -> Added:
         """Add documents, and process them here; with `queue_only`, leave that to workers."""
         folders = self._folders(what) if prune else []
@@ -172,10 +173,8 @@ class DocumentCalls:
             worker = await self._core.worker(kit, heard) if kit else None
             files = self._core.files(seen)
             again, room = made.id if refresh else None, self._core.settings.max_storage_bytes
-            async with at_addresses(self._core, what, recipe, counted, again=refresh, secrets=secrets) as (
-                inputs,
-                runs,
-            ):
+            at = at_addresses(self._core, what, recipe, counted, again=refresh, secrets=secrets, restricted=restricted)
+            async with at as (inputs, runs):
 
                 async def record() -> None:
                     for run in runs:
@@ -207,7 +206,8 @@ class DocumentCalls:
         self, source: DocumentSource, listener: Listener, *, confirmed: bool, queue_only: bool
     ) -> Added:
         how: dict[str, Any] = {"prune": True, "secrets": source.secrets, "confirmed": confirmed}
-        return await self._add([source.address], listener, **how, queue_only=queue_only)
+        how |= {"queue_only": queue_only, "restricted": source.restricted}
+        return await self._add([source.address], listener, **how)
 
     async def _work_while(self, worker: Worker, coming: Coroutine[None, None, None]) -> None:
         """Work until everything incoming has been taken in and the queue is empty."""

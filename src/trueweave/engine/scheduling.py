@@ -91,7 +91,8 @@ class SourceScheduler:
             said = error.fact if isinstance(error, RemovalNotConfirmed) else str(error)
             self._tell(Waiting(f"source {held.name}: {said}"))
             about["error_type"] = type(error).__name__
-            _log.warning("source %s was not synchronised", held.name, extra={"event": "source.failed", **about})
+            extra = {"event": "source.failed", **about}
+            _log.warning("source %s was not synchronised: %s", held.name, said, extra=extra)
         else:
             counts = {"new": added.new, "removed": added.removed, "unreadable": added.unreadable}
             said = "source %s synchronised: %d new or changed, %d removed"

@@ -18,6 +18,7 @@ from trueweave.core.errors import (
 from trueweave.core.events import Added, CountingListener, Listener
 from trueweave.core.sources import DocumentSource, RunOutcome
 from trueweave.engine.core import OpenWorkspace
+from trueweave.engine.source_permissions import check_allowed
 from trueweave.store.postgres.db import Transaction
 from trueweave.store.postgres.failures import DRIVER_ERRORS, raise_if_cancelled
 from trueweave.store.postgres.record import connector_sources
@@ -59,6 +60,9 @@ class SourceRuns:
             async with self._core.workspace.transaction() as tx:
                 source = await connector_sources.get(tx, held.name)
                 is_confirmed = confirmed or await connector_sources.is_confirmed(tx, held.name)
+                workspace = await tx.value("read.name")
+            if source.restricted:
+                check_allowed(self._core.settings, workspace, source.address, source.secrets)
             syncing = self._sync_address(source, counted, confirmed=is_confirmed, queue_only=queue_only)
             added = await self._while_current(held, syncing)
         except RemovalNotConfirmed as error:

@@ -8,8 +8,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from trueweave.core.errors import ConfigError, InvalidArgument, SourceBusy
 from trueweave.core.events import Added, Listener, ignore
+from trueweave.core.settings import Settings
 from trueweave.core.sources import DocumentSource
 from trueweave.engine.core import OpenWorkspace
+from trueweave.engine.source_permissions import check_allowed
 from trueweave.engine.source_runs import SourceRuns
 from trueweave.ingest.connectors import check_address
 from trueweave.store.postgres.db import Workspace
@@ -34,9 +36,9 @@ async def add_source(
     secrets: Mapping[str, str],
     by: str,
     *,
-    restricted: bool,
+    allowed_by: Settings | None,
 ) -> DocumentSource:
-    """Store a source. If it is `restricted`, its runs need the permission of the administrator."""
+    """Store a source. Those of callers of a server have to be `allowed_by` its settings, now and in each run."""
     if not _NAME.fullmatch(name):
         raise InvalidArgument(
             f"{name[:100]!r} cannot be the name of a source. Use up to 100 letters, digits, dots, - and _."
@@ -50,7 +52,10 @@ async def add_source(
     except ConfigError as error:
         raise InvalidArgument(str(error)) from error
     async with workspace.transaction() as tx:
-        return await connector_sources.add(tx, name, address, secrets, every_seconds, by, restricted=restricted)
+        if allowed_by:
+            check_allowed(allowed_by, await tx.value("read.name"), address, secrets)
+        is_restricted = allowed_by is not None
+        return await connector_sources.add(tx, name, address, secrets, every_seconds, by, restricted=is_restricted)
 
 
 @own_errors
@@ -79,7 +84,7 @@ class AsyncSourcesGroup:
 
         If there is a source with this name and this address, its schedule and secrets are replaced.
         """
-        return await add_source(self._core.workspace, name, address, every_seconds, secrets or {}, by, restricted=False)
+        return await add_source(self._core.workspace, name, address, every_seconds, secrets or {}, by, allowed_by=None)
 
     async def all(self, limit: int = 1000) -> list[DocumentSource]:
         """The sources in the order of their names."""

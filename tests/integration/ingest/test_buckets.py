@@ -8,6 +8,7 @@ from uuid import uuid4
 import boto3
 import pytest
 
+from tests.web_site import Site, web_site
 from trueweave import AsyncTrueweave, Event, Settings
 from trueweave.errors import ConfigError, RemovalNotConfirmed, SourceUnavailable
 from trueweave.events import Skipped
@@ -103,3 +104,23 @@ async def test_a_bucket_that_cannot_be_read_is_reported(index: AsyncTrueweave, o
     objects.put("../../outside", "Alan Turing wrote it.")
     with pytest.raises(SourceUnavailable, match="invalid path"):
         await index.sync(objects.address, secrets=secrets)
+
+
+def test_a_bucket_is_signed_with_the_given_credentials_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "SESSION_TOKEN"):
+        monkeypatch.setenv(f"AWS_{name}", "ambient")
+
+    def signed(site: Site, secrets: dict[str, str], *, ambient: bool) -> tuple[str, str]:
+        context = ConnectorContext(secrets, LOOPBACK, ambient_credentials=ambient)
+        with pytest.raises(SourceUnavailable):
+            list(open_connector(f"s3://b?endpoint={site.url}&region=x", context).items())
+        sent = site.seen_headers.pop()
+        signer = sent.get("authorization", "").partition("Credential=")[2].partition("/")[0]
+        return signer, sent.get("x-amz-security-token", "")
+
+    with web_site() as site:
+        assert signed(site, {}, ambient=True) == ("ambient", "ambient")
+        assert signed(site, {}, ambient=False) == ("", "")
+        assert signed(site, SECRETS, ambient=False) == signed(site, SECRETS, ambient=True) == ("test", "")
+    with pytest.raises(ConfigError, match="both secrets"):
+        open_connector("s3://b", ConnectorContext({"access_key_id": "test"}))

@@ -134,6 +134,11 @@ IN_WORKSPACE: dict[str, Case] = {
     f"POST {ROOM}/memories": Case(json={"text": SECRET}),
     f"POST {ROOM}/memories/recall": Case(json={"text": SECRET}),
     f"POST {ROOM}/memories/forget": Case(json={"uris": ["memory:{document}"]}),
+    f"GET {ROOM}/sources": Case(),
+    f"GET {ROOM}/sources/{{source}}": Case(),
+    f"PUT {ROOM}/sources/{{source}}": Case(json={"address": "https://example.org/"}),
+    f"POST {ROOM}/sources/{{source}}/sync": Case(json={}),
+    f"DELETE {ROOM}/sources/{{source}}": Case(),
     f"GET {ROOM}/jobs": Case(),
     f"GET {ROOM}/jobs/{{job}}": Case(),
     f"GET {ROOM}/jobs/{{job}}/documents": Case(),
@@ -293,6 +298,7 @@ async def _two_tenants(
         [suggestion, *_] = await other.rules.suggestions(80)
         question = await other.bench.add_question(SECRET, [BenchPassage(entity.passages[0].uri)])
         run = await run_own(other, ["keyword"], "")
+        await other.sources.add("kettles", f"https://{SECRET}.example/")
         other_key = await server.key("admin", "other")
         async with server.client(other_key) as client:
             job = await client.post(
@@ -315,6 +321,7 @@ async def _two_tenants(
             "job": job.json()["id"],
             "question": str(question.id),
             "run": str(run.id),
+            "source": "kettles",
             "idempotency": "guessed",
         }
         mine_key = await server.key("admin", "mine")
@@ -332,6 +339,7 @@ def invented(ids: Mapping[str, str]) -> dict[str, str]:
     return {
         **{name: str(uuid4()) for name in names},
         "document": "nowhere",
+        "source": "nowhere",
         "idempotency": "never-seen",
         **{n: ids[n] for n in ids if n.endswith("cursor")},
     }

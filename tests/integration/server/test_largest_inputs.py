@@ -87,6 +87,10 @@ LARGEST: dict[tuple[str, str], list[Any]] = {
     ("post", "/v1/workspaces/{workspace}/bench"): [{"methods": [LINE] * 20}, {"methods": ["keyword"]}],
     ("post", "/v1/workspaces/{workspace}/bench/questions"): [RIGHT],
     ("put", "/v1/workspaces/{workspace}/bench/questions/{question}"): [RIGHT],
+    ("put", "/v1/workspaces/{workspace}/sources/{source}"): [
+        {"address": LINE, "secrets": {f"{n}{LINE}"[:LONGEST_LINE]: LINE for n in range(20)}, "by": LINE}
+    ],
+    ("post", "/v1/workspaces/{workspace}/sources/{source}/sync"): [{"confirmed": True}],
     ("put", "/v1/workspaces/{workspace}/budget"): [{"tokens": 10**15}],
     ("post", "/v1/workspaces"): [{"name": "x" * 100}],
     ("post", "/v1/keys"): [{"name": "x" * 200, "workspaces": [f"{n}" for n in range(1000)]}],
@@ -155,7 +159,7 @@ async def slowest(
     found, content = list[float](), json.dumps(body).encode()
     for _ in range(TRIES):
         async with pulse(server.url) as during:
-            where = path.format(workspace="mine", question=IDS[0])
+            where = path.format(workspace="mine", question=IDS[0], source="kettles")
             with watched(patch) as steps:
                 answer = await client.request(method, where, content=content, headers=SENT)
         found.append(max(*during, *steps))

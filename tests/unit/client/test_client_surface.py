@@ -25,7 +25,7 @@ ABSENT = {
     "workspace": OBJECTS,
     "worker_dependencies": BESIDE,
     "source_runs": BESIDE,
-    "sources": BESIDE,
+    "sources.sync": "workers of the server synchronise: request_sync asks them to",
     "migrate": BESIDE,
     "rebuilt": BESIDE,
     "work": BESIDE,

@@ -98,15 +98,31 @@ def _store(bucket: str, context: ConnectorContext, options: dict[str, str]) -> S
 
     if endpoint := options.get("endpoint"):
         _check_endpoint(endpoint, context)
-    config: dict[str, Any] = {name: value for name in _SECRETS if (value := context.secret(name))} | options
+    config: dict[str, Any] = dict(options)
+    given = _given_credentials(context)
+    if not given and not context.ambient_credentials:
+        config["skip_signature"] = True
     seconds = timedelta(seconds=context.seconds)
     client: dict[str, Any] = {"timeout": seconds, "connect_timeout": seconds}
     if options.get("endpoint", "").startswith("http://"):
         client["allow_http"] = True
+    how: dict[str, Any] = {"config": config, "client_options": client, "retry_config": {"max_retries": 2}}
+    if given:  # not by `config`, to which the library adds a session token that it finds in the environment
+        how["credential_provider"] = lambda: {**given, "expires_at": None}
     try:
-        return S3Store(bucket, config=config, client_options=client, retry_config={"max_retries": 2})  # type: ignore[arg-type]
+        return S3Store(bucket, **how)
     except BaseError as error:
         raise ConfigError(f"s3://{bucket} cannot be opened: {_reason(error)}") from error
+
+
+def _given_credentials(context: ConnectorContext) -> dict[str, str | None]:
+    """The credentials that the caller gave; ConfigError if a part is missing."""
+    id_, key, token = map(context.secret, _SECRETS)
+    if not id_ and not key and not token:
+        return {}
+    if not id_ or not key:
+        raise ConfigError("reading a bucket takes both secrets, access_key_id and secret_access_key, or neither.")
+    return {"access_key_id": id_, "secret_access_key": key, "token": token}
 
 
 def _check_endpoint(endpoint: str, context: ConnectorContext) -> None:

@@ -94,6 +94,9 @@ SELECT await_writers()
 -- name: count_visible
 SELECT count(*) FROM document WHERE visible
 
+-- name: name
+SELECT name FROM workspace WHERE id = current_setting('trueweave.workspace')::int
+
 -- name: settings
 SELECT settings FROM workspace WHERE id = current_setting('trueweave.workspace')::int
 
