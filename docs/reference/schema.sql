@@ -902,14 +902,14 @@ CREATE FUNCTION trueweave.places_of(places jsonb, first integer, behind integer)
         SELECT *, min(level) OVER (ORDER BY start DESC, n DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS nearer
         FROM place WHERE kind = 'heading' AND start <= first)
     SELECT coalesce(jsonb_agg(p ORDER BY start, n), '[]') FROM (
-        SELECT p, start, n FROM place WHERE start > first OR (kind = 'picture' AND ending > first)
+        SELECT p, start, n FROM place WHERE start > first OR ending > first
         UNION ALL
         SELECT p, start, n FROM over WHERE nearer IS NULL OR level < nearer
         UNION ALL
         (SELECT p, start, n FROM place WHERE kind = 'page' AND start <= first ORDER BY start DESC, n DESC LIMIT 1)) AS known
 $$;
 
-COMMENT ON FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) IS 'The page and headings in force where a span of a document begins, the picture that it is about, and all that begin within it, in order.';
+COMMENT ON FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) IS 'The page and headings in force where a span of a document begins, the picture or the block that it is in, and all that begin within it, in order.';
 
 CREATE FUNCTION trueweave.question_words(question text) RETURNS TABLE(word bigint)
     LANGUAGE plpgsql STABLE

@@ -10,6 +10,7 @@ from trueweave.core.errors import InvalidArgument
 from trueweave.core.evidence import Evidence, Passage, Usage
 from trueweave.core.model_calls import Finish
 from trueweave.core.parameters import Parameter
+from trueweave.core.record import Box
 
 CheckStatus = Literal["quoted", "entailed", "computed", "contradicted", "not checked"]
 VOUCHED: frozenset[CheckStatus] = frozenset(("quoted", "entailed", "computed"))
@@ -86,6 +87,12 @@ class Citation:
     def headings(self) -> tuple[str, ...]:
         """The headings over the words, outermost first."""
         return self.passage.at(self.start)[1]
+
+    @property
+    def box(self) -> Box | None:
+        """The box on that page around the words, if they are on a scanned page or describe a picture: left, top, right
+        and bottom, as parts of the width and height of the page."""
+        return self.passage.box_of(self.start, self.end)
 
     @property
     def source(self) -> str:

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from trueweave.core.graph import Entity, Relation
 from trueweave.core.ranges import Range
-from trueweave.core.record import Json, Place, Span
+from trueweave.core.record import Box, Json, Place, Span
 
 T_co = TypeVar("T_co", covariant=True)
 Scalar = str | int | float | bool
@@ -91,6 +91,19 @@ class Passage:
         first, last = self.at(start), self.at(max(end - 1, start))
         place = _pages(first[0], last[0]) or _sections(self._below_title(first[1]), self._below_title(last[1]))
         return ", ".join(part for part in (self.title or self.uri, place) if part)
+
+    def box_of(self, start: int, end: int) -> Box | None:
+        """The box on the page around a span of the document, if the positions of its blocks or pictures are known."""
+        page = self.at(start)[0]
+        boxes = [
+            place.box
+            for place in self.places
+            if place.box and place.start < end and start < (place.end or 0) and self.at(place.start)[0] == page
+        ]
+        if not boxes:
+            return None
+        lefts, tops, rights, bottoms = zip(*boxes, strict=True)
+        return min(lefts), min(tops), max(rights), max(bottoms)
 
     def _below_title(self, headings: tuple[str, ...]) -> tuple[str, ...]:
         return headings[1:] if headings[:1] == (self.title,) else headings

@@ -14,7 +14,7 @@ Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 Span = tuple[int, int]
 Resolution = Literal["fuzzy", "exact", "off"]
 Sameness = Literal["name_and_type", "name"]
-PlaceKind = Literal["page", "heading", "picture"]
+PlaceKind = Literal["page", "heading", "picture", "block"]
 Box = tuple[float, ...]  # left, top, right and bottom, as parts of the width and height of a page
 _MOST = 2**31
 _SMALLEST_CHUNK = 16  # a character is up to four tokens, and a chunk must hold at least two of the smallest pieces
@@ -42,10 +42,10 @@ def is_storable(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a page, a section or the description of a picture begins in a document's text.
+    """Where a page, a section, the description of a picture or a block of a scanned page begins in a document's text.
 
-    `offset` is the position in the file itself, in characters, for text formats; None for others. A picture has the
-    position where its text ends, and its box on the page, if it is known.
+    `offset` is the position in the file itself, in characters, for text formats; None for others. Pictures and blocks
+    have the position where their text ends, and their box on the page, if it is known.
     """
 
     start: int

@@ -204,6 +204,7 @@ class CitationBody(BaseModel):
     uri: str
     title: str
     page: str
+    box: list[float] | None
     headings: list[str]
     also: list[str]
 

@@ -104,6 +104,15 @@ class TextBuilder:
             length += len(line)
         self.gap(PARAGRAPH)
 
+    def block_at(self, text: str, box: Box) -> None:
+        """Add a block of text that is there on the page."""
+        before = self._length
+        self.block(text)
+        if self._length > before:
+            self.places.append(
+                Place(self._length - len(storable(text.strip())), "block", "", 0, None, box, self._length)
+            )
+
     @property
     def takes_pictures(self) -> bool:
         """Whether pictures are described."""

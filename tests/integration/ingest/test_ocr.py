@@ -4,6 +4,7 @@ import os
 import shutil
 import struct
 import zlib
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from trueweave.ingest.loading import Files, documents
 from trueweave.ingest.loading.documents import Parsed
 from trueweave.ingest.parsers import image as images
 from trueweave.ingest.parsers.layout import PageBox
-from trueweave.ingest.parsers.ocr import COUNT, Line, Recogniser, joined
+from trueweave.ingest.parsers.ocr import COUNT, Line, Recogniser, text_blocks
 from trueweave.ingest.parsing import ParserLimits
 from trueweave.text.text_builder import TextBuilder
 
@@ -27,6 +28,10 @@ SMALL = (1000, 300)
 TEXT = "This page has text, and needs no recognition."
 
 needs_tesseract = pytest.mark.skipif(not shutil.which("tesseract"), reason="the command tesseract is not there")
+
+
+def joined(lines: Sequence[Line]) -> str:
+    return "\n\n".join(block.text for block in text_blocks(lines, 1000, 1000))
 
 
 def load(loader: Parsed, path: Path, ocr: str = "auto") -> Source:
@@ -45,7 +50,11 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_scanned_page_of_a_pdf_is_read_and_the_note_says_so(mixed: Path) -> None:
     source = load(documents.pdf(), mixed)
     assert source.text == "\n\n".join([TEXT, "\n".join(POLICY)])
-    assert source.places == (Place(0, "page", "1"), Place(len(TEXT) + 2, "page", "2"))
+    start = len(TEXT) + 2
+    page, block = source.places[1:]
+    assert (source.places[0], page) == (Place(0, "page", "1"), Place(start, "page", "2"))
+    assert (block.kind, block.start, block.end) == ("block", start, len(source.text))
+    assert block.box == pytest.approx((0.12, 0.42, 0.61, 0.69), abs=0.04)
     assert source.metadata == {"ocr": True}
     [note] = source.notes
     assert note.startswith("page 2 was read by OCR (RapidOCR, mean confidence 0.9") or "1.00" in note
@@ -57,7 +66,7 @@ def test_tesseract_reads_the_pages_of_a_tiff(tmp_path: Path) -> None:
     first.save(tmp_path / "a.tif", save_all=True, append_images=[second])
     source = load(documents.image(), tmp_path / "a.tif", "tesseract")
     assert source.text == "Policy number 4711-08\nThe deductible is EUR 250 per claim.\n\nThe second page of it"
-    assert [place.label for place in source.places] == ["1", "2"]
+    assert [place.label for place in source.places if place.kind == "page"] == ["1", "2"]
     assert source.notes[0].startswith("pages 1 to 2 were read by OCR (Tesseract, eng, mean confidence 0.")
 
 
@@ -72,7 +81,7 @@ def test_pages_that_nothing_can_read_are_named(mixed: Path, monkeypatch: pytest.
 
 def test_without_an_engine_the_note_says_what_to_install() -> None:
     recogniser, draft = Recogniser(), TextBuilder()
-    assert [recogniser.page(label, lambda: None) for label in ("3", "4", "5", "7", "iv")] == [""] * 5
+    assert [recogniser.page(label, lambda: None) for label in ("3", "4", "5", "7", "iv")] == [[]] * 5
     recogniser.report(draft)
     assert draft.notes == [
         'pages 3 to 5, 7 and iv have no text, only images: install text recognition with: pip install "trueweave[ocr]"'

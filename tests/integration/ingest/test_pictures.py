@@ -8,6 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import docx
 import numpy
@@ -19,7 +20,7 @@ from PIL import Image
 from pptx import Presentation
 
 from tests.scanned import PdfPage, write_pdf
-from trueweave import AsyncTrueweave, Settings, Source
+from trueweave import AsyncTrueweave, Citation, Passage, Settings, Source
 from trueweave.core.model_calls import Purpose
 from trueweave.core.record import Picture, Place
 from trueweave.errors import BudgetReached
@@ -149,6 +150,22 @@ def test_descriptions_move_the_places_behind_them() -> None:
     made = with_descriptions(source, ["one", ""])
     assert made.text == "a\n\nPic\none\n\nb\n\nPic"
     assert [(place.start, place.end) for place in made.places] == [(0, None), (3, 10), (12, None)]
+
+
+def test_a_citation_has_the_box_around_its_blocks_on_its_first_page() -> None:
+    places = (
+        Place(0, "page", "1"),
+        Place(0, "block", "", 0, None, (0.1, 0.1, 0.5, 0.2), 3),
+        Place(5, "block", "", 0, None, (0.2, 0.3, 0.9, 0.4), 8),
+        Place(10, "page", "2"),
+        Place(10, "block", "", 0, None, (0.0, 0.0, 1.0, 1.0), 13),
+    )
+    passage = Passage(UUID(int=1), "u", "", "one\n\ntwo\n\nsix", 0, 1.0, "1", (), places)
+    cited = Citation(1, passage, "one", 0, 3, verbatim=True)
+    assert cited.box == (0.1, 0.1, 0.5, 0.2)
+    assert replace(cited, start=1, end=11).box == (0.1, 0.1, 0.9, 0.4)
+    assert replace(cited, start=10, end=13).box == (0.0, 0.0, 1.0, 1.0)
+    assert replace(cited, passage=replace(passage, places=places[:1])).box is None
 
 
 # --- from the file to the answer ------------------------------------------------------------------------

@@ -29,6 +29,7 @@ export function citation(mark: number, quote: string, more: Partial<Citation> = 
     uri: `letters/${mark}.md`,
     title: "Letters",
     page: String(mark),
+    box: null,
     headings: [],
     also: [],
     verbatim: true,

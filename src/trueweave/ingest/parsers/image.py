@@ -33,7 +33,8 @@ def read(path: Path, draft: TextBuilder, recogniser: Recogniser) -> str:
                 )
             if has_pages:
                 draft.page(str(number))
-            draft.block(recogniser.page(str(number), partial(pixels, frame)))
+            for block in recogniser.page(str(number), partial(pixels, frame)):
+                draft.block_at(*block)
             file = picture_file(draft, partial(_shown, frame))
             draft.picture("", file, (0.0, 0.0, 1.0, 1.0) if has_pages else None)
     if draft.pictures:

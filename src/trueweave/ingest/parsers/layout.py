@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 from typing import NamedTuple
 
+from trueweave.core.record import Box
+
 _MOST_LINES = 2000  # a page with more is no text in columns
 _FEWEST_LINES = 3  # of a column
 _WIDTH = 0.22  # of a column's lines, as part of the width of all; the cells of tables are narrower
@@ -26,6 +28,11 @@ class PageBox(NamedTuple):
     def around(cls, boxes: Iterable[PageBox]) -> PageBox:
         lefts, tops, rights, bottoms = zip(*boxes, strict=True)
         return cls(min(lefts), min(tops), max(rights), max(bottoms))
+
+    def parts(self, width: float, height: float) -> Box:
+        """The same as parts of the width and height of the page, within the page."""
+        sides = zip(self, (width, height) * 2, strict=True)
+        return tuple(round(min(max(side / max(whole, 1), 0.0), 1.0), 4) for side, whole in sides)
 
     @property
     def width(self) -> float:

@@ -12,11 +12,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from statistics import fmean
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from trueweave.core.errors import UnreadableFile
+from trueweave.core.record import Box
 from trueweave.ingest.parsers.layout import PageBox, reading_order
-from trueweave.text.text_builder import PARAGRAPH, TextBuilder
+from trueweave.text.text_builder import TextBuilder
 
 LETTERS = 20  # a page with fewer letters than this, and an image, is read by OCR
 DPI = 200
@@ -48,6 +49,13 @@ class Line:
     confidence: float
 
 
+class TextBlock(NamedTuple):
+    """A block of lines, in reading order, and its box, as parts of the page."""
+
+    text: str
+    box: Box
+
+
 class Engine(Protocol):
     """Reads images: arrays of height x width x 3 bytes (red, green, blue)."""
 
@@ -71,20 +79,22 @@ class Recogniser:
     scores: list[float] = field(default_factory=list)
     _loaded: Engine | None = None
 
-    def page(self, label: str, render: Callable[[], Any]) -> str:
+    def page(self, label: str, render: Callable[[], Any]) -> list[TextBlock]:
         """The text of a page, in reading order; empty if it has none or cannot be read."""
         if self.only_count or len(self.read) >= self.most_pages:
             self.unread.append(label)
-            return ""
+            return []
         self._loaded = self._loaded or self.engine()
         if self._loaded is None:
             self.unread.append(label)
-            return ""
+            return []
         self.begin_page()
-        lines = [line for line in self._loaded.lines(render()) if line.confidence >= _UNSURE and line.text.strip()]
+        image = render()
+        lines = [line for line in self._loaded.lines(image) if line.confidence >= _UNSURE and line.text.strip()]
         self.read.append(label)
         self.scores += (line.confidence for line in lines)
-        return joined(lines)
+        height, width = image.shape[:2]
+        return text_blocks(lines, width, height)
 
     def report(self, draft: TextBuilder) -> None:
         """Write the account into the notes and the metadata of the document."""
@@ -116,10 +126,15 @@ def is_available(choice: str) -> bool:
     return has_rapidocr or (chosen in ("auto", "tesseract") and shutil.which("tesseract") is not None)
 
 
-def joined(lines: Sequence[Line]) -> str:
-    """The lines as text, in reading order, with a blank line between blocks."""
-    blocks = reading_order([line.box for line in lines])
-    return PARAGRAPH.join("\n".join(lines[i].text.strip() for i in block) for block in blocks)
+def text_blocks(lines: Sequence[Line], width: int, height: int) -> list[TextBlock]:
+    """The lines of an image of that size as blocks, in reading order."""
+    return [
+        TextBlock(
+            "\n".join(lines[i].text.strip() for i in block),
+            PageBox.around(lines[i].box for i in block).parts(width, height),
+        )
+        for block in reading_order([line.box for line in lines])
+    ]
 
 
 def recogniser(

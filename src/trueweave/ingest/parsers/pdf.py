@@ -14,9 +14,8 @@ import pypdfium2.raw as pdfium  # type: ignore[import-untyped]
 from PIL import Image
 
 from trueweave.core.errors import UnreadableFile
-from trueweave.core.record import Box
 from trueweave.ingest.parsers.layout import PageBox
-from trueweave.ingest.parsers.ocr import DPI, LETTERS, MOST_PIXELS, Recogniser
+from trueweave.ingest.parsers.ocr import DPI, LETTERS, MOST_PIXELS, Recogniser, TextBlock
 from trueweave.ingest.parsers.pdf_tables import FEWEST_RULES, MOST_RULES, Tables
 from trueweave.ingest.parsers.pdf_text import PdfPage, PdfPicture, page_lines, write
 from trueweave.ingest.parsers.pictures import picture_file
@@ -60,7 +59,7 @@ def _page(document: Any, number: int, tables: Tables, recogniser: Recogniser, dr
     height = page.get_size()[1]
     try:
         if sum(map(str.isalpha, text)) < LETTERS and (read := _recognised(page, label, recogniser)):
-            return PdfPage(label, text=read)
+            return PdfPage(label, blocks=read)
         lines = page_lines(textpage, height) if not page.get_rotation() else []
         pictures = list(_pictures(page, draft))
         if not lines:
@@ -82,18 +81,18 @@ def _no_text(recogniser: Recogniser) -> str:
     return "it contains no text"
 
 
-def _recognised(page: Any, label: str, recogniser: Recogniser) -> str:
+def _recognised(page: Any, label: str, recogniser: Recogniser) -> list[TextBlock]:
     """The text in the images of a page, by OCR; empty if the page is not a scanned one."""
     covered, shapes = 0.0, 0
     for kind, size, area in _drawn(page):
         if size > MOST_PIXELS:
             recogniser.too_large.append(label)
-            return ""
+            return []
         covered += area
         shapes += kind == pdfium.FPDF_PAGEOBJ_PATH
     width, height = page.get_size()
     if covered < _COVERED * width * height and shapes < _OUTLINES:
-        return ""
+        return []
     scale = min(DPI / 72, sqrt(_MOST_RENDERED / max(width * height, 1)))
     return recogniser.page(label, lambda: page.render(scale=scale, rev_byteorder=True).to_numpy()[:, :, :3].copy())
 
@@ -111,7 +110,7 @@ def _pictures(page: Any, draft: TextBuilder) -> Iterator[PdfPicture]:
             if min(box.width, box.height) < _LEAST_SIDE or covered > _BACKGROUND:
                 continue
         if (file := picture_file(draft, partial(_bitmap, image))) or box:
-            yield PdfPicture(file, box, box and _parts_of_page(box, width, height))
+            yield PdfPicture(file, box, box and box.parts(width, height))
 
 
 def _bitmap(image: Any) -> Image.Image:
@@ -122,12 +121,6 @@ def _bitmap(image: Any) -> Image.Image:
         return image.get_bitmap(render=True).to_pil()  # type: ignore[no-any-return]
     except pypdfium2.PdfiumError as error:
         raise OSError(str(error)) from error
-
-
-def _parts_of_page(box: PageBox, width: float, height: float) -> Box:
-    left, right = (round(side / width, 4) for side in (box.left, box.right))
-    top, bottom = (round(side / height, 4) for side in (box.top, box.bottom))
-    return left, top, right, bottom
 
 
 def _drawn(page: Any) -> Iterator[tuple[int, int, float]]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from trueweave.core.record import Box
 from trueweave.ingest.parsers.layout import PageBox, in_columns
+from trueweave.ingest.parsers.ocr import TextBlock
 from trueweave.text.text_builder import PictureFile, TextBuilder
 
 _MOST_CHARACTERS = 50_000  # of a page whose lines are looked at
@@ -53,7 +54,8 @@ class PdfPicture(NamedTuple):
 
 @dataclass(slots=True)
 class PdfPage:
-    """A page: its lines, or its text if it has none that are known; its tables, each with its place; its pictures."""
+    """A page: its lines, or its text if it has none that are known, or the blocks of a scanned page; its tables, each
+    with its place; its pictures."""
 
     label: str
     height: float = 0.0
@@ -61,6 +63,7 @@ class PdfPage:
     text: str = ""
     tables: list[tuple[PageBox, list[list[str]]]] = field(default_factory=list)
     pictures: list[PdfPicture] = field(default_factory=list)
+    blocks: list[TextBlock] = field(default_factory=list)
 
 
 def page_lines(textpage: Any, height: float) -> list[TextLine]:
@@ -106,6 +109,8 @@ def write(pages: Sequence[PdfPage], draft: TextBuilder) -> None:
         draft.page(page.label)
         if page.text or not page.lines:
             draft.block(page.text)
+            for block in page.blocks:
+                draft.block_at(*block)
             for picture in page.pictures:
                 draft.picture("", picture.file, picture.parts)
             continue

@@ -13,6 +13,7 @@ from pptx.shapes.graphfrm import GraphicFrame
 from pptx.shapes.group import GroupShape
 from pptx.shapes.picture import Picture
 
+from trueweave.ingest.parsers.layout import PageBox
 from trueweave.ingest.parsers.pictures import opened, picture_file
 from trueweave.text.text_builder import TextBuilder
 
@@ -38,15 +39,14 @@ def read(path: Path, draft: TextBuilder) -> str:
 
 def _write_picture(picture: Picture, size: tuple[int, int], draft: TextBuilder) -> None:
     caption = next(iter(picture._element.xpath(".//p:cNvPr/@descr")), "")  # noqa: SLF001 - no public API
-    left, top = picture.left / size[0], picture.top / size[1]
-    box = left, top, left + picture.width / size[0], top + picture.height / size[1]
+    right, bottom = picture.left + picture.width, picture.top + picture.height
+    box = PageBox(picture.left, picture.top, right, bottom).parts(*size)
     try:
         blob = picture.image.blob
     except ValueError:  # it is linked, and not in the file
         draft.picture(caption, None)
         return
-    parts = [round(min(max(side, 0.0), 1.0), 4) for side in box]
-    draft.picture(caption, picture_file(draft, partial(opened, blob)), (parts[0], parts[1], parts[2], parts[3]))
+    draft.picture(caption, picture_file(draft, partial(opened, blob)), box)
 
 
 def _contents(shapes: list[BaseShape]) -> Iterator[str | Picture | list[list[str]]]:

@@ -155,10 +155,11 @@ ORDER BY c.n
 
 -- name: document_outline
 -- The length of a document, the number of its pages and sections, and some of these. Chunks may overlap.
-SELECT (SELECT coalesce(max(c.start + length(c.text)), 0) FROM chunk c WHERE c.document = d.id), jsonb_array_length(d.places),
+SELECT (SELECT coalesce(max(c.start + length(c.text)), 0) FROM chunk c WHERE c.document = d.id), 
+       (SELECT count(*) FROM jsonb_array_elements(d.places) AS p WHERE p ->> 1 IN ('page', 'heading')),
        (SELECT coalesce(jsonb_agg(p ORDER BY n), '[]')
         FROM (SELECT p, n FROM jsonb_array_elements(d.places) WITH ORDINALITY AS e (p, n)
-              WHERE n > %(first)s ORDER BY n LIMIT %(limit)s) AS listed)
+              WHERE p ->> 1 IN ('page', 'heading') ORDER BY n OFFSET %(first)s LIMIT %(limit)s) AS listed)
 FROM document d WHERE d.id = %(id)s
 
 -- name: document_mentions
