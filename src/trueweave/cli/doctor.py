@@ -31,6 +31,7 @@ _EXTRAS = {
     "web": ("trafilatura", "pages, sitemaps and feeds of the web, and web archives"),
     "git": ("dulwich", "Git repositories"),
     "s3": ("obstore", "buckets"),
+    "watch": ("watchfiles", "folders that are watched: `trueweave sync --watch`"),
     "nlp": ("spacy", "extraction by spaCy"),
     "anthropic": ("anthropic", "models of Anthropic"),
     "bedrock": ("boto3", "models on Amazon Bedrock"),
