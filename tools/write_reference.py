@@ -20,8 +20,9 @@ FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 _SETTINGS = f"""# Settings
 
 Set them in `trueweave.toml`, in the environment as `{PREFIX}…`, for a workspace, or in a call; each overrides the one
-before. [`trueweave workspace settings`](../databases.md#settings-of-a-workspace) sets those of a workspace. `make
-reference` writes this page.
+before. `trueweave settings` lists them, `trueweave settings NAME` explains one, and `trueweave settings NAME VALUE`
+sets it in `trueweave.toml`; [`trueweave workspace settings`](../databases.md#settings-of-a-workspace) sets those of a
+workspace. `make reference` writes this page.
 
 | setting | default | a workspace may have its own | |
 |---|---|---|---|

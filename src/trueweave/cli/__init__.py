@@ -9,10 +9,13 @@ Modules here import the engine and progress bars inside functions, so that `true
 """
 
 import logging
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from typing import Annotated
 
 import typer
+from click import HelpFormatter
+from typer.core import TyperGroup
 
 from trueweave.cli import (
     add,
@@ -46,6 +49,7 @@ from trueweave.cli import (
     retry,
     rules,
     serve,
+    settings,
     sources,
     status,
     sweep,
@@ -58,9 +62,22 @@ from trueweave.cli import (
 )
 from trueweave.cli.render.console import make_stderr_safe
 
+_SUMMARY = 200  # characters
+
 logging.getLogger("psycopg").addHandler(logging.NullHandler())  # commands print the reason for a wait themselves
 
+
+class _Panels(TyperGroup):
+    """Lists commands by panels, each with its whole summary."""
+
+    def format_commands(self, ctx: typer.Context, formatter: HelpFormatter) -> None:  # type: ignore[override]
+        for panel, commands in _PANELS.items():
+            with formatter.section(panel):
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(_SUMMARY)) for name in commands])
+
+
 app = typer.Typer(
+    cls=_Panels,
     help="A knowledge graph over your documents, kept exactly up to date, in PostgreSQL.",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -84,49 +101,68 @@ def main(
     make_stderr_safe()
 
 
-app.command()(init.init)
-app.command()(demo.demo)
-app.command()(migrate.migrate)
-app.command()(add.add)
-app.command()(bulk.bulk)
-app.command()(sync.sync)
-app.command()(ask.ask)
-app.command()(chat.chat)
-app.command()(compare.compare)
-app.command()(methods.methods)
-app.command()(bench.bench)
-app.command()(estimate.estimate)
-app.command("try-extract")(try_extract.try_extract)
-app.command()(remove.remove)
-app.command("import")(import_.import_)
-app.command()(export.export)
-app.command()(status.status)
-app.command()(lookups.documents)
-app.command()(lookups.document)
-app.command()(lookups.entities)
-app.command()(lookups.entity)
-app.command()(lookups.relations)
-app.command()(lookups.neighbours)
-app.command()(lookups.path)
-app.command()(receipt.receipt)
-app.command()(budget.budget)
-app.command()(worker.worker)
-app.command()(serve.serve)
-app.command()(ui.ui)
-app.command()(doctor.doctor)
-app.command()(reembed.reembed)
-app.command()(retry.retry)
-app.command()(verify.verify)
-app.command()(sweep.sweep)
-app.command()(resolution.resolution)
-app.add_typer(graph.app, name="graph")
-app.add_typer(models.app, name="models")
-app.add_typer(communities.app, name="communities")
-app.add_typer(rules.app, name="rules")
-app.add_typer(sources.app, name="sources")
-app.add_typer(project.app, name="project")
-app.add_typer(prompts.app, name="prompts")
-app.add_typer(db.app, name="db")
-app.add_typer(mcp.app, name="mcp")
-app.add_typer(workspace.app, name="workspace")
-app.add_typer(keys.app, name="keys")
+# The commands as `trueweave --help` lists them.
+_PANELS: Mapping[str, Mapping[str, Callable[..., None] | typer.Typer]] = {
+    "Start": {
+        "demo": demo.demo,
+        "init": init.init,
+        "add": add.add,
+        "ask": ask.ask,
+        "ui": ui.ui,
+        "settings": settings.settings,
+        "doctor": doctor.doctor,
+    },
+    "Documents": {
+        "sync": sync.sync,
+        "sources": sources.app,
+        "remove": remove.remove,
+        "retry": retry.retry,
+        "estimate": estimate.estimate,
+        "import": import_.import_,
+        "export": export.export,
+        "bulk": bulk.bulk,
+    },
+    "Questions": {
+        "chat": chat.chat,
+        "compare": compare.compare,
+        "methods": methods.methods,
+        "bench": bench.bench,
+    },
+    "What is in the index": {
+        "status": status.status,
+        "documents": lookups.documents,
+        "document": lookups.document,
+        "entities": lookups.entities,
+        "entity": lookups.entity,
+        "relations": lookups.relations,
+        "neighbours": lookups.neighbours,
+        "path": lookups.path,
+        "communities": communities.app,
+        "graph": graph.app,
+    },
+    "Improve it": {
+        "rules": rules.app,
+        "resolution": resolution.resolution,
+        "try-extract": try_extract.try_extract,
+        "prompts": prompts.app,
+        "models": models.app,
+        "reembed": reembed.reembed,
+    },
+    "Run it for others": {
+        "serve": serve.serve,
+        "worker": worker.worker,
+        "mcp": mcp.app,
+        "keys": keys.app,
+        "workspace": workspace.app,
+        "project": project.app,
+        "budget": budget.budget,
+        "receipt": receipt.receipt,
+    },
+    "Database": {"db": db.app, "migrate": migrate.migrate, "verify": verify.verify, "sweep": sweep.sweep},
+}
+for _commands in _PANELS.values():
+    for _name, _command in _commands.items():
+        if isinstance(_command, typer.Typer):
+            app.add_typer(_command, name=_name)
+        else:
+            app.command(_name)(_command)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def init(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
-    """Create or migrate the schema, create the workspace, and write trueweave.toml.
+    """Set up the database and a workspace, and write trueweave.toml.
 
     Without a URL, the bundled PostgreSQL is started. Without --workspace, the folder gets its own workspace, named
     after it. If the extra `local` is installed and no embedding model is set, a default is set, which is downloaded on

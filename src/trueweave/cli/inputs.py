@@ -6,11 +6,12 @@ import glob
 import os
 import re
 import sys
+import tomllib
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trueweave.core.errors import ConfigError, UnreadableFile
 from trueweave.text.uris import is_address
@@ -34,6 +35,14 @@ class Inputs:
     def paths(self) -> tuple[str, ...]:
         """The files, folders and patterns to be processed."""
         return tuple(one for one in self.files if isinstance(one, str))
+
+
+def toml_value(text: str) -> Any:
+    """The value that a text is in TOML. What is not TOML is a text."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
 
 
 def named_secrets(given: Sequence[str]) -> dict[str, str]:

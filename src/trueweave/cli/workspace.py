@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import tomllib
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from trueweave.cli.inputs import toml_value
 from trueweave.cli.options import DatabaseUrl, Json, Workspace, Yes
 from trueweave.cli.render.console import changing_line
 from trueweave.cli.render.lines import count, megabytes, next_step
@@ -181,10 +181,7 @@ def _parsed(given: str) -> tuple[str, Any]:
     name, equals, value = (part.strip() for part in given.partition("="))
     if not equals or not name:
         raise ConfigError(f"{given!r} is not a setting. Write NAME=VALUE, as in model=openai/some-model.")
-    try:
-        return name, tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        return name, value
+    return name, toml_value(value)
 
 
 def _workspace_table(found: list[Found], current: str, *, servers: bool) -> TextTable:

@@ -7,8 +7,9 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar, get_args
@@ -871,24 +872,18 @@ class _SettingsOfFile(Settings):
 def write_file(
     path: Path, *, database_url: str | None = None, workspace: str | None = None, embedding_model: str | None = None
 ) -> None:
-    """Write a new trueweave.toml: every setting with its help, commented out if no value is given.
+    """Write a new trueweave.toml with the settings that most people need, commented out if no value is given.
 
     Only the user may read it, because a database URL may hold a password. An existing file is an error.
     """
-    given = {"database_url": database_url, "workspace": workspace, "embedding_model": embedding_model}
+    given = {"database_url": database_url, "workspace": workspace, "model": None, "embedding_model": embedding_model}
     lines = [
-        f"# Trueweave's settings for this folder and all below it. Environment variables ({PREFIX}…) override them."
+        f"# Settings of Trueweave for this folder and all below it. Environment variables ({PREFIX}…) override them.",
+        "# `trueweave settings --all` lists all of them, and `trueweave settings NAME` explains one.",
     ]
-    tables: list[str] = []  # these come last, because everything after a table's heading belongs to it
-    for name, field in Settings.model_fields.items():
-        value = given.get(name)
-        mark, shown = ("", value) if value else ("# ", _example(field))
-        if isinstance(shown, dict):
-            tables += ["", f"# {field.description}", f"# [{name}]"]
-            tables += [f"# {_toml(key)} = {_toml(one)}" for key, one in shown.items()]
-        else:
-            lines += ["", f"# {field.description}", f"{mark}{name} = {_toml(shown)}"]
-    lines += tables
+    for name, value in given.items():
+        field = Settings.model_fields[name]
+        lines += ["", f"# {field.description}", line(name, value) if value else f"# {line(name, _example(field))}"]
     try:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")
@@ -896,26 +891,72 @@ def write_file(
         raise ConfigError(f"cannot write {path}: {error.strerror}") from error
 
 
-def change_file(path: Path, name: str, value: str) -> None:
-    """Change a setting in a trueweave.toml, on the line that sets it or has it commented out."""
+def change_file(path: Path, name: str, value: object) -> None:
+    """Change a setting in a trueweave.toml, on the line that sets it or has it commented out. None removes it."""
     lines = path.read_text(encoding="utf-8").splitlines()
     end = next((n for n, line in enumerate(lines) if line.lstrip().startswith("[")), len(lines))
-    found = [n for mark in ("", r"#\s*") for n in range(end) if re.match(rf"\s*{mark}{name}\s*=", lines[n])]
-    changed = line(name, value)
-    if found:
-        lines[found[0]] = changed
-    else:
-        lines.insert(end, changed)
+    marks = ("",) if value is None else ("", r"#\s*")
+    found = [n for mark in marks for n in range(end) if re.match(rf"\s*{mark}{name}\s*=", lines[n])]
+    changed = [] if value is None else [line(name, value)]
+    at = found[0] if found else end
+    lines[at : at + len(found[:1])] = changed
+    text = "\n".join(lines) + "\n"
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path} has {name} on several lines, so it must be changed there by hand.") from error
     partial = path.with_name(f"{path.name}.part")
     try:
-        partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        partial.write_text(text, encoding="utf-8")
         partial.chmod(path.stat().st_mode)
         partial.replace(path)
     except OSError as error:
-        raise ConfigError(f"cannot write {path}: {error.strerror}. Add this line to it: {changed}") from error
+        how = f"Add this line to it: {changed[0]}" if changed else f"Remove {name} from it."
+        raise ConfigError(f"cannot write {path}: {error.strerror}. {how}") from error
 
 
-def line(name: str, value: str) -> str:
+def check_setting(name: str, value: object) -> None:
+    """ConfigError if there is no such setting or the value is invalid."""
+    if name not in Settings.model_fields:
+        raise ConfigError(unknown([name]))
+    try:
+        Settings.model_validate({name: value})
+    except ValidationError as error:
+        problems = [one["msg"].removeprefix("Value error, ") for one in error.errors() if one["loc"][0] == name]
+        if problems:
+            raise ConfigError(f"{name} cannot be set to that: {problems[0]}.") from error
+
+
+def unknown(names: Sequence[str]) -> str:
+    """That these are not settings, with the names that may have been meant."""
+    found = " ".join(f"{name} is not a setting{_meant(name)}" for name in names)
+    return f"{found} `trueweave settings --all` lists all of them."
+
+
+def _meant(name: str) -> str:
+    similar = get_close_matches(name, Settings.model_fields, n=1, cutoff=0.7)
+    return f". Did you mean {similar[0]}?" if similar else "."
+
+
+class SettingValue(NamedTuple):
+    """The value of a setting that applies here, and the environment variable or file that sets it; empty for the
+    default."""
+
+    value: Any
+    origin: str
+
+
+def values_here() -> dict[str, SettingValue]:
+    """All settings that apply in this folder, without those of the workspace."""
+    settings, file = Settings.load(), find_file()
+    in_file = _in_file(file) if file else {}
+    return {
+        name: SettingValue(getattr(settings, name), overriding_variable(name) or (str(file) if name in in_file else ""))
+        for name in Settings.model_fields
+    }
+
+
+def line(name: str, value: object) -> str:
     """A setting as a line of trueweave.toml."""
     return f"{name} = {_toml(value)}"
 
@@ -975,9 +1016,8 @@ def _address(server: str, setting: str, given: str | None) -> str | None:
     return found
 
 
-def _read(path: Path | None) -> dict[str, Any]:
-    if path is None:
-        return {}
+def _in_file(path: Path) -> dict[str, Any]:
+    """What a trueweave.toml sets, as it is written there."""
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -988,9 +1028,15 @@ def _read(path: Path | None) -> dict[str, Any]:
         raise ConfigError(
             f"cannot read {path}: {error.strerror}. Run Trueweave as its owner, or name another file."
         ) from error
-    known = Settings.model_fields
-    if unknown := [name for name in found if name not in known]:
-        raise ConfigError(f"{path} sets {', '.join(unknown)}, which are not settings. Settings are {', '.join(known)}.")
+    if strange := [name for name in found if name not in Settings.model_fields]:
+        raise ConfigError(f"{path}: {unknown(strange)}")
+    return found
+
+
+def _read(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    found = _in_file(path)
     for folder in ("data_directory", "bench_data", "model_folder", "project_folder", "prompt_folder"):
         if isinstance(named := found.get(folder), str):
             found[folder] = str(path.parent / Path(named).expanduser())
