@@ -66,9 +66,10 @@ class Listing:
             [(one.uri, one.version, one.is_current, one.validator) for one in stored],
         )
 
-    def lost(self, uri: str) -> None:
-        """Mark an item as no longer there."""
-        self._connection.execute("UPDATE item SET is_gone = 1 WHERE uri = ?", (uri,))
+    def lost(self, uri: str) -> bool:
+        """Mark an item as no longer there; returns whether the workspace has it."""
+        found = self._connection.execute("UPDATE item SET is_gone = 1 WHERE uri = ? RETURNING is_known", (uri,))
+        return bool(found.fetchone()[0])
 
     def has(self, uri: str) -> bool:
         """Whether an item is there."""

@@ -141,8 +141,9 @@ class AddressRun:
                 if self._stop.is_set():
                     raise CancelledError
                 fetched = self._connector.fetch(item, folder, validator)
-        except ItemGone:
-            self._listing.lost(item.uri)
+        except ItemGone as error:
+            if not self._listing.lost(item.uri):  # an address that was mistyped, for example
+                yield Unreadable(item.uri, str(error))
             return
         except InvalidDocument as error:
             yield Unreadable(item.uri, str(error))
