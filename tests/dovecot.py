@@ -8,6 +8,7 @@ import shutil
 import socket
 import ssl
 import subprocess
+import tempfile
 import time
 from imaplib import IMAP4_SSL
 from pathlib import Path
@@ -55,12 +56,16 @@ service anvil {{
 
 
 class Dovecot:
-    """The server. It can be stopped and started again with the same mails."""
+    """The server. It can be stopped and started again with the same mails, until it is closed."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self) -> None:
         self._binary = shutil.which("dovecot", path=f"{os.environ['PATH']}:/usr/sbin")
         if not self._binary:
             pytest.skip("Dovecot is not installed: apt-get install dovecot-imapd")
+        # Not in a folder of pytest: its server runs as another user, who cannot enter those.
+        self._folder = tempfile.TemporaryDirectory(prefix="dovecot-", ignore_cleanup_errors=True)
+        folder = Path(self._folder.name)
+        folder.chmod(0o711)
         self.certificate = make_certificate(folder)
         with socket.socket() as found:
             found.bind(("127.0.0.1", 0))
@@ -70,8 +75,6 @@ class Dovecot:
         mail, run = folder / "mail", folder / "run"
         for one in (mail, run):
             one.mkdir()
-        for one in (folder, *folder.parents[:3]):  # pytest's folders are private
-            one.chmod(one.stat().st_mode | 0o011)
         mail.chmod(0o777)
         self._config = folder / "dovecot.conf"
         self._config.write_text(
@@ -110,6 +113,11 @@ class Dovecot:
             self._process.terminate()
             self._process.wait(30)
             self._process = None
+
+    def close(self) -> None:
+        """Stop it, and delete all mails."""
+        self.stop()
+        self._folder.cleanup()
 
     def client(self, user: str) -> IMAP4_SSL:
         """A connection of a user."""

@@ -14,11 +14,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 from trueweave.core.errors import UnreadableFile
 from trueweave.core.record import Json, Place
@@ -29,6 +32,9 @@ _MIB = 2**20
 _SPARE = 64 * _MIB  # reserve memory to report that there was too little
 _PATIENCE = 0.5  # seconds between checks whether reading was stopped
 _LONGEST_SUFFIX = 12
+_AHEAD = 32  # tasks that the process gets before it has answered
+
+T = TypeVar("T")
 
 
 class Attachment(NamedTuple):
@@ -87,12 +93,43 @@ class ParserSession:
     def documents(self, parser: str, task: dict[str, Json]) -> Iterator[SessionDocument]:
         """The documents that a parser finds, one at a time. Attachments are in files, which the caller may delete.
         UnreadableFile, with the reason alone, if they cannot be parsed."""
+        self._send(parser, task)
+        yield from self._answers()
+
+    def each(
+        self, parser: str, tasks: Iterable[T], described: Callable[[T], dict[str, Json]]
+    ) -> Iterator[tuple[T, list[SessionDocument] | UnreadableFile]]:
+        """Each task with its documents, or with the error. The process gets tasks ahead, so that it need not wait for
+        the caller; nothing else may use this session meanwhile."""
+        waiting: deque[T] = deque()
+        coming = iter(tasks)
+        while True:
+            for task in islice(coming, _AHEAD) if len(waiting) < _AHEAD else ():
+                waiting.append(task)
+                self._send(parser, described(task))
+            if not waiting:
+                return
+            task = waiting.popleft()
+            try:
+                yield task, [*self._answers()]
+            except UnreadableFile as error:
+                if self._process is None:  # it has ended, and the other tasks with it
+                    for one in waiting:
+                        self._send(parser, described(one))
+                yield task, error
+
+    def _send(self, parser: str, task: dict[str, Json]) -> None:
         process = self._started()
         assert process.stdin
-        is_done = False
-        try:
+        with suppress(BrokenPipeError):  # it has ended; what it answers says so
             process.stdin.write(json.dumps({"parser": parser, **task}).encode() + b"\n")
             process.stdin.flush()
+
+    def _answers(self) -> Iterator[SessionDocument]:
+        """The documents of the next task."""
+        process = self._started()
+        is_done = False
+        try:
             while not is_done:
                 said = self._said(process)
                 is_done = "end" in said
@@ -102,8 +139,6 @@ class ParserSession:
                     break
                 reading_limits.current().unpack(said["unpacked"])
                 yield self._document(process, said)
-        except BrokenPipeError as error:
-            raise UnreadableFile(self._ended(process)) from error
         finally:
             if not is_done:  # what it still says belongs to this task
                 self._stop()

@@ -80,13 +80,17 @@ def test_what_is_no_mailbox_or_changes_is_refused(load: Callable[[bytes], list[o
     with pytest.raises(UnreadableFile, match="it is not a mailbox"):
         load(b"Just text.\n")
     path = tmp_path / "b.mbox"
-    path.write_bytes(mbox(*map(a_mail, range(10))))
+    path.write_bytes(mbox(*map(a_mail, range(200))))
     reading = Mailbox().load(path, "b.mbox")
     next(reading)
-    path.unlink()  # as mail programs do when they compact a mailbox
-    path.write_bytes(mbox(*map(a_mail, range(3, 9))))
+    other = tmp_path / "c.mbox"  # as mail programs do when they compact a mailbox
+    other.write_bytes(mbox(*map(a_mail, range(30, 230))))
+    other.rename(path)
+    found: list[object] = []
     with pytest.raises(UnreadableFile, match="was changed while it was read"):
-        list(reading)
+        found += reading
+    uris = [one.uri for one in found if isinstance(one, Source)]
+    assert uris == [f"b.mbox#{n}@example.org" for n in range(1, len(uris) + 1)], "none of the other file"
 
 
 # --- Maildir ------------------------------------------------------------------------------------------
@@ -145,14 +149,14 @@ def test_a_mail_keeps_its_name_when_programs_move_and_flag_it(tmp_path: Path) ->
 
 
 @pytest.fixture(scope="module")
-def dovecot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dovecot]:
-    server = Dovecot(tmp_path_factory.mktemp("dovecot"))
+def dovecot() -> Iterator[Dovecot]:
+    server = Dovecot()
     server.start()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SSL_CERT_FILE", str(server.certificate.chain))
         patch.setenv("MAIL_PASSWORD", "secret")
         yield server
-    server.stop()
+    server.close()
 
 
 class MailFolder:

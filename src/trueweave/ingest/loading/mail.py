@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from trueweave.core.errors import InvalidDocument, UnreadableFile
 from trueweave.core.events import Refused, Skipped
 from trueweave.core.protocols import Loader
-from trueweave.core.record import Json, Source
+from trueweave.core.record import Source
 from trueweave.ingest.loading.documents import Parsed, with_ocr, with_pictures
 from trueweave.ingest.loading.installed import loaders
 from trueweave.ingest.loading.secret_files import named_like_secret, secret_in
@@ -47,9 +47,7 @@ class Mail(Parsed):
             session = self.session or stack.enter_context(ParserSession(self.limits))
             reader = MailReader(session, self.ocr, self.picture_model)
             try:
-                yield from reader.documents(
-                    _PARSERS.get(path.suffix.lower(), MAIL_PARSER), {"path": str(path)}, lambda _: uri
-                )
+                yield from reader.documents(_PARSERS.get(path.suffix.lower(), MAIL_PARSER), path, uri)
             except UnreadableFile as error:
                 raise UnreadableFile(f"{path} cannot be read: {error}.") from error
 
@@ -76,18 +74,18 @@ class MailReader:
             for suffix, loader in loaders().items()
         }
 
-    def documents(
-        self, parser: str, task: dict[str, Json], uri: Callable[[str], str], origin: str = ""
-    ) -> Iterator[Source]:
-        """The attachments of a mail, and then the mail. Its uri is made from its name. UnreadableFile, with the reason
-        alone, if it cannot be parsed."""
-        yield from self._documents(parser, task, uri, origin, _Left(), _DEEPEST)
+    def documents(self, parser: str, path: Path, uri: str) -> Iterator[Source]:
+        """The attachments of the mail in a file, and then the mail. UnreadableFile, with the reason alone, if it cannot
+        be parsed."""
+        [mail] = [*self._session.documents(parser, {"path": str(path)})]
+        yield from self.with_attachments(mail, uri)
 
-    def _documents(
-        self, parser: str, task: dict[str, Json], uri: Callable[[str], str], origin: str, left: _Left, deeper: int
-    ) -> Iterator[Source]:
-        [mail] = list(self._session.documents(parser, task))
-        name, notes = uri(mail.name), [*mail.notes]
+    def with_attachments(self, mail: SessionDocument, uri: str, origin: str = "") -> Iterator[Source]:
+        """The attachments of a mail that was parsed, and then the mail."""
+        yield from self._documents(mail, uri, origin, _Left(), _DEEPEST)
+
+    def _documents(self, mail: SessionDocument, name: str, origin: str, left: _Left, deeper: int) -> Iterator[Source]:
+        notes = [*mail.notes]
         for attachment in mail.attachments:
             try:
                 yield from self._attached(attachment, mail, name, left, deeper)
@@ -115,7 +113,8 @@ class MailReader:
         if parser := _PARSERS.get(path.suffix):
             if not deeper:
                 raise UnreadableFile(f"mails within mails are read to a depth of {_DEEPEST}")
-            yield from self._documents(parser, {"path": str(path)}, lambda _: uri, "", left, deeper - 1)
+            [mail] = [*self._session.documents(parser, {"path": str(path)})]
+            yield from self._documents(mail, uri, "", left, deeper - 1)
             return
         loader = self._loaders.get(path.suffix)
         if loader is None or isinstance(loader, Mail):

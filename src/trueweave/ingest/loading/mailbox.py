@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-from trueweave.core.errors import InvalidDocument, UnreadableFile
+from trueweave.core.errors import UnreadableFile
 from trueweave.core.events import Refused, Skipped
-from trueweave.core.record import Source
+from trueweave.core.record import Json, Source
 from trueweave.ingest import reading_limits
 from trueweave.ingest.loading.mail import LARGEST_MAIL, MAIL_PARSER, Mail, MailReader
 from trueweave.ingest.parser_session import ParserSession
@@ -21,10 +23,6 @@ _BLOCK = 2**20
 _LINES = 2**14  # how often limits are checked
 
 
-class _SecondCopy(InvalidDocument):
-    """Another mail of the mailbox has the same Message-ID."""
-
-
 @dataclass(frozen=True, slots=True)
 class Mailbox(Mail):
     """Reads the mails of a mailbox, each under its Message-ID, and their attachments."""
@@ -32,33 +30,40 @@ class Mailbox(Mail):
     suffixes: frozenset[str] = frozenset({".mbox"})
 
     def load(self, path: Path, uri: str) -> Iterator[Source | Refused | Skipped]:
-        with ParserSession(self.limits) as session, Seen() as seen:
-            reader = MailReader(session, self.ocr, self.picture_model)
-            for n, (start, size) in enumerate(_mails(path), 1):
-                origin = f"{path}, mail {n}"
-
-                def named(name: str, origin: str = origin) -> str:
-                    if seen.clash(name, origin):
-                        raise _SecondCopy(name)
-                    return f"{uri}{ROW}{name}"
-
-                try:
-                    if size > LARGEST_MAIL:
-                        raise UnreadableFile(f"it is larger than {LARGEST_MAIL // 2**20} MiB")
-                    yield from reader.documents(
-                        MAIL_PARSER, {"path": str(path), "start": start, "size": size}, named, origin
-                    )
-                except _SecondCopy as error:
-                    yield Skipped(f"{uri}{ROW}{error}", "a second copy of a mail in the same mailbox")
-                except InvalidDocument as error:
-                    yield Refused(origin, f"{origin} cannot be read: {str(error).removesuffix('.')}.")
+        sessions = ParserSession(self.limits), ParserSession(self.limits)  # the second for mails attached to mails
+        with sessions[0] as session, sessions[1] as nested, Seen() as seen:
+            reader = MailReader(nested, self.ocr, self.picture_model)
+            for span, parsed in session.each(MAIL_PARSER, _mails(path), lambda span: span.task(path)):
+                origin = f"{path}, mail {span.number}"
+                if isinstance(parsed, UnreadableFile):
+                    yield Refused(origin, f"{origin} cannot be read: {parsed}.")
+                    continue
+                [mail] = parsed
+                name = f"{uri}{ROW}{mail.name}"
+                if seen.clash(mail.name, origin):
+                    yield Skipped(name, "a second copy of a mail in the same mailbox")
+                else:
+                    yield from reader.with_attachments(mail, name, origin)
 
 
-def _mails(path: Path) -> Iterator[tuple[int, int]]:
-    """Where the mails of a mailbox begin, and how long they are."""
+class _Span(NamedTuple):
+    """A mail of a mailbox: its number, the inode of the file, where it begins, and how long it is."""
+
+    number: int
+    inode: int
+    start: int
+    size: int
+
+    def task(self, path: Path) -> dict[str, Json]:
+        return {"path": str(path), "inode": self.inode, "start": self.start, "size": self.size, "most": LARGEST_MAIL}
+
+
+def _mails(path: Path) -> Iterator[_Span]:
+    """The mails of a mailbox, in order."""
+    number = 0
     limits = reading_limits.current()
     with path.open("rb") as file:
-        before = path.stat()
+        before = os.fstat(file.fileno())
         at, start, lines, is_line, is_blank = 0, -1, 0, True, True
         while line := file.readline(_BLOCK):
             lines += 1
@@ -66,7 +71,8 @@ def _mails(path: Path) -> Iterator[tuple[int, int]]:
                 limits.check()
             if is_line and is_blank and _SEPARATOR.match(line):
                 if start >= 0:
-                    yield start, at - start
+                    number += 1
+                    yield _Span(number, before.st_ino, start, at - start)
                 start = at
                 now = path.stat()
                 if now.st_ino != before.st_ino or now.st_size < before.st_size:  # new mails at its end do no harm
@@ -77,4 +83,4 @@ def _mails(path: Path) -> Iterator[tuple[int, int]]:
             is_line = line.endswith(b"\n")
             at += len(line)
         if start >= 0:
-            yield start, at - start
+            yield _Span(number + 1, before.st_ino, start, at - start)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import email
+import os
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -36,8 +37,12 @@ _SOFT_BREAK = re.compile(r" \n(?![> ]|-- \n)")
 
 
 def read(task: dict[str, Any], make: Callable[[], TextBuilder]) -> Iterator[ParsedFile]:
-    """The mail in a file, or in the part of a mailbox from `start` on."""
+    """The mail in a file, or in the part of a mailbox from `start` on, if it has at most `most` bytes."""
+    if task.get("size", 0) > task.get("most", 0):
+        raise UnreadableFile(f"it is larger than {task['most'] // 2**20} MiB")
     with Path(task["path"]).open("rb") as file:
+        if task.get("inode") not in (None, os.fstat(file.fileno()).st_ino):
+            raise UnreadableFile("the mailbox was changed while it was read")
         file.seek(task.get("start", 0))
         data = file.read(task.get("size", -1))
     if "start" in task:  # within a mailbox, it has a line "From" above, and such lines of its text are quoted
