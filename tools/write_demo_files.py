@@ -14,11 +14,11 @@ from tests.scanned import HEIGHT, PdfPage, page_image, write_pdf
 from trueweave.demo import DOCUMENTS
 
 LIGHTS = (
-    ("Light", "Shows", "Height", "Range", "Keeper"),
-    ("Gull Stack", "flash, 15 s", "112 feet", "14 miles", "Magnus Teale"),
-    ("Merrow Point", "flash, 10 s", "74 feet", "11 miles", "Elspeth Rowan"),
-    ("Inner Mole", "fixed red", "22 feet", "3 miles", "none"),
-    ("Corrant Ledge", "fixed green", "15 feet", "2 miles", "none"),
+    ("Light", "Keeper", "Shows", "Height", "Range"),
+    ("Gull Stack", "Magnus Teale", "flash, 15 s", "112 feet", "14 miles"),
+    ("Merrow Point", "Elspeth Rowan", "flash, 10 s", "74 feet", "11 miles"),
+    ("Inner Mole", "none", "fixed red", "22 feet", "3 miles"),
+    ("Corrant Ledge", "none", "fixed green", "15 feet", "2 miles"),
 )
 SURVEY = (
     "SURVEY OF THE PILOT CUTTER WREN",
@@ -52,7 +52,7 @@ def lights(folder: Path) -> Path:
         "earlier years should be burned, or given to the schoolmaster, who uses the backs.",
     )
     page.lines(72, 120, before)
-    page.table(72, 170, LIGHTS, (95, 90, 75, 75, 110))
+    page.table(72, 170, LIGHTS, (95, 110, 90, 75, 75))
     after = (
         "Elspeth Rowan has kept the light at Merrow Point since 1906, and rings the bell in fog.",
         "Heights are above high water. Ranges are for clear weather, of which there is little.",

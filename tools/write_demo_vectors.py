@@ -1,7 +1,7 @@
 """Writes src/trueweave/demo/vectors.npz: vectors of all texts that the demo embeds, made by the real model.
 
-Needs the model that `make models` fetches. The acts of the demo run once with it, and so do the methods that need
-vectors on all its questions; whatever is embedded on the way is stored.
+Needs the model that `make models` fetches. The acts of the demo run once with it, and so do all methods that need no
+language model, on all its questions; whatever is embedded on the way is stored.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -31,8 +32,6 @@ from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.models import catalogue
 from trueweave.models.embedder_wrapper import EmbedderWrapper
 from trueweave.models.onnx import OnnxEmbedder
-
-METHODS = ("naive", "fuse", "weave", "walk")
 
 
 @dataclass(frozen=True)
@@ -65,16 +64,15 @@ async def record(folder: DemoFolder) -> Recorder:
     settings = folder.make()
     asked = script.questions()
     async with opened_database(settings, make=True) as database:
-        trueweave = await AsyncTrueweave.enter(
-            database, settings.workspace, recorder, llm=script.ScriptedModel(), settings=settings
-        )
-        async with aclosing(trueweave):
+        enter = partial(AsyncTrueweave.enter, database, settings.workspace, recorder, settings=settings)
+        async with aclosing(await enter(llm=script.ScriptedModel())) as trueweave:
             await acts.build(trueweave, folder.documents, asked)
-            for question in asked:
-                for method in METHODS:
-                    await trueweave.retrieve(question.question, method)
             await acts.check(trueweave, asked[0])
             await acts.remove(trueweave, folder.path, asked[0])
+        async with aclosing(await enter()) as trueweave:
+            for method in [one.name for one in await trueweave.methods() if not one.problem]:
+                for question in asked:
+                    await trueweave.retrieve(question.question, method)
     return recorder
 
 

@@ -124,6 +124,9 @@ def test_a_question_of_ones_own_is_asked_by_words_where_the_model_is_missing(dem
     assert "It had been oiled" in asked
     failed = demo.command("ask", "--method", "naive", "What did the conservator find in the gauge?", code=1)
     assert "`trueweave models fetch bge-small-en-v1.5` downloads it" in failed
+    checked = demo.command("doctor")
+    assert "Nothing is broken, but questions without a vector are answered by words alone." in checked
+    assert "reembed" not in demo.command("status")  # the vectors are of the model that the settings name
 
 
 @pytest.mark.usefixtures("played")
@@ -146,12 +149,14 @@ def test_a_run_after_a_killed_one_waits_for_others_and_restores_everything(demo:
 
 @pytest.mark.usefixtures("played")
 def test_it_is_removed_but_not_while_it_is_open(demo: Demo) -> None:
-    (demo.folder.path / "notes.txt").write_text("mine")
+    own = demo.folder.path / "notes.txt"
+    own.write_text("mine")
     with demo.folder.locked("ui", shared=True):
         assert "is running. Stop it with Ctrl-C first." in demo.run("--remove", code=1)
     assert demo.folder.server.running()
     assert "Files that are not of the demo are left there." in demo.run("--remove")
-    assert [file.name for file in demo.folder.path.iterdir()] == ["notes.txt"]
+    assert {file.name for file in demo.folder.path.iterdir()} == {"notes.txt", "trueweave.toml"}
+    (demo.folder.path / "trueweave.toml").unlink()  # now it is a folder like any other
     assert "has files that are not of the demo" in demo.run("--no-ui", code=1)
-    (demo.folder.path / "notes.txt").unlink()
+    own.unlink()
     assert "There is no demo" in demo.run("--remove")

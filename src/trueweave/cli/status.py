@@ -144,6 +144,8 @@ def _is_of(space: str, settings: Settings) -> bool:
     """Whether vectors of the model that is set go into a space, as far as names tell. Where there are no vectors yet,
     those of any model do. Models on this machine have a fingerprint behind their name."""
     model = settings.embedding_model or ""
+    if model.startswith("demo/"):  # it has the space of the model that its vectors are from
+        model = f"local/{model.removeprefix('demo/')}"
     if not space or model.startswith("local/"):
         return not space or space.rpartition("@")[0] == model
     if model.startswith("onnx/"):

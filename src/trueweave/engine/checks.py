@@ -118,9 +118,15 @@ def _not_here(settings: Settings, name: str) -> HealthCheck | None:
     """The finding for a known model whose files are not on this machine. Nothing is downloaded here."""
     from trueweave.models import catalogue, hub
 
+    what = f"embedding model: {name}"
+    if name.startswith("demo/"):
+        model = catalogue.named(name.removeprefix("demo/"))
+        if hub.find(model, settings.model_folder):
+            return None
+        detail = f"vectors of the demo only; for other texts, run `trueweave models fetch {model.name}`"
+        return HealthCheck(what, None, detail, limit="questions without a vector are answered by words alone")
     if not name.startswith("local/"):
         return None
-    what = f"embedding model: {name}"
     try:
         model = catalogue.named(name)
     except ConfigError as error:

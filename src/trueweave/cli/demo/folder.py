@@ -18,6 +18,7 @@ from trueweave.store.embedded import EmbeddedServer, default_directory
 
 WORKSPACE = "demo"
 _DATABASE = "postgresql"
+_REPORTS = "trueweave-bench"  # of `trueweave bench`, if it ran there
 _MARK = "# The settings of `trueweave demo`."
 _SETTINGS = f"""{_MARK} Commands that run in this folder use them.
 workspace = "{WORKSPACE}"
@@ -61,16 +62,17 @@ class DemoFolder:
         return settings_of_file(self.path / FILE)
 
     def remove(self) -> bool:
-        """Stop the server and delete what the demo has made; False if the folder has other files, which stay."""
+        """Stop the server and delete what the demo has made; False if the folder has other files. They stay, and so do
+        the settings, which show that the folder is the demo's."""
         self._check_own()
         self.server.stop()
-        for name in (_DATABASE, DOCUMENTS.name):
+        for name in (_DATABASE, DOCUMENTS.name, _REPORTS):
             if (self.path / name).exists():
                 shutil.rmtree(self.path / name)
-        for name in (QUESTIONS.name, FILE):  # the settings last: they show that the folder is the demo's
-            (self.path / name).unlink(missing_ok=True)
-        if any(self.path.iterdir()):
+        (self.path / QUESTIONS.name).unlink(missing_ok=True)
+        if {file.name for file in self.path.iterdir()} != {FILE}:
             return False
+        (self.path / FILE).unlink()
         self.path.rmdir()
         return True
 
