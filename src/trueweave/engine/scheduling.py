@@ -8,7 +8,14 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from uuid import UUID, uuid4
 
-from trueweave.core.errors import RemovalNotConfirmed, SourceBusy, TrueweaveError, UnknownSource, UnknownWorkspace
+from trueweave.core.errors import (
+    RemovalNotConfirmed,
+    SourceBusy,
+    TrueweaveError,
+    UnknownSource,
+    UnknownWorkspace,
+    WorkspaceMoving,
+)
 from trueweave.core.events import Listener, Waiting, ignore
 from trueweave.core.supervising import running
 from trueweave.engine.source_runs import SourceRuns
@@ -73,7 +80,7 @@ class SourceScheduler:
                 await connector_sources.release_unknown(self._database, self._only, self._unknown)
             self._unknown = claim = uuid4()
             found = await connector_sources.claim_due(self._database, self._only, self._liveness.owner, claim, free)
-        except DRIVER_ERRORS as error:  # the worker beside it reports that
+        except (*DRIVER_ERRORS, WorkspaceMoving) as error:  # the worker beside it reports that
             raise_if_cancelled(error)
             return []
         self._unknown = None
