@@ -32,6 +32,6 @@ def test_settings_are_listed_explained_set_and_removed(trueweave: Trueweave, tmp
 
 def test_all_commands_are_listed_in_groups_with_whole_summaries(trueweave: Trueweave) -> None:
     shown = trueweave("--help").stdout
-    assert "Start:\n  init" in shown
+    assert "Start:\n  demo" in shown
     assert "…" not in shown
     assert "..." not in shown.partition("Start:")[2]
