@@ -10,6 +10,7 @@ from playwright.async_api import expect
 
 from tests.browser.pages import Web, check_looks
 from tests.browser.site import BOOK, QUOTED
+from tests.browser.test_documents import room
 
 
 def address(bench: Path, words: str = QUOTED) -> str:
@@ -39,3 +40,16 @@ async def test_a_document_can_be_read_again_when_the_server_is_back(web: Web, be
         await page.unroute_all()
         await page.get_by_role("button", name="Try again").click()
         await expect(page.locator("mark")).to_have_text(QUOTED)
+
+
+async def test_tables_are_drawn_with_the_cited_words_in_their_cells(web: Web) -> None:
+    text = "Benefits a year.\n\nplan | dental | eyes\nBasic |  | 100\nGold | 200 | 150\n\nAll in euros."
+    start = text.index("Gold")
+    cited = urlencode({"uri": "table.txt", "start": start, "end": start + len("Gold | 200")})
+    async with room(web, "tables", {"table.txt": text}), web.visit(f"tables/document?{cited}") as page:
+        table = page.get_by_role("table")
+        await expect(table.get_by_role("columnheader")).to_have_text(["plan", "dental", "eyes"])
+        await expect(table.get_by_role("cell")).to_have_text(["Basic", "", "100", "Gold", "200", "150"])
+        await expect(page.locator("mark")).to_have_text(["Gold", "200"])
+        await expect(page.get_by_text("All in euros.")).to_be_visible()
+        await check_looks(page)

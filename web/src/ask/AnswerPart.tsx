@@ -48,7 +48,7 @@ export function AnswerPart({ label = "Answer", asked, hasModel, focus, addressOf
           {anything
             ? "Without a language model there is no written answer; the passages that were found are below."
             : "Nothing was found, and without a language model there is no written answer."}{" "}
-          To get answers, set one: <code>trueweave init --model PROVIDER/MODEL</code>
+          To get answers, set one: <code>trueweave settings model PROVIDER/MODEL</code>
         </p>
       )}
       {problem && <Failed error={problem} again={asked.again} />}

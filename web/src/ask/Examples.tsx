@@ -42,7 +42,7 @@ export function Examples({ workspace, hasModel, documents, onAsk }: Props) {
       {!hasModel && (
         <p className="muted">
           There is no language model: passages are shown. To get answers, set one:{" "}
-          <code>trueweave init --model PROVIDER/MODEL</code>
+          <code>trueweave settings model PROVIDER/MODEL</code>
         </p>
       )}
     </>

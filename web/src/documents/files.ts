@@ -10,10 +10,10 @@ const MOST_FILES = 50; // in one request
 const MOST_BYTES = 8 * 2 ** 20; // in one request, unless it has one file alone
 const OVERHEAD = 4096; // bytes that a form adds to a file, at most
 /** These take long to read, and the server limits the time for reading one request: each is sent alone. */
-const ALONE = /\.(pdf|docx|pptx|xlsx|epub|png|jpe?g|tiff?)$/i;
+const ALONE = /\.(pdf|docx|pptx|xlsx|epub|png|jpe?g|tiff?|msg|mbox|odt|rtf|ipynb|warc|warc\.gz)$/i;
 
 export const ACCEPTED =
-  "text, Markdown, HTML, PDF, Word, PowerPoint, EPUB, images, and rows of Excel, CSV and JSON lines";
+  "text, Markdown, HTML, PDF, Word, OpenDocument, PowerPoint, EPUB, mail, notebooks, images, and rows of Excel, CSV and JSON lines";
 
 /** The files of an input, by their uris. */
 export function named(files: Iterable<File>): NamedFile[] {

@@ -1,6 +1,8 @@
 import { memo } from "react";
 import { Link } from "react-router";
 import { entityPath } from "../entity/address";
+import { Blocks } from "../text/Blocks";
+import { slice } from "../text/offsets";
 import styles from "./ReaderPage.module.css";
 import { cut, type Mention, type Segment } from "./segments";
 import type { Part } from "./spans";
@@ -22,8 +24,6 @@ export const PartText = memo(
     const heading = part.headings.at(-1);
     const isNew = heading !== undefined && heading !== before?.headings.at(-1);
     const isNewPage = part.page !== "" && part.page !== before?.page;
-    const isHere = start >= part.start && start < part.end;
-    const pieces = cut(part, mentions, start, end);
     return (
       <section className={styles.part}>
         {(isNew || isNewPage) && (
@@ -31,16 +31,13 @@ export const PartText = memo(
             {[isNewPage && `page ${part.page}`, isNew && heading].filter(Boolean).join(" · ")}
           </p>
         )}
-        <p className={styles.words} dir="auto">
-          <Segments workspace={workspace} segments={pieces.before} colourOf={colourOf} />
-          {isHere && end <= start && <span data-target className={styles.target} />}
-          {pieces.cited.length > 0 && (
-            <mark tabIndex={-1} {...(isHere && !startsWithMention(pieces.cited) ? { "data-at": start } : {})}>
-              <Segments workspace={workspace} segments={pieces.cited} colourOf={colourOf} />
-            </mark>
-          )}
-          <Segments workspace={workspace} segments={pieces.after} colourOf={colourOf} />
-        </p>
+        <div className={styles.words} dir="auto">
+          <Blocks text={part.text}>
+            {(from, to) => (
+              <Words {...{ workspace, mentions, start, end, colourOf }} part={within(part, from, to)} />
+            )}
+          </Blocks>
+        </div>
       </section>
     );
   },
@@ -60,6 +57,32 @@ const isSame = (a: Mention[], b: Mention[]): boolean =>
 function spanIn({ part, start, end }: Props): string {
   const touches = start < part.end && Math.max(start, end) >= part.start;
   return touches ? `${start} ${end}` : "";
+}
+
+/** A span of a part, in code points of its text, as a part. */
+const within = (part: Part, from: number, to: number): Part => ({
+  ...part,
+  start: part.start + from,
+  end: part.start + to,
+  text: slice(part.text, from, to),
+});
+
+/** The words of a part, or of a cell of a table in it. */
+function Words({ workspace, part, mentions, start, end, colourOf }: Omit<Props, "before">) {
+  const isHere = start >= part.start && start < part.end;
+  const pieces = cut(part, mentions, start, end);
+  return (
+    <>
+      <Segments workspace={workspace} segments={pieces.before} colourOf={colourOf} />
+      {isHere && end <= start && <span data-target className={styles.target} />}
+      {pieces.cited.length > 0 && (
+        <mark tabIndex={-1} {...(isHere && !startsWithMention(pieces.cited) ? { "data-at": start } : {})}>
+          <Segments workspace={workspace} segments={pieces.cited} colourOf={colourOf} />
+        </mark>
+      )}
+      <Segments workspace={workspace} segments={pieces.after} colourOf={colourOf} />
+    </>
+  );
 }
 
 const startsWithMention = ([first]: Segment[]): boolean =>

@@ -1,3 +1,4 @@
+import { Blocks } from "./Blocks";
 import { slice } from "./offsets";
 
 interface Props {
@@ -7,14 +8,21 @@ interface Props {
   end: number;
 }
 
-/** A text with one span of it marked. */
+/** A text with one span of it marked, and its tables drawn. */
 export function Highlighted({ text, start, end }: Props) {
-  if (start >= end) return <>{text}</>;
   return (
-    <>
-      {slice(text, 0, start)}
-      <mark>{slice(text, start, end)}</mark>
-      {slice(text, end, Number.POSITIVE_INFINITY)}
-    </>
+    <Blocks text={text}>
+      {(from, to) => {
+        const [first, last] = [Math.max(from, start), Math.min(to, end)];
+        if (first >= last) return slice(text, from, to);
+        return (
+          <>
+            {slice(text, from, first)}
+            <mark>{slice(text, first, last)}</mark>
+            {slice(text, last, to)}
+          </>
+        );
+      }}
+    </Blocks>
   );
 }

@@ -11,6 +11,7 @@ test.each([
   ["a paragraph", `${LONG}.\n\nAnother one`],
   ["a list", `${LONG}\n- an item\n- another\n1. a third`],
   ["short lines", "Roses are red,\nviolets are blue"],
+  ["a table", "a plan with a long name | and what it pays\nGold | 200"],
   ["indented lines", `${LONG}\n    code`],
 ])("%s stays", (_, text) => {
   expect(unwrapped(text)).toBe(text);
