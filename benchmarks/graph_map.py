@@ -144,7 +144,7 @@ async def _opened(page: Page, web: Web, entities: int, relations: int) -> float:
     await page.emulate_media(reduced_motion="reduce")  # a key moves the map at once
     await page.route("**/v1/workspaces/carol/map?*", answer)
     await page.goto(f"{web.url}/ui/carol/graph?all=1")
-    await page.locator("[data-drawn=true]").wait_for()
+    await page.locator("[data-drawn=true]").wait_for(timeout=120_000)
     await page.evaluate(DRAWN)
     return time.perf_counter() - sent
 

@@ -252,7 +252,10 @@ def test_an_unreachable_database_is_named_without_its_password(trueweave: Truewe
 
 def test_an_unknown_setting_is_named(trueweave: Trueweave, tmp_path: Path) -> None:
     (tmp_path / "trueweave.toml").write_text('databse_url = "x"')
-    assert f"error: {tmp_path / 'trueweave.toml'} sets databse_url, which" in trueweave("status", code=1).stderr
+    assert (
+        f"error: {tmp_path / 'trueweave.toml'}: databse_url is not a setting. Did you mean database_url?"
+        in trueweave("status", code=1).stderr
+    )
 
 
 # --- from files -----------------------------------------------------------------------------------------
