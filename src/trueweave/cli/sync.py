@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from trueweave.cli.render.money import Allowance
     from trueweave.core.jobs import SyncPlan
 
-_MOST_REMOVED = 0.2  # share of the documents that is removed without confirmation while folders are watched
-
 Watch = Annotated[
     bool, typer.Option("--watch", help="Keep watching the folders, and synchronise whenever something changes.")
 ]
@@ -147,6 +145,8 @@ class _FolderSync:
             raise typer.Exit(INTERRUPTED) from None
 
     def _follow(self) -> None:
+        from trueweave.ingest.connectors.reading import MOST_REMOVED
+
         try:
             plan = self._compared()
         except ConfigError:
@@ -156,7 +156,7 @@ class _FolderSync:
         if plan is None or not are_there(self.folders):
             return
         known = len(plan.gone) + plan.changed + plan.unchanged
-        if len(plan.gone) > _MOST_REMOVED * known and not self.yes:
+        if len(plan.gone) > MOST_REMOVED * known and not self.yes:
             where = ", ".join(self.folders)
             raise ConfigError(
                 f"{len(plan.gone):,} of the {known:,} documents of {where} are no longer there. Nothing was removed, "

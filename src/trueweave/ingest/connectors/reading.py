@@ -26,7 +26,7 @@ from trueweave.store.postgres.record import connector_documents
 from trueweave.store.postgres.record.connector_documents import ConnectorDocument
 from trueweave.text.names import key
 
-MOST_REMOVED = 0.2  # share of the documents of an address that is removed without confirmation
+MOST_REMOVED = 0.2  # share of the documents of an address or a watched folder that is removed without confirmation
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,11 @@ def with_pictures(loader: Loader, model: str) -> Loader:
     return replace(loader, picture_model=model) if isinstance(loader, Parsed | Web) else loader
 
 
+def with_options(loader: Loader, ocr: str, picture_model: str) -> Loader:
+    """The loader, which reads scanned pages and pictures as the settings say, where its format may have some."""
+    return with_pictures(with_ocr(loader, ocr), picture_model)
+
+
 def counting_scans(loader: Loader) -> Loader:
     """The loader, which counts pages that OCR would read, and does not read them."""
     would_read = isinstance(loader, Parsed) and is_available(loader.ocr)

@@ -17,7 +17,7 @@ from trueweave.core.protocols import Loader
 from trueweave.core.record import NamedFile, Source
 from trueweave.core.settings import Settings
 from trueweave.ingest import reading_limits
-from trueweave.ingest.loading.documents import Parsed, counting_scans, with_ocr, with_pictures
+from trueweave.ingest.loading.documents import Parsed, counting_scans, with_options
 from trueweave.ingest.loading.installed import loaders, unloaded_loaders
 from trueweave.ingest.loading.own_files import NO_FOLDERS, OWN, OwnFolders, is_own_name, is_own_page
 from trueweave.ingest.loading.secret_files import named_like_secret, secret_in
@@ -60,7 +60,7 @@ class Files:
             Naming(settings.project_folder),
             follow_links=settings.follow_links,
             loaders={
-                suffix: with_pictures(with_ocr(loader, settings.ocr), settings.model_for("vision") or "")
+                suffix: with_options(loader, settings.ocr, settings.model_for("vision") or "")
                 for suffix, loader in loaders().items()
             },
             whole=whole,
@@ -108,7 +108,7 @@ class Files:
         the loader, unless one is given; that gets the options of the one for its extension."""
         checked, own = self._checked(file.path, file.uri), self._loader(file.path)
         if loader and isinstance(own, Parsed):
-            loader = with_pictures(with_ocr(loader, own.ocr), own.picture_model)
+            loader = with_options(loader, own.ocr, own.picture_model)
         if not isinstance(checked, NamedFile):
             yield checked
         elif chosen := loader or own:

@@ -12,7 +12,7 @@ from trueweave.core.errors import InvalidDocument, UnreadableFile
 from trueweave.core.events import Refused, Skipped
 from trueweave.core.protocols import Loader
 from trueweave.core.record import Source
-from trueweave.ingest.loading.documents import Parsed, with_ocr, with_pictures
+from trueweave.ingest.loading.documents import Parsed, with_options
 from trueweave.ingest.loading.installed import loaders
 from trueweave.ingest.loading.secret_files import named_like_secret, secret_in
 from trueweave.ingest.parser_session import Attachment, ParserSession, SessionDocument
@@ -69,10 +69,7 @@ class MailReader:
 
     @cached_property
     def _loaders(self) -> Mapping[str, Loader]:
-        return {
-            suffix: with_pictures(with_ocr(loader, self._ocr), self._picture_model)
-            for suffix, loader in loaders().items()
-        }
+        return {suffix: with_options(loader, self._ocr, self._picture_model) for suffix, loader in loaders().items()}
 
     def documents(self, parser: str, path: Path, uri: str) -> Iterator[Source]:
         """The attachments of the mail in a file, and then the mail. UnreadableFile, with the reason alone, if it cannot
