@@ -7,6 +7,7 @@ import os
 import shlex
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,9 @@ if sys.platform != "win32":
     import pwd
 
 SYSTEM_USER = "trueweave"
+# What useradd returns while another process writes the files of users, or of groups, and the seconds to wait for it.
+_LOCKED = (1, 10)
+_PATIENCE = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +76,20 @@ def _find() -> pwd.struct_passwd | None:
 
 
 def _add() -> pwd.struct_passwd:
-    command = ["useradd", "--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin"]
-    try:
-        added = subprocess.run([*command, SYSTEM_USER], text=True, capture_output=True, check=False)
-        problem = added.stderr.strip()
-    except FileNotFoundError:
-        problem = "there is no `useradd` here"
-    # Look it up even if useradd failed: another process may have added the user at the same time.
-    entry = _find()
-    if entry is None:
-        raise EmbeddedServerError(
-            f"PostgreSQL refuses to run as root, and a system user for it could not be added: {problem}. "
-            f"Add one named {SYSTEM_USER!r}, run Trueweave as an ordinary user, or set a database URL."
-        )
-    return entry
+    command = ["useradd", "--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin", SYSTEM_USER]
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            added = subprocess.run(command, text=True, capture_output=True, check=False)
+            code, problem = added.returncode, added.stderr.strip()
+        except FileNotFoundError:
+            code, problem = None, "there is no `useradd` here"
+        # Look it up even if useradd failed: another process may have added the user at the same time.
+        if entry := _find():
+            return entry
+        if code not in _LOCKED or time.monotonic() > deadline:
+            raise EmbeddedServerError(
+                f"PostgreSQL refuses to run as root, and a system user for it could not be added: {problem}. "
+                f"Add one named {SYSTEM_USER!r}, run Trueweave as an ordinary user, or set a database URL."
+            )
+        time.sleep(0.1)
