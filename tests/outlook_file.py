@@ -12,27 +12,49 @@ _SMALL = 4096
 Storage = dict[str, "bytes | Storage"]
 
 
+Person = tuple[str, str]  # name and address
+
+
 def write_msg(
     path: Path,
     subject: str,
     body: str,
-    sender: tuple[str, str],
-    to: tuple[str, str],
-    attachments: dict[str, bytes] | None = None,
+    sender: Person,
+    to: Person,
+    attachments: dict[str, bytes | Storage] | None = None,
 ) -> Path:
-    """A mail with one recipient."""
-    files = attachments or {}
+    """A mail with one recipient. An attachment is a file, or a mail that `attached_mail` has made."""
+    path.write_bytes(_compound(_mail(subject, body, sender, to, attachments or {}, is_attached=False)))
+    return path
+
+
+def attached_mail(
+    subject: str, body: str, sender: Person, to: Person, attachments: dict[str, bytes | Storage] | None = None
+) -> Storage:
+    """A mail to attach to another."""
+    return _mail(subject, body, sender, to, attachments or {}, is_attached=True)
+
+
+def _mail(
+    subject: str, body: str, sender: Person, to: Person, attachments: dict[str, bytes | Storage], *, is_attached: bool
+) -> Storage:
     texts = {0x0037: subject, 0x1000: body, 0x0C1A: sender[0], 0x5D01: sender[1], 0x0C1F: sender[1]}
-    root = _with_texts(texts, struct.pack("<8x4I8x", 1, len(files), 1, len(files)))
+    header = struct.pack("<8x4I", 1, len(attachments), 1, len(attachments)) + (b"" if is_attached else bytes(8))
+    root = _with_texts(texts, header)
     sent = struct.pack("<II", 0x00390040, 6) + struct.pack("<Q", (1_794_996_000 + 11_644_473_600) * 10_000_000)
     root["__properties_version1.0"] = bytes(root["__properties_version1.0"]) + sent  # type: ignore[arg-type]
     recipient = _with_texts({0x3001: to[0], 0x39FE: to[1]}, bytes(8), {0x0C15: 1})
     root["__recip_version1.0_#00000000"] = recipient
-    for n, (name, data) in enumerate(files.items()):
-        attached = _with_texts({0x3707: name}, bytes(8), {0x3705: 1}, {0x3701: data})
+    for n, (name, data) in enumerate(attachments.items()):
+        if isinstance(data, dict):
+            attached = _with_texts({0x3001: name}, bytes(8), {0x3705: 5})
+            attached["__substg1.0_3701000D"] = data
+            entry = struct.pack("<IIII", 0x3701000D, 6, 0xFFFFFFFF, 4)
+            attached["__properties_version1.0"] = bytes(attached["__properties_version1.0"]) + entry  # type: ignore[arg-type]
+        else:
+            attached = _with_texts({0x3707: name}, bytes(8), {0x3705: 1}, {0x3701: data})
         root[f"__attach_version1.0_#{n:08X}"] = attached
-    path.write_bytes(_compound(root))
-    return path
+    return root
 
 
 def _with_texts(

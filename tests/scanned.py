@@ -79,7 +79,7 @@ def write_pdf(path: Path, pages: Sequence[PdfPage], title: str = "") -> Path:
             + packed
             + b"\nendstream",
         ]
-    body, offsets = b"%PDF-1.4\n", []
+    body, offsets = bytearray(b"%PDF-1.4\n"), []
     for number, one in enumerate(objects, 1):
         offsets.append(len(body))
         body += b"%d 0 obj\n%s\nendobj\n" % (number, one)

@@ -55,3 +55,17 @@ def test_a_source_from_adding_to_removing_it(trueweave: Trueweave, site: Site) -
         "Removed kettles and 5 documents." in trueweave("sources", "remove", "kettles", "--documents", "--yes").stdout
     )
     assert "no source 'kettles'" in trueweave("sources", "remove", "kettles", code=1).stderr
+
+
+def test_the_next_step_after_nothing_was_read_is_to_try_again(trueweave: Trueweave, site: Site) -> None:
+    trueweave("init")
+    address = site.sitemap("/sitemap.xml", "/missing", modified="2026-01-02")
+    trueweave("sources", "add", "kettles", address)
+    page = f"{site.url}/missing"
+    for command in (["sources", "sync", "kettles"], ["sync", address], ["add", page]):
+        said = trueweave(*command, code=1).stdout
+        assert f"{page} does not exist" in said or page in said
+        assert f"Next: trueweave {' '.join(command)}  (after fixing that, tries again)" in said
+    site.sitemap("/sitemap.xml")
+    said = trueweave("sources", "sync", "kettles").stdout
+    assert "Next: trueweave sources sync kettles  (when there is something)" in said

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from trueweave.cli.ingest_run import IngestRun, tell
 from trueweave.cli.inputs import Inputs, named_secrets
 from trueweave.cli.options import All, Budget, Secrets, Yes
 from trueweave.cli.pricing import is_paid, of_documents, read_budget
+from trueweave.cli.render.dates import interval, parse_interval
 from trueweave.cli.render.lines import count, next_step, warning
 from trueweave.cli.render.run_summary import IngestTally
 from trueweave.cli.render.tables import TextTable, table
@@ -36,8 +36,6 @@ app = typer.Typer(
     """,
 )
 
-_EVERY = re.compile(r"(\d{1,6})\s*([mhdw])", re.IGNORECASE)
-_UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of the source.")]
 
 
@@ -60,7 +58,7 @@ def add(
     seconds, secrets = _seconds(every), named_secrets(secret)
     source = session(lambda trueweave: trueweave.sources.add(name, address, every_seconds=seconds, secrets=secrets))
     if source.every_seconds:
-        said = f"Workers synchronise {name} every {_interval(source.every_seconds)}."
+        said = f"Workers synchronise {name} every {interval(source.every_seconds)}."
         then = next_step("trueweave worker", "runs one; `trueweave serve` also does")
     else:
         said = f"{name} is synchronised on request."
@@ -133,17 +131,9 @@ def remove(
 def _seconds(every: str | None) -> int | None:
     if every is None:
         return None
-    found = _EVERY.fullmatch(every.strip())
-    if not found:
+    if (seconds := parse_interval(every)) is None:
         raise ConfigError(f"{every!r} is not an interval. Write --every as a number of m, h, d or w, as in 30m or 1d.")
-    return int(found[1]) * _UNITS[found[2].lower()]
-
-
-def _interval(seconds: int) -> str:
-    for unit in reversed(_UNITS):
-        if seconds % _UNITS[unit] == 0:
-            return f"{seconds // _UNITS[unit]}{unit}"
-    return f"{seconds} s"
+    return seconds
 
 
 def _table(found: Sequence[DocumentSource]) -> TextTable:
@@ -151,7 +141,7 @@ def _table(found: Sequence[DocumentSource]) -> TextTable:
     made = table("name", "every", "last run", "result", "next", "~address", styles=("cyan",))
     for one in found:
         ended = _short(one.last_run.ended) if one.last_run else "never"
-        every = _interval(one.every_seconds) if one.every_seconds else "-"
+        every = interval(one.every_seconds) if one.every_seconds else "-"
         made.add_row(one.name, every, ended, _result(one), _next(one), one.address)
     return made
 

@@ -20,9 +20,11 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from zipfile import ZipFile, is_zipfile
 
-_EXTRA = dict.fromkeys(
-    ("PIL", "docx", "openpyxl", "oxmsg", "pdfplumber", "pptx", "pypdfium2", "striprtf"), "documents"
-) | dict.fromkeys(("trafilatura", "warcio"), "web")
+_EXTRA = {
+    **dict.fromkeys(("docx", "openpyxl", "oxmsg", "pdfplumber", "pptx", "pypdfium2", "striprtf"), "documents"),
+    "PIL": "ocr",  # it is the first that images miss
+    **dict.fromkeys(("trafilatura", "warcio"), "web"),
+}
 _MIB = 2**20
 _SMALL = 16 * _MIB  # what archives may always unpack to, however small they are
 _LATE = 5  # seconds to report that a page took too long
@@ -36,7 +38,8 @@ def main(
     of Tesseract; `picture_model` is the model that pictures are read for, if any."""
     module, function = parser.split(":")
     _import(module)
-    _confine(limits)
+    confine(limits["memory"], limits["ocr_memory"])
+    _limit_time(limits)
     unpacked = check_archive(path, limits)
     draft = import_module("trueweave.text.text_builder").TextBuilder(limits["text"], picture_model)
     read, given = getattr(import_module(module), function), []
@@ -89,23 +92,38 @@ def check_archive(path: Path, limits: dict[str, int]) -> int:
     return sum(sizes)
 
 
-def _confine(limits: dict[str, int]) -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (limits["memory"], limits["ocr_memory"] + _SPARE))
-    most = limits["cpu_seconds"] + limits["pages"] * limits["page_seconds"]
-    resource.setrlimit(resource.RLIMIT_CPU, (limits["cpu_seconds"], most + 1))
+def confine(memory: int, most_memory: int) -> None:
+    """Limit the memory of this process, which may be raised to `most_memory`, and let it write no files."""
+    resource.setrlimit(resource.RLIMIT_AS, (memory, most_memory + _SPARE))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    signal.alarm(limits["wall_seconds"])  # if the parent has exited by then
+
+
+def use_reserve() -> None:
+    """Raise the limit on memory to its maximum, to report an error."""
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def give_time(cpu_seconds: int, wall_seconds: int) -> None:
+    """Limit the time from now on."""
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    until = int(used.ru_utime + used.ru_stime) + cpu_seconds + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (until if most == resource.RLIM_INFINITY else min(until, most), most))
+    signal.alarm(wall_seconds)  # if the parent has exited by then
+
+
+def _limit_time(limits: dict[str, int]) -> None:
+    most = limits["cpu_seconds"] + limits["pages"] * limits["page_seconds"]
+    resource.setrlimit(resource.RLIMIT_CPU, (limits["cpu_seconds"], most + 1))
+    signal.alarm(limits["wall_seconds"])
 
 
 def _begin_page(limits: dict[str, int], answer: int) -> None:
     """Give time and memory for a page that is read by OCR, and tell the parent by a blank before the JSON."""
-    _, most = resource.getrlimit(resource.RLIMIT_CPU)
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    until = int(used.ru_utime + used.ru_stime) + limits["page_seconds"] + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (min(until, most), most))
+    give_time(limits["page_seconds"], limits["page_seconds"] + _LATE)
     resource.setrlimit(resource.RLIMIT_AS, (limits["ocr_memory"], limits["ocr_memory"] + _SPARE))
-    signal.alarm(limits["page_seconds"] + _LATE)
     os.write(answer, b" ")
 
 
@@ -145,8 +163,7 @@ def _run() -> None:
     setting, tesseract, picture_model = sys.argv[4:7]
 
     def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        _, most = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        use_reserve()
         _say(answer, {"problem": problem(error, limits), "no_text": kind.__name__ == "NoTextFound"})
 
     sys.excepthook = report

@@ -29,7 +29,6 @@ from trueweave.ingest import reading_limits, session_process
 from trueweave.ingest.parsing import BYTES_PER_CHARACTER, ParserLimits, killed, late
 
 _MIB = 2**20
-_SPARE = 64 * _MIB  # reserve memory to report that there was too little
 _PATIENCE = 0.5  # seconds between checks whether reading was stopped
 _LONGEST_SUFFIX = 12
 _AHEAD = 32  # tasks that the process gets before it has answered
@@ -175,7 +174,7 @@ class ParserSession:
         if self._process is None:
             script = [sys.executable, "-P", "-s", "-B", session_process.__file__]
             self._process = subprocess.Popen(
-                [*script, json.dumps(asdict(self._limits) | {"spare": _SPARE})],
+                [*script, json.dumps(asdict(self._limits))],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

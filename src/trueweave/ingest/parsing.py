@@ -43,7 +43,8 @@ class ParserLimits:
 
     `unpacked`, `ratio` and `entries` apply to zip archives: the unpacked size, its ratio to the size of the file, and
     the number of files. `ocr_memory`, `page_seconds` and `pages` apply to pages that are read by OCR: the memory, the
-    seconds for each, and how many are read.
+    seconds for each, and how many are read. A file gets `seconds_per_mib` more for each MiB: a PDF of 5,000 pages is 25
+    MiB, and takes 45 s.
     """
 
     file: int = 512 * _MIB
@@ -57,13 +58,15 @@ class ParserLimits:
     ocr_memory: int = 3 * _GIB
     page_seconds: int = 120
     pages: int = 1000
+    seconds_per_mib: int = 5
 
 
 def parse(path: Path, uri: str, parser: str, limits: ParserLimits, ocr: str = "", picture_model: str = "") -> Source:
     """The document in a file, as a parser reads it. `ocr` is the setting, for a parser that reads scanned pages; with a
     `picture_model`, the document has its pictures for that model."""
-    limits = _narrowed(limits, reading_limits.current())
-    if path.stat().st_size > limits.file:
+    size = path.stat().st_size
+    limits = _narrowed(limits, size, reading_limits.current())
+    if size > limits.file:
         raise _unreadable(path, f"it is larger than {limits.file // _MIB} MiB; split it")
     tesseract = (ocr and shutil.which("tesseract")) or ""
     script = [sys.executable, "-P", "-s", *(["-B"] if sys.dont_write_bytecode else []), parser_process.__file__]
@@ -83,15 +86,16 @@ def parse(path: Path, uri: str, parser: str, limits: ParserLimits, ocr: str = ""
     return _source(path, uri, said, process.returncode, limits)
 
 
-def _narrowed(limits: ParserLimits, upload: ReadingLimits) -> ParserLimits:
-    """The limits of a parser within those of an upload."""
+def _narrowed(limits: ParserLimits, size: int, upload: ReadingLimits) -> ParserLimits:
+    """The limits of a parser for a file of this size, within those of an upload."""
     upload.check()
-    seconds = min(upload.seconds_left, limits.wall_seconds)
+    more = size // _MIB * limits.seconds_per_mib
+    seconds = ceil(min(upload.seconds_left, limits.wall_seconds + 2 * more))
     return replace(
         limits,
         unpacked=min(limits.unpacked, upload.unpacked_left),
-        cpu_seconds=min(limits.cpu_seconds, ceil(seconds)),
-        wall_seconds=ceil(seconds),
+        cpu_seconds=min(limits.cpu_seconds + more, seconds),
+        wall_seconds=seconds,
     )
 
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -35,27 +34,14 @@ class ParsedFile(NamedTuple):
     skipped: str = ""
 
 
-def _confine(limits: dict[str, int]) -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (limits["memory"], limits["memory"] + limits["spare"]))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def _begin(limits: dict[str, int]) -> None:
-    """Give time for the next document."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    until = int(used.ru_utime + used.ru_stime) + limits["cpu_seconds"] + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (until, resource.RLIM_INFINITY))
-    signal.alarm(limits["wall_seconds"])  # if the parent has exited by then
-
-
-def _documents(task: dict[str, Any], limits: dict[str, int]) -> Iterator[ParsedFile]:
+def _documents(task: dict[str, Any], limits: dict[str, int], begin: Callable[[], None]) -> Iterator[ParsedFile]:
+    """The documents of a task; `begin` gives time for the next."""
     module, function = task["parser"].split(":")
     make = partial(import_module("trueweave.text.text_builder").TextBuilder, limits["text"])
-    _begin(limits)
+    begin()
     for document in getattr(import_module(module), function)(task, make):
         yield document
-        _begin(limits)
+        begin()
 
 
 def _write(answer: IO[bytes], document: ParsedFile) -> None:
@@ -92,16 +78,16 @@ def _run() -> None:
     refusals = import_module("trueweave.core.errors").InvalidDocument
 
     def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        _, most = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        parser_process.use_reserve()
         _say(answer, {"problem": parser_process.problem(error, limits)})
         answer.flush()
 
     sys.excepthook = report
-    _confine(limits)
+    parser_process.confine(limits["memory"], limits["memory"])
+    begin = partial(parser_process.give_time, limits["cpu_seconds"], limits["wall_seconds"])
     for line in sys.stdin.buffer:
         try:
-            for document in _documents(json.loads(line), limits):
+            for document in _documents(json.loads(line), limits, begin):
                 _write(answer, document)
                 answer.flush()
             _say(answer, {"end": True})

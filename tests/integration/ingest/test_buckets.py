@@ -1,6 +1,6 @@
 """Documents from buckets, by a server on this machine that speaks the protocol of S3."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from ipaddress import ip_network
 from uuid import uuid4
@@ -19,17 +19,6 @@ from trueweave.testing.connectors import ConnectorContract, RemoteTexts
 
 LOOPBACK = (ip_network("127.0.0.0/8"),)
 SECRETS = {"access_key_id": "test", "secret_access_key": "test"}
-
-
-@pytest.fixture(scope="module")
-def endpoint() -> Iterator[str]:
-    from moto.server import ThreadedMotoServer  # which takes a second, in each process that collects this module
-
-    server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
 
 
 class Objects:
@@ -53,14 +42,14 @@ class Objects:
 
 
 @pytest.fixture
-def objects(endpoint: str) -> Objects:
-    return Objects(endpoint)
+def objects(s3_endpoint: str) -> Objects:
+    return Objects(s3_endpoint)
 
 
 class TestBucket(ConnectorContract):
     @pytest.fixture
-    def remote(self, endpoint: str) -> RemoteTexts:
-        return Objects(endpoint)
+    def remote(self, s3_endpoint: str) -> RemoteTexts:
+        return Objects(s3_endpoint)
 
 
 @pytest.fixture

@@ -4,21 +4,26 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import aclosing
+from contextlib import aclosing, closing
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.integration.ingest.test_buckets import SECRETS, Objects, endpoint
-from tests.integration.ingest.test_git import AUTHOR
+from tests.git_repository import AUTHOR
+from tests.integration.ingest.test_buckets import SECRETS, Objects
+from tests.integration.ingest.test_mailboxes import MailFolder
+from tests.integration.ingest.test_mailboxes import dovecot as dovecot  # a fixture
+from tests.integration.ingest.test_sql import Articles
 from trueweave import AsyncTrueweave, Settings
 from trueweave.core.connectors import Fetched, Item
 from trueweave.extend import Database
 from trueweave.ingest.connectors.git import Git
+from trueweave.ingest.connectors.imap import Imap
 from trueweave.ingest.connectors.objects import Bucket
+from trueweave.ingest.connectors.sql import PostgresQuery
 from trueweave.testing import HashEmbedder
-
-__all__ = ["endpoint"]  # a fixture
 
 ITEMS, KILLED_AT = 9, 6
 SETTINGS = {"extractor": "capitals", "source_networks": ["127.0.0.0/8"]}
@@ -29,7 +34,7 @@ PROGRAM = """
 import asyncio, sys, time
 from trueweave import AsyncTrueweave, Settings
 from trueweave.ingest import intake
-from trueweave.ingest.connectors.{module} import {name}
+from {module} import {name}
 from trueweave.testing import HashEmbedder
 
 intake._MOST = 2
@@ -53,8 +58,17 @@ asyncio.run(main())
 """
 
 
+@dataclass(frozen=True)
+class Filled:
+    """The address of some documents, with its connector and the environment variables of its credentials."""
+
+    connector: Any
+    address: str
+    secrets: dict[str, str] = field(default_factory=dict)
+
+
 @pytest.fixture
-def repository(tmp_path: Path) -> str:
+def git(tmp_path: Path) -> Filled:
     from dulwich import porcelain
 
     folder = tmp_path / "project"
@@ -64,17 +78,35 @@ def repository(tmp_path: Path) -> str:
         (folder / f"{n}.md").write_text(f"Ada Lovelace wrote page {n}.")
     porcelain.add(str(folder), [str(folder / f"{n}.md") for n in range(ITEMS)])
     porcelain.commit(str(folder), b"all", author=AUTHOR, committer=AUTHOR)
-    return f"git+file://{folder}"
+    return Filled(Git, f"git+file://{folder}")
 
 
 @pytest.fixture
-def bucket(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> str:
+def bucket(s3_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Filled:
     for name, variable in VARIABLES.items():
         monkeypatch.setenv(variable, SECRETS[name])
-    objects = Objects(endpoint)
+    objects = Objects(s3_endpoint)
     for n in range(ITEMS):
         objects.put(f"{n}", f"Ada Lovelace wrote page {n}.")
-    return objects.address
+    return Filled(Bucket, objects.address, VARIABLES)
+
+
+@pytest.fixture
+def rows(url: str, monkeypatch: pytest.MonkeyPatch) -> Filled:
+    articles = Articles(url)
+    monkeypatch.setenv("KILLED_PASSWORD", articles.password)
+    with closing(articles.connection):
+        for n in range(ITEMS):
+            articles.put(f"{n}", f"Ada Lovelace wrote page {n}.")
+    return Filled(PostgresQuery, articles.address, {"password": "KILLED_PASSWORD"})
+
+
+@pytest.fixture
+def mails(request: pytest.FixtureRequest) -> Filled:
+    folder = MailFolder(request.getfixturevalue("dovecot"))
+    for n in range(ITEMS):
+        folder.put(f"{n}", f"Ada Lovelace wrote page {n}.")
+    return Filled(Imap, folder.address, {"password": "MAIL_PASSWORD"})
 
 
 def killed(program: str) -> list[str]:
@@ -86,27 +118,22 @@ def killed(program: str) -> list[str]:
     return said
 
 
-@pytest.mark.parametrize(("kind", "module"), [(Git, "git"), (Bucket, "objects")])
+@pytest.mark.parametrize("source", ["git", "bucket", "rows", "mails"])
 async def test_a_killed_run_goes_on_from_its_checkpoint(
-    kind: type[Git] | type[Bucket],
-    module: str,
-    database: Database,
-    url: str,
-    request: pytest.FixtureRequest,
-    monkeypatch: pytest.MonkeyPatch,
+    source: str, database: Database, url: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    address: str = request.getfixturevalue("repository" if kind is Git else "bucket")
-    secrets = {} if kind is Git else VARIABLES
-    given = {"module": module, "name": kind.__name__, "killed_at": KILLED_AT, "settings": SETTINGS}
-    program = PROGRAM.format(**given, url=url, address=address, secrets=secrets)
-    before = killed(program)
+    filled: Filled = request.getfixturevalue(source)
+    kind, address, secrets = filled.connector, filled.address, filled.secrets
+    given = {"module": kind.__module__, "name": kind.__name__, "killed_at": KILLED_AT, "settings": SETTINGS}
+    before = killed(PROGRAM.format(**given, url=url, address=address, secrets=secrets))
     assert len(before) == KILLED_AT, "it failed before"
     after: list[str] = []
     fetch = kind.fetch
 
-    def counted(self: Git | Bucket, item: Item, folder: Path, validator: str) -> Fetched | None:
+    def counted(self: object, item: Item, folder: Path, validator: str) -> Fetched | None:
         after.append(item.uri)
-        return fetch(self, item, folder, validator)  # type: ignore[arg-type]
+        found: Fetched | None = fetch(self, item, folder, validator)
+        return found
 
     monkeypatch.setattr(kind, "fetch", counted)
     settings = Settings.model_validate(SETTINGS)

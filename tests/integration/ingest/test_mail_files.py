@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.outlook_file import write_msg
+from tests.outlook_file import attached_mail, write_msg
 from trueweave import AsyncTrueweave, Settings, Source
 from trueweave.errors import UnreadableFile
 from trueweave.events import Skipped
@@ -349,3 +349,32 @@ def test_a_web_archive_that_is_a_bomb_or_damaged_ends(tmp_path: Path) -> None:
             isinstance(one, Source) for one in WebArchive(limits=ParserLimits(cpu_seconds=2)).load(path, "u")
         )
     assert time.monotonic() - began < 60
+
+
+def test_mails_attached_to_a_mail_of_outlook_are_read_with_their_attachments(
+    tmp_path: Path, session: ParserSession
+) -> None:
+    ada, grace = ("Ada Lovelace", "ada@example.org"), ("Höpper, Grace", "grace@example.org")
+    innermost = attached_mail("The keys", "They are in the drawer.", grace, ("Charles Babbage", ""))
+    inner = attached_mail(
+        "Keys: whose / when?", "Whose are they?", ada, grace, {"list.csv": b"name,keys\nAda,2\n", "The keys": innermost}
+    )
+    path = write_msg(tmp_path / "a.msg", "Fwd: keys", "See below.", ada, grace, {"Keys": inner, "empty.txt": b""})
+    found = {one.uri: one for one in Mail(session=session).load(path, "a.msg") if isinstance(one, Source)}
+    outer = "a.msg#Keys: whose when?.eml"
+    assert [*found] == [f"{outer}#list.csv#1", f"{outer}#The keys.eml", outer, "a.msg"]
+    assert found[outer].text == (
+        "Keys: whose / when?\n\nFrom: Ada Lovelace <ada@example.org>\nTo: Höpper, Grace <grace@example.org>\n"
+        "Date: 2026-11-18 10:00\n\nWhose are they?"
+    )
+    assert found[outer].metadata["attached_to"] == "a.msg"
+    assert found[f"{outer}#The keys.eml"].metadata["author"] == "Höpper, Grace <grace@example.org>"
+    assert found[f"{outer}#The keys.eml"].metadata["to"] == ["Charles Babbage"]
+    assert found["a.msg"].notes == ("the attachment empty.txt was not read: it is a link to a file, or empty",)
+    deep = attached_mail("Innermost", "The last one.", ada, grace)
+    for level in range(20):
+        deep = attached_mail(f"Level {level}", "One more within.", ada, grace, {"deeper": deep})
+    path = write_msg(tmp_path / "b.msg", "Fwd", "See below.", ada, grace, {"deeper": deep})
+    found = {one.uri: one for one in Mail(session=session).load(path, "b.msg") if isinstance(one, Source)}
+    assert max(uri.count("#") for uri in found) == 3
+    assert any("read to a depth of 3" in note for one in found.values() for note in one.notes)

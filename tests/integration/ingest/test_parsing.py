@@ -335,6 +335,12 @@ def computes(path, draft):
     while True:
         pass
 
+def computes_for_two_seconds(path, draft):
+    while time.process_time() < 2:
+        pass
+    draft.add("done")
+    return ""
+
 def eats_memory(path, draft):
     held = []
     while True:
@@ -396,6 +402,14 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def run(path: Path, parser: str, **limits: int) -> Source:
     return parse(path, "u", f"parsers_of_this_test:{parser}", ParserLimits(**limits))
+
+
+def test_a_large_file_gets_more_time(file: Path) -> None:
+    limits = {"cpu_seconds": 1, "wall_seconds": 30, "seconds_per_mib": 4}
+    with pytest.raises(UnreadableFile, match="took more than 1 s of computing"):
+        run(file, "computes_for_two_seconds", **limits)
+    file.write_bytes(b"x" * 2**20)
+    assert run(file, "computes_for_two_seconds", **limits).text == "done"
 
 
 def test_a_parser_may_print(file: Path) -> None:

@@ -134,6 +134,24 @@ def test_html_gives_what_a_reader_of_the_page_reads(load: Load) -> None:
     assert source.title == "A & B"
 
 
+KATEX = (
+    '<span class="katex"><span class="katex-mathml"><math><semantics><mrow><mi>E</mi><mo>=</mo><mi>m</mi></mrow>'
+    '<annotation encoding="application/x-tex">E=m</annotation></semantics></math></span>'
+    '<span class="katex-html" aria-hidden="true"><span class="base"><span class="mord">E</span>'
+    '<span class="mrel">=</span></span><span class="base">m</span></span></span>'
+)
+
+
+def test_a_formula_that_katex_also_draws_is_read_once(load: Load) -> None:
+    [source] = load(Web(), "a.html", f"<h1>On {KATEX}</h1><p>Here {KATEX}, <span>and</span> {KATEX}.</p>")
+    assert source.text == "On $E=m$\n\nHere $E=m$, and $E=m$."
+    drawn = KATEX[KATEX.index('<span class="katex-html"') : -len("</span>")]
+    [source] = load(Web(), "b.html", f"<p>Only drawn: {drawn}.</p>")
+    assert source.text == "Only drawn: E=m."
+    [source] = load(Web(), "c.html", f"<p>{KATEX.removesuffix('</span></span>')}. The rest.</p>")
+    assert source.text == "$E=m$E=m. The rest.", "an end tag is missing: nothing is left out"
+
+
 def test_headings_of_html_know_where_they_are_in_text_and_file(load: Load) -> None:
     [source] = load(Web(), "a.html", PAGE)
     assert heads(source) == [("First head", 1), ("Second", 2)]

@@ -12,15 +12,18 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from trueweave.core.connectors import ConnectorContext, Fetched, Item
 from trueweave.core.errors import ConfigError, ItemGone, SourceUnavailable, UnreadableFile
 from trueweave.core.events import Skipped, Unreadable
-from trueweave.ingest.connectors import git_process
+
+if TYPE_CHECKING:
+    from dulwich.repo import Repo
 
 _GIB, _MIB = 2**30, 2**20
+_PROCESS = "trueweave.ingest.connectors.git_process"  # needs the extra, so it is not imported here
 _PASSED_ON = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
@@ -67,8 +70,11 @@ class Git:
         self._temporary = tempfile.TemporaryDirectory(prefix="trueweave-git-", ignore_cleanup_errors=True)
         is_local = parts.scheme == "file"
         self._repository = Path(unquote(parts.path if not at else path)) if is_local else Path(self._temporary.name)
+        self._opened: Repo | None = None
 
     def close(self) -> None:
+        if self._opened:
+            self._opened.close()
         self._temporary.cleanup()
 
     def items(self) -> Iterator[Item | Unreadable | Skipped]:
@@ -84,7 +90,7 @@ class Git:
             "limits": asdict(self._limits),
         }
         with subprocess.Popen(
-            [sys.executable, "-P", "-m", git_process.__name__],
+            [sys.executable, "-P", "-m", _PROCESS],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -127,8 +133,8 @@ class Git:
 
         path = folder / PurePosixPath(str(item.metadata["path"])).name
         try:
-            with Repo(str(self._repository)) as repository:
-                path.write_bytes(repository.object_store[item.version.encode()].as_raw_string())  # type: ignore[index]
+            self._opened = self._opened or Repo(str(self._repository))  # once: it reads its indexes
+            path.write_bytes(self._opened.object_store[item.version.encode()].as_raw_string())  # type: ignore[index]
         except KeyError as error:
             raise ItemGone(f"{item.uri} is no longer in the repository.") from error
         except (MissingCommitError, NotGitRepository) as error:

@@ -29,14 +29,16 @@ _SPACES = re.compile(r"\s+")
 _CDATA = "<![CDATA["
 _LONGEST_FORMULA = 10_000  # characters of MathML
 _TEX = "(formula)"  # instead of the name of a tag
-_WITH_ATTRIBUTES = frozenset({"img", "script", "td", "th"})
+_WITH_ATTRIBUTES = frozenset({"img", "script", "span", "td", "th"})
 _OF_TABLES = frozenset({"table", "tr", "td", "th"})
 _MOST_SPANNED = 100  # columns or rows that a cell covers
 _COMMENT_END = re.compile(r"-->|(?<!<!)--!>")
 
 _RAW = frozenset({"script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes"})
 _SKIPPED = frozenset({"nav", "footer", "aside", "noscript", "template", "svg", "object", "select", "button"})
-_SKIPPED_TAG = re.compile(rf"<(/?)({'|'.join(sorted(_SKIPPED))})\b", re.IGNORECASE)
+_DRAWN_FORMULA = "katex-html"  # the class of the span in which KaTeX draws a formula that the page also has as MathML
+_CAN_BE_SKIPPED = _SKIPPED | {"span"}
+_SKIPPED_TAG = re.compile(rf"<(/?)({'|'.join(sorted(_CAN_BE_SKIPPED))})\b", re.IGNORECASE)
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _GAPS = (
     dict.fromkeys(("br", "div", "li", "tr", "dt", "dd", "figcaption", "caption", "address", "hr"), LINE)
@@ -95,8 +97,8 @@ def write(page: str, draft: TextBuilder, *, offsets: bool = True, open_picture: 
 
 
 def _closed(page: str) -> frozenset[str]:
-    """The skipped elements that have an end tag: without one, the rest of the page would be lost."""
-    depths = dict.fromkeys(_SKIPPED, 0)
+    """The elements to skip that have an end tag: without one, the rest of the page would be lost."""
+    depths = dict.fromkeys(_CAN_BE_SKIPPED, 0)
     for tag in _SKIPPED_TAG.finditer(page):
         name = tag[2].lower()
         depths[name] = max(depths[name] + (-1 if tag[1] else 1), 0)
@@ -232,6 +234,7 @@ class _Writer:
         self._skipped = skipped
         self._skipping = ""
         self._depth = 0
+        self._has_tex = False  # a formula was just read as TeX
         self._raw = ""
         self._verbatim = False
         self._heading: _Token | None = None
@@ -245,7 +248,7 @@ class _Writer:
             self._skipping = self._skipping if self._depth else ""
         elif token.tag == _TEX:
             self._formula(unescape(token.text))
-        elif token.tag in self._skipped:
+        elif token.tag in self._skipped and (token.tag != "span" or self._is_repeated(token)):
             self._skipping, self._depth = token.tag, 1
         elif token.tag == "img":
             self._picture(token)
@@ -277,7 +280,12 @@ class _Writer:
             self._draft.heading("".join(self._label), int(self._heading.tag[1:]), offset)
         self._heading = None
 
+    def _is_repeated(self, span: _Token) -> bool:
+        """Whether a span shows the formula again that was just read."""
+        return self._has_tex and _DRAWN_FORMULA in span.attribute("class").split()
+
     def _formula(self, tex: str) -> None:
+        self._has_tex = True
         formula = f"${' '.join(tex.split())}$"
         if self._heading:
             self._label.append(formula)
@@ -295,6 +303,7 @@ class _Writer:
     def _text(self, text: str) -> None:
         if self._skipping or (self._raw and self._raw != "title"):
             return
+        self._has_tex = self._has_tex and not text.strip()
         text = unescape(_HUGE_REFERENCE.sub("\ufffd", text))
         if self._raw == "title":
             self.title = self.title or " ".join(text.split())

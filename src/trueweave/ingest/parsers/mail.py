@@ -80,7 +80,11 @@ def _decoded(value: object) -> str:
 def _addresses(message: Message, name: str) -> tuple[str, ...]:
     pairs = getaddresses([str(value) for value in message.get_all(name, [])])[:MOST_ADDRESSES]
     known = [(_decoded(called), storable(address)) for called, address in pairs]
-    return tuple(f"{called} <{address}>" if called else address for called, address in known if address)
+    return tuple(
+        f"{called} <{address}>" if called and address else called or address
+        for called, address in known
+        if called or address
+    )
 
 
 def _date(message: Message) -> datetime | None:

@@ -2,15 +2,12 @@
 -- One at a time adds a source to a workspace.
 SELECT pg_advisory_xact_lock(1415005016, current_setting('trueweave.workspace')::int)
 
--- name: page
+-- name: find
+-- The source of a name, or without one, those that follow.
 SELECT name, address, secrets, every_seconds, restricted, author, made, due, is_alive(owner), stopping,
     began, ended, outcome, documents, new, removed, unreadable, problem, confirmed
-FROM connector_source WHERE name > %(after)s ORDER BY name LIMIT %(limit)s
-
--- name: get
-SELECT name, address, secrets, every_seconds, restricted, author, made, due, is_alive(owner), stopping,
-    began, ended, outcome, documents, new, removed, unreadable, problem, confirmed
-FROM connector_source WHERE name = %(name)s
+FROM connector_source WHERE (%(name)s::text IS NULL OR name = %(name)s) AND name > %(after)s
+ORDER BY name LIMIT %(limit)s
 
 -- name: count
 SELECT count(*) FROM connector_source

@@ -53,7 +53,7 @@ async def add(
 
 async def page(tx: Transaction, limit: int, after: str = "") -> list[DocumentSource]:
     """Sources in the order of their names."""
-    return [_source(row) for row in await tx.rows("connector_source.page", after=after, limit=limit)]
+    return [_source(row) for row in await tx.rows("connector_source.find", name=None, after=after, limit=limit)]
 
 
 async def get(tx: Transaction, name: str) -> DocumentSource:
@@ -131,7 +131,7 @@ async def remove(tx: Transaction, held: SourceClaim) -> None:
 
 
 async def _row(tx: Transaction, name: str) -> Row:
-    rows = await tx.rows("connector_source.get", name=name)
+    rows = await tx.rows("connector_source.find", name=name, after="", limit=1)
     if not rows:
         raise _unknown(name)
     return rows[0]

@@ -71,7 +71,8 @@ UPDATE retired_community SET title = '' WHERE title <> ''
 -- name: replies_for
 -- Replies about texts that another document also has are kept, without the uri.
 DELETE FROM reply r WHERE r.document = ANY(%(uris)s::text[])
-    AND NOT EXISTS (SELECT FROM chunk c WHERE c.text_hash = r.text_hash OFFSET 0)
+    AND EXISTS (SELECT FROM unnest(coalesce(r.chunk_hashes, ARRAY[r.text_hash])) AS t (hash)
+                WHERE NOT EXISTS (SELECT FROM chunk c WHERE c.text_hash = t.hash OFFSET 0))
 
 -- name: replies_of_nobody
 UPDATE reply SET document = '' WHERE document = ANY(%(uris)s::text[])
@@ -103,19 +104,22 @@ unused AS (
     SELECT hash FROM gone WHERE NOT EXISTS (SELECT FROM chunk c WHERE c.text_hash = gone.hash OFFSET 0)
         AND NOT EXISTS (SELECT FROM entity e WHERE e.text_hash = gone.hash AND length(e.description) > 2000 OFFSET 0)
         AND NOT EXISTS (SELECT FROM relation r WHERE r.text_hash = gone.hash AND length(r.description) > 2000 OFFSET 0)),
-summaries AS (DELETE FROM summary s USING unused u WHERE s.hash = u.hash)
+summaries AS (DELETE FROM summary s USING unused u WHERE s.hash = u.hash),
+of_several AS (
+    DELETE FROM reply WHERE chunk_hashes IS NOT NULL AND chunk_hashes && ARRAY(SELECT hash FROM unused))
 DELETE FROM reply r USING unused u WHERE r.text_hash = u.hash
 
 -- name: old_replies
 -- One page of replies kept for a limited time: those to questions or about several texts, vectors, and extractions for
--- documents that were never stored. Extractions from a chunk are kept as long as the chunk, and descriptions of pictures as
+-- documents that were never stored. Extractions from chunks are kept as long as all these chunks, and descriptions of pictures as
 -- long as the document that they were first made for.
 WITH page AS (
-    SELECT key, document, stage, text_hash, made FROM reply WHERE key > %(after)s ORDER BY key LIMIT %(limit)s),
+    SELECT key, document, stage, text_hash, chunk_hashes, made FROM reply WHERE key > %(after)s ORDER BY key LIMIT %(limit)s),
 old AS (
     SELECT key FROM page p WHERE p.made < now() - %(kept)s
         AND (p.text_hash IS NULL OR p.stage = 'embed' OR NOT (
-            EXISTS (SELECT FROM chunk c WHERE c.text_hash = p.text_hash OFFSET 0)
+            NOT EXISTS (SELECT FROM unnest(coalesce(p.chunk_hashes, ARRAY[p.text_hash])) AS t (hash)
+                        WHERE NOT EXISTS (SELECT FROM chunk c WHERE c.text_hash = t.hash OFFSET 0))
             OR (p.stage = 'describe' AND EXISTS (SELECT FROM document d WHERE d.uri = p.document AND d.current OFFSET 0))
             OR EXISTS (SELECT FROM source s WHERE s.uri = p.document OFFSET 0)))),
 gone AS (DELETE FROM reply r USING old WHERE r.key = old.key RETURNING r.key)

@@ -8,6 +8,11 @@ CROSS JOIN LATERAL (SELECT FROM document WHERE uri = h.uri AND current AND sourc
     AND (%(made)s::uuid IS NULL OR recipe = %(made)s) OFFSET 0) d
 WHERE NOT EXISTS (SELECT FROM source s WHERE s.uri = h.uri)
 
+-- name: in_queue
+-- Which of these are submitted already, word for word.
+SELECT h.uri FROM unnest(%(uris)s::text[], %(ids)s::uuid[]) AS h (uri, id)
+CROSS JOIN LATERAL (SELECT FROM source WHERE uri = h.uri AND id = h.id AND NOT failed OFFSET 0) s
+
 -- name: submit
 -- The notes of a source are the lines of one text, because arrays of arrays must be rectangular.
 INSERT INTO source (uri, id, title, text, metadata, places, notes, recipe, trace, pictures)

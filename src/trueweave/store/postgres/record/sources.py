@@ -137,24 +137,38 @@ async def submit(
         await check_room(tx, room, (row.source.text for row in new), [row.source.uri for row in new])
         queued: list[Job] = []
         if new:
-            handed_in = await tx.rows(
-                "source.submit",
-                uris=Texts(row.source.uri for row in new),
-                ids=Ids(row.id for row in new),
-                titles=Texts(row.source.title for row in new),
-                texts=Texts(row.source.text for row in new),
-                metadata=Texts(row.metadata for row in new),
-                places=Texts(row.places for row in new),
-                notes=Texts("\n".join(row.source.notes) for row in new),
-                pictures=[row.pictures for row in new],
-                recipe=recipe,
-                trace=carrier(),
-            )
-            queued = [Job(*row) for row in handed_in]
+            queued = await _enter(tx, await _not_in_queue(tx, new), recipe)
             jobs = [Job(row.source.uri, row.id) for row in new]
             handfuls = _handfuls(jobs, [len(row.source.text) for row in new])
             await enqueue(tx, "document", [packed(some) for some in handfuls])
         return HandedIn(len(new), queued)
+
+
+async def _not_in_queue(tx: Transaction, rows: Sequence[_Row]) -> list[_Row]:
+    """Those that are not submitted yet: after an interruption, most are, and their texts need not be sent again."""
+    found = await tx.rows("source.in_queue", uris=Texts(r.source.uri for r in rows), ids=Ids(r.id for r in rows))
+    there = {uri for (uri,) in found}
+    return [row for row in rows if row.source.uri not in there]
+
+
+async def _enter(tx: Transaction, rows: Sequence[_Row], recipe: str) -> list[Job]:
+    """Store these sources; returns those that nobody else has submitted meanwhile."""
+    if not rows:
+        return []
+    entered = await tx.rows(
+        "source.submit",
+        uris=Texts(row.source.uri for row in rows),
+        ids=Ids(row.id for row in rows),
+        titles=Texts(row.source.title for row in rows),
+        texts=Texts(row.source.text for row in rows),
+        metadata=Texts(row.metadata for row in rows),
+        places=Texts(row.places for row in rows),
+        notes=Texts("\n".join(row.source.notes) for row in rows),
+        pictures=[row.pictures for row in rows],
+        recipe=recipe,
+        trace=carrier(),
+    )
+    return [Job(*row) for row in entered]
 
 
 async def take_back(workspace: Workspace, jobs: Sequence[Job]) -> None:
