@@ -2232,7 +2232,8 @@ CREATE TABLE trueweave.reply (
     made timestamp with time zone DEFAULT now() NOT NULL,
     stage text DEFAULT ''::text NOT NULL,
     document text DEFAULT ''::text NOT NULL,
-    text_hash uuid
+    text_hash uuid,
+    chunk_hashes uuid[]
 );
 ALTER TABLE ONLY trueweave.reply ALTER COLUMN workspace SET STATISTICS 0;
 
@@ -2243,6 +2244,8 @@ COMMENT ON TABLE trueweave.reply IS 'A model''s reply, by a hash of the whole re
 COMMENT ON COLUMN trueweave.reply.document IS 'The uri of the document it was first requested for, if any.';
 
 COMMENT ON COLUMN trueweave.reply.text_hash IS 'The one text it was made from. NULL if it was made from several, or from a question.';
+
+COMMENT ON COLUMN trueweave.reply.chunk_hashes IS 'If the text that it was made from is made of several chunks: their hashes. The reply is kept as long as all of them.';
 
 CREATE TABLE trueweave.report (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -2956,6 +2959,8 @@ CREATE INDEX relation_source ON trueweave.relation USING btree (source, weight D
 CREATE INDEX relation_target ON trueweave.relation USING btree (target, weight DESC, source, workspace);
 
 CREATE INDEX reply_document ON trueweave.reply USING btree (document, workspace) WHERE (document <> ''::text);
+
+CREATE INDEX reply_of_several ON trueweave.reply USING btree (workspace) WHERE (chunk_hashes IS NOT NULL);
 
 CREATE INDEX reply_text ON trueweave.reply USING btree (text_hash, workspace) WHERE (text_hash IS NOT NULL);
 

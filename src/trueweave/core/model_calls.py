@@ -54,11 +54,12 @@ class Prompt:
 class Purpose:
     """What a model call is for, as the receipt lists it: `extract`, `glean`, `repair`, `summarise` …, and for which
     document. `text_hash` is that of the text that it is about, if there is one: the reply is kept as long as the
-    text."""
+    text. If that is made of several chunks, `chunk_hashes` are theirs: the reply is kept as long as all of them."""
 
     stage: str
     document: str = ""
     text_hash: UUID | None = None
+    chunk_hashes: tuple[UUID, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

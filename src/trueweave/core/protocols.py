@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 from uuid import UUID
 
 import numpy as np
@@ -30,11 +30,19 @@ class Embedder(Protocol):
     on, including a prefix, is part of the model's name."""
 
     @property
-    def model(self) -> str: ...
+    def model(self) -> str:
+        """The name of the model, with everything else that its vectors depend on."""
+        ...
+
     @property
-    def dimensions(self) -> int: ...
+    def dimensions(self) -> int:
+        """The number of dimensions of a vector."""
+        ...
+
     @property
-    def metric(self) -> Metric: ...
+    def metric(self) -> Metric:
+        """How vectors are compared."""
+        ...
 
     async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
         """One row per text, in order. Stored texts are embedded as documents, searched texts as queries; a model that
@@ -60,6 +68,30 @@ class StreamingLLM(LLM, Protocol):
 
     def stream(self, prompt: Prompt, purpose: Purpose) -> AsyncIterator[str | Reply]:
         """The pieces of the reply as they arrive, and at the end the complete reply."""
+        ...
+
+
+class LangChainChatModel(Protocol):
+    """A chat model of LangChain: any subclass of its `BaseChatModel`."""
+
+    async def ainvoke(self, input: Any) -> Any:
+        """The model's complete reply."""
+        ...
+
+    def astream(self, input: Any) -> AsyncIterator[Any]:
+        """The pieces of the reply as they arrive."""
+        ...
+
+
+class LangChainEmbeddings(Protocol):
+    """An embedding model of LangChain: any subclass of its `Embeddings`."""
+
+    async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
+        """The vectors of stored texts."""
+        ...
+
+    async def aembed_query(self, text: str) -> list[float]:
+        """The vector of a text that is searched."""
         ...
 
 
@@ -405,11 +437,14 @@ class RerankFeatures(NamedTuple):
 
 @dataclass(frozen=True)
 class WalkLimits:
-    """How a walk goes from chunks to names and on to chunks, and how far. See methods/walking.py."""
+    """How a walk goes from chunks to names and on to chunks, and how far. See methods/walking.py.
 
+    A chunk on the way counts e times as much as one whose cosine to the vector is `similarity_scale` less.
+    """
+
+    similarity_scale: float
     mention_weight: float = 0.03
     max_tf: int = 3
-    similarity_scale: float = 0.2
     df_offset: float = 3.0
     names_per_passage: int = 40
     max_names: int = 100

@@ -174,6 +174,7 @@ class Chunk:
 
     @property
     def end(self) -> int:
+        """Where it ends in the document, in characters."""
         return self.start + len(self.text)
 
     def __post_init__(self) -> None:

@@ -15,6 +15,7 @@ from trueweave.core.protocols import Embedder
 from trueweave.core.record import Chunk, Source
 from trueweave.ingest.describe import EXPECTED_TOKENS, picture_prompt
 from trueweave.ingest.extract.llm import LLMExtractor
+from trueweave.ingest.extract.units import Unit
 from trueweave.ingest.intake import batches
 from trueweave.ingest.loading import Loaded
 from trueweave.ingest.own import BUILT_IN_EXTRACTORS
@@ -45,6 +46,8 @@ class Prices:
     vision_model: str = ""
     vision: Price | None = None
     prompts: PromptSet = BUILT_IN
+    cached_as: str = ""  # the names of the two chat models in the keys of cached replies
+    vision_cached_as: str = ""
 
 
 @dataclass
@@ -86,11 +89,12 @@ async def estimate(
         total.scans += sum(pages for one in new if isinstance(pages := one.metadata.get(SCANNED_PAGES), int))
         total.unchanged += len(found) - len(new)
         chunks = await asyncio.to_thread(_chunks, new, recipe)
-        total.chunks += len(chunks)
-        total.tokens += sum(c.tokens for c in chunks)
-        await _count_pictures(workspace, new, prices.prompts, total)
-        if prices.asked:
-            await _ask(workspace, chunks, prices.asked, recipe, total)
+        total.chunks += sum(len(some) for some in chunks)
+        total.tokens += sum(c.tokens for some in chunks for c in some)
+        await _count_pictures(workspace, new, prices, total)
+        if asked := prices.asked:
+            read = [unit for source, some in zip(new, chunks, strict=True) for unit in asked.units(source, some)]
+            await _ask(workspace, read, asked, prices.cached_as, recipe, total)
     async with workspace.transaction() as tx:
         spent = await ledger.receipt(tx)
     return _estimate(total, recipe, prices, spent)
@@ -112,18 +116,20 @@ def _tokens(texts: Iterable[str]) -> int:
     return sum(map(tokens.count, texts))
 
 
-def _chunks(sources: Iterable[Source], recipe: Recipe) -> list[Chunk]:
-    return [made for source in sources for made in chunk(source, recipe.sizes)]
+def _chunks(sources: Iterable[Source], recipe: Recipe) -> list[list[Chunk]]:
+    return [chunk(source, recipe.sizes) for source in sources]
 
 
-async def _ask(workspace: Workspace, chunks: list[Chunk], asked: LLMExtractor, recipe: Recipe, total: _Sum) -> None:
-    """Count the prompts of the chunks without a cached reply."""
-    prompts = await asyncio.to_thread(_prompts, chunks, asked, recipe.model)
+async def _ask(
+    workspace: Workspace, read: list[Unit], asked: LLMExtractor, cached_as: str, recipe: Recipe, total: _Sum
+) -> None:
+    """Count the prompts of the units without a cached reply."""
+    prompts = await asyncio.to_thread(_prompts, read, asked, cached_as)
     prompts = {key: pair for key, pair in prompts.items() if key not in total.seen}
     total.seen.update(prompts)
     async with workspace.transaction() as tx:
         known = await replies.answered(tx, list(prompts))
-    total.answered += len(chunks) - len(prompts) + len(known)
+    total.answered += len(read) - len(prompts) + len(known)
     new = [(one, prompt) for key, (one, prompt) in prompts.items() if key not in known]
     total.calls += recipe.max_gleaning * len(new)
     total.tokens_asked_about += sum(one.tokens for one, _ in new)
@@ -131,12 +137,13 @@ async def _ask(workspace: Workspace, chunks: list[Chunk], asked: LLMExtractor, r
     total.tokens_in += recipe.max_gleaning * await asyncio.to_thread(_tokens, said)
 
 
-async def _count_pictures(workspace: Workspace, new: Iterable[Source], own: PromptSet, total: _Sum) -> None:
+async def _count_pictures(workspace: Workspace, new: Iterable[Source], prices: Prices, total: _Sum) -> None:
     """Count the pictures without a stored description."""
     prompts: dict[UUID, Prompt] = {}
     for picture in (picture for source in new for picture in source.pictures):
-        prompt = picture_prompt(picture, own)
-        prompts.setdefault(prompt_key(picture.model, prompt), prompt)
+        prompt = picture_prompt(picture, prices.prompts)
+        cached_as = prices.vision_cached_as if picture.model == prices.vision_model else picture.model
+        prompts.setdefault(prompt_key(cached_as, prompt), prompt)
     prompts = {key: prompt for key, prompt in prompts.items() if key not in total.seen}
     total.seen.update(prompts)
     if prompts:
@@ -147,9 +154,9 @@ async def _count_pictures(workspace: Workspace, new: Iterable[Source], own: Prom
         total.picture_tokens += sum(map(prompt_tokens, asked))
 
 
-def _prompts(chunks: list[Chunk], asked: LLMExtractor, model: str) -> dict[UUID, tuple[Chunk, Prompt]]:
-    asked_about = ((c, asked.prompt(c)) for c in chunks)
-    return {prompt_key(model, prompt): (c, prompt) for c, prompt in asked_about}
+def _prompts(read: list[Unit], asked: LLMExtractor, cached_as: str) -> dict[UUID, tuple[Unit, Prompt]]:
+    asked_about = ((unit, asked.prompt(unit)) for unit in read)
+    return {prompt_key(cached_as, prompt): (unit, prompt) for unit, prompt in asked_about}
 
 
 def _estimate(total: _Sum, recipe: Recipe, prices: Prices, spent: Iterable[Spent]) -> Estimate:

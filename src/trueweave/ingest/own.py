@@ -6,7 +6,7 @@ Their errors and results are checked here, so that an error names them and not T
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from trueweave.core import plugins
@@ -15,6 +15,7 @@ from trueweave.core.protocols import Chunker, Embedder, Extractor, StreamingLLM
 from trueweave.core.record import Chunk, ChunkSizes, Extraction, Source
 from trueweave.core.settings import Settings
 from trueweave.ingest.recipe import Recipe
+from trueweave.models.from_langchain import LangChainModels
 from trueweave.text import tokens
 from trueweave.text.chunking import StructureChunker
 from trueweave.text.names import key
@@ -60,6 +61,7 @@ class Given:
     embedder: Embedder | None = None
     extractor: Extractor | MakeExtractor | None = None
     chunker: Chunker | MakeChunker | None = None
+    langchain: LangChainModels = field(default_factory=LangChainModels)
 
     def overriding(self, settings: Settings) -> Settings:
         """The settings, overridden by the given objects."""

@@ -6,6 +6,7 @@ import json
 
 from pydantic import BaseModel, ConfigDict
 
+from trueweave.core.model_options import ModelOptions
 from trueweave.core.record import ChunkSizes
 
 # Fields of every stored recipe. Fields added later are stored only if they differ from the earlier behaviour.
@@ -41,6 +42,8 @@ class Recipe(BaseModel):
     chunker_fingerprint: str = ""  # of a custom component
     chunk_embedding: str = ""  # the model whose vectors the chunker semantic cuts by
     break_percentile: float = 0.0
+    model_options: ModelOptions = {}
+    extraction_chunk_size: int = 0  # tokens of neighbouring chunks that the model reads together; 0: each by itself
 
     @property
     def sizes(self) -> ChunkSizes:

@@ -9,6 +9,7 @@ from trueweave.core.errors import BadReply, ConfigError, InvalidDocument
 from trueweave.core.model_calls import ExtractionTrial, ModelExchange, Prompt, Purpose, Reply
 from trueweave.core.protocols import Chunker, Extractor, StreamingLLM, forget_reply
 from trueweave.core.record import DroppedFinding, Extraction, Source
+from trueweave.ingest.extract.units import units
 from trueweave.ingest.recipe import Recipe
 
 _BY_THE_WHOLE = ("capitals", "nlp")  # their results for a chunk depend on the other chunks, and cost nothing
@@ -71,7 +72,8 @@ async def try_extract(
         if recipe.extractor in _BY_THE_WHOLE:
             found = (await extractor.extract(source, chunks))[number - 1]
         else:
-            [found] = await extractor.extract(source, [chunk])
+            together = next(u for u in units(source, chunks, recipe.extraction_chunk_size) if chunk in u.chunks)
+            found = (await extractor.extract(source, together.chunks))[together.chunks.index(chunk)]
     except BadReply as error:
         problem = str(error)
     told = tuple(log.calls), tuple(log.left_out)

@@ -27,6 +27,7 @@ from trueweave.models.clean import clean_pieces
 from trueweave.models.embedder_wrapper import EmbedderWrapper
 from trueweave.models.reply_stream import ReplyStream, Stream, without_pieces
 from trueweave.models.stored_replies import (
+    cached_name,
     pack_reply,
     pack_vector,
     prompt_key,
@@ -34,7 +35,7 @@ from trueweave.models.stored_replies import (
     unpack_reply,
     unpack_vector,
 )
-from trueweave.models.telemetry import note_usage, observed
+from trueweave.models.telemetry import note_prompt, note_reply, note_usage, observed
 from trueweave.models.usage import most_prompt_tokens, most_text_tokens, text_tokens, with_counted_tokens
 from trueweave.text.names import key
 
@@ -46,15 +47,22 @@ _FIRST_LOOK, _LATER_LOOKS = 0.05, 0.5  # seconds between checks on texts that ot
 
 @dataclass(frozen=True)
 class PaidChat:
-    """A chat model that is asked the same thing only once, over all processes."""
+    """A chat model that is asked the same thing only once, over all processes. `variant` identifies what its replies
+    depend on besides model and prompt."""
 
     llm: StreamingLLM
     replies: Replies
     terms: CallTerms
+    variant: str = ""
 
     @property
     def model(self) -> str:
         return self.llm.model
+
+    @property
+    def cached_as(self) -> str:
+        """The name of the model in the keys of cached replies."""
+        return cached_name(self.model, self.variant)
 
     async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
         """The complete reply, with its price. Raises BudgetReached if it might cost more than is left."""
@@ -70,11 +78,11 @@ class PaidChat:
 
     async def forget(self, prompt: Prompt) -> None:
         """Delete the cached reply to this prompt: it was unusable, and another call may give a better one."""
-        await self.replies.drop(prompt_key(self.model, prompt))
+        await self.replies.drop(prompt_key(self.cached_as, prompt))
 
     async def _call(self, prompt: Prompt, purpose: Purpose, ask: Callable[[], AsyncIterator[str | Reply]]) -> Stream:
         """The reply as a stream. `ask` calls the model once; a complete reply is a stream without pieces."""
-        asked = prompt_key(self.model, prompt)
+        asked = prompt_key(self.cached_as, prompt)
         cached = await self.replies.ask(asked)
         measure(CacheLookup("chat", int(cached is not None), int(cached is None)))
         if cached is not None:
@@ -97,10 +105,14 @@ class PaidChat:
                         aclosing(ReplyStream(clean_pieces(prompt, ask()))) as received,
                     ):
                         with observed("chat", self.model, about) as span:
+                            if self.terms.traces_content:
+                                note_prompt(span, prompt)
                             async for piece in received:
                                 attempt.begun = True
                                 yield piece
                             note_usage(span, received.reply)
+                            if self.terms.traces_content:
+                                note_reply(span, received.reply)
                     reply = self._counted(prompt, received.reply)
                     reply = await self._stored(asked, reply, purpose, begun=attempt.begun)
                     reply = replace(reply, price=await attempt.book(reply.tokens_in, reply.tokens_out))

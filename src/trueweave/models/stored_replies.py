@@ -14,8 +14,13 @@ from trueweave.core.protocols import Embedder, Vectors
 from trueweave.text.names import key
 
 
+def cached_name(model: str, variant: str) -> str:
+    """The name of a model in the keys of its replies. `variant` is what they depend on besides model and prompt."""
+    return f"{model} {variant}" if variant else model
+
+
 def prompt_key(model: str, prompt: Prompt) -> UUID:
-    """The key of everything that a reply depends on."""
+    """The key of everything that a reply depends on. `model` is its `cached_name`."""
     said = [part for m in prompt.messages for part in (m.role, m.content, *map(_image_key, m.images))]
     return key("chat", model, f"{prompt.max_tokens} {prompt.temperature}", prompt.schema, *said)
 

@@ -125,7 +125,7 @@ async def test_missing_spacy_says_what_to_install(monkeypatch: pytest.MonkeyPatc
         raise importlib.metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(importlib.metadata, "version", absent)
-    with pytest.raises(ConfigError, match=r"pip install 'trueweave\[nlp\]'"):
+    with pytest.raises(ConfigError, match=r'pip install "trueweave\[nlp\]"'):
         await extract(NlpExtractor(PIPELINE), "Ada")
 
 

@@ -1,7 +1,8 @@
 """`llm`: entities and relations that a language model finds in each chunk.
 
-A chunk costs one call. The prompt depends only on the chunk's text and the settings, so equal chunks, in any document,
-are sent once. An unreadable reply is sent back to the model once, with the error.
+A chunk costs one call, or several neighbouring chunks together (see `units.py`). The prompt depends only on their text
+and the settings, so equal texts, in any document, are sent once. An unreadable reply is sent back to the model once,
+with the error.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from trueweave.core.record import Chunk, DroppedFinding, Extraction, Source
 from trueweave.ingest.extract.findings import ExtractionBuilder, example
 from trueweave.ingest.extract.graph_schema import GraphSchema
 from trueweave.ingest.extract.schema import Findings, schema
+from trueweave.ingest.extract.units import Unit, units
 from trueweave.models.json_reply import Unusable, read
 from trueweave.models.prompts import BUILT_IN, PromptSet, fence
 from trueweave.text.names import key
@@ -38,7 +40,8 @@ class LLMExtractor:
 
     `max_gleaning` is the number of passes over a chunk: 1 is one call, and each further call shows the model its
     findings and asks for what it missed, until nothing new is found. Unusable replies are passed to `forget`, so that
-    the next attempt calls the model again. `left_out` is called with dropped findings.
+    the next attempt calls the model again. `left_out` is called with dropped findings. With a `unit_size`, neighbouring
+    chunks are read together, up to that many tokens.
     """
 
     def __init__(
@@ -52,8 +55,10 @@ class LLMExtractor:
         forget: Callable[[Prompt], Awaitable[None]] | None = None,
         prompts: PromptSet = BUILT_IN,
         left_out: Callable[[DroppedFinding], None] | None = None,
+        unit_size: int = 0,
     ) -> None:
         self._llm = llm
+        self._unit_size = unit_size
         self._left_out = left_out
         self._prompts = prompts
         self._forget = forget
@@ -67,60 +72,65 @@ class LLMExtractor:
     @property
     def fingerprint(self) -> str:
         versions = [self._prompts.load(name).version for name in PROMPTS]
-        figures = [str(n) for n in (self._passes, self._most, self.max_tokens)]
+        figures = [str(n) for n in (self._passes, self._most, self.max_tokens, self._unit_size) if n]
         return key("llm", VERSION, self._llm.model, *versions, self._schema, *figures, *self._graph.parts).hex
 
     async def extract(self, source: Source, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
         """What the model finds in each chunk, in order. BadReply if it has no usable answer for one of them.
 
-        Chunks are processed concurrently. When one fails, the others are still awaited: they are paid for, and their
+        Units are processed concurrently. When one fails, the others are still awaited: they are paid for, and their
         replies are in the cache for the next attempt.
         """
-        first: dict[str, Chunk] = {}
-        for chunk in chunks:
-            first.setdefault(chunk.text, chunk)
+        read = self.units(source, chunks)
+        first: dict[str, Unit] = {}
+        for unit in read:
+            first.setdefault(unit.text, unit)
         done, told = count(1), chunks_done(source.uri, len(first))
 
-        async def extract(chunk: Chunk) -> Extraction:
-            found = await self._extract(source.uri, chunk)
+        async def extract(unit: Unit) -> Extraction:
+            found = await self._extract(source.uri, unit)
             told(next(done))
             return found
 
         outcomes = await asyncio.gather(*map(extract, first.values()), return_exceptions=True)
         found = dict(zip(first, outcomes, strict=True))
-        return [_or_raise(found[chunk.text]) for chunk in chunks]
+        return [each for unit in read for each in unit.divided(_or_raise(found[unit.text]))]
 
-    def prompt(self, chunk: Chunk) -> Prompt:
-        """The first prompt for a chunk."""
-        return self._prompt(self._question(chunk))
+    def units(self, source: Source, chunks: Sequence[Chunk]) -> list[Unit]:
+        """What the model reads at once: chunks of a document, in order."""
+        return units(source, chunks, self._unit_size)
+
+    def prompt(self, unit: Unit) -> Prompt:
+        """The first prompt for a unit."""
+        return self._prompt(self._question(unit))
 
     def _prompt(self, messages: tuple[Message, ...]) -> Prompt:
         return Prompt(messages, self.max_tokens, self._schema)
 
-    def _question(self, chunk: Chunk) -> tuple[Message, ...]:
-        return Message("system", self._instructions), Message("user", fence(chunk.text))
+    def _question(self, unit: Unit) -> tuple[Message, ...]:
+        return Message("system", self._instructions), Message("user", fence(unit.text))
 
-    async def _extract(self, uri: str, chunk: Chunk) -> Extraction:
-        if not chunk.text.strip():
+    async def _extract(self, uri: str, unit: Unit) -> Extraction:
+        if not unit.text.strip():
             return Extraction(notes=(_BLANK,))
-        asked = self._question(chunk)
-        harvest = ExtractionBuilder(chunk.text, self._graph, self._left_out)
-        findings, notes = await self._findings(asked, "extract", uri, chunk)
+        asked = self._question(unit)
+        harvest = ExtractionBuilder(unit.text, self._graph, self._left_out)
+        findings, notes = await self._findings(asked, "extract", uri, unit)
         harvest.add(findings)
         for _ in range(self._passes - 1):
             more = Message("user", self._prompts.load("glean").render(most=str(self._most)))
             again = (*asked, Message("assistant", harvest.as_json()), more)
-            findings, further = await self._findings(again, "glean", uri, chunk)
+            findings, further = await self._findings(again, "glean", uri, unit)
             notes += further
             if not harvest.add(findings):
                 break
         return harvest.extraction(self._most, notes)
 
     async def _findings(
-        self, messages: tuple[Message, ...], stage: str, uri: str, chunk: Chunk
+        self, messages: tuple[Message, ...], stage: str, uri: str, unit: Unit
     ) -> tuple[Findings, tuple[str, ...]]:
         """The reply, after one more call if the first was unusable."""
-        reply = await self._ask(messages, stage, uri, chunk)
+        reply = await self._ask(messages, stage, uri, unit)
         try:
             return await _read(reply)
         except Unusable as problem:
@@ -128,18 +138,18 @@ class LLMExtractor:
             wrong = reply.text[:_SHOWN_TO_MODEL] or "(nothing)"
             noted = f"the first reply was unusable ({problem}); the model was called once more"
         again = (*messages, Message("assistant", wrong), Message("user", complaint))
-        reply = await self._ask(again, "repair", uri, chunk)
+        reply = await self._ask(again, "repair", uri, unit)
         try:
             findings, notes = await _read(reply)
         except Unusable as problem:
             if self._forget:
                 await self._forget(self._prompt(messages))
                 await self._forget(self._prompt(again))
-            raise BadReply(self._failure(uri, chunk, reply, problem)) from problem
+            raise BadReply(self._failure(uri, unit, reply, problem)) from problem
         return findings, (noted, *notes)
 
-    async def _ask(self, messages: tuple[Message, ...], stage: str, uri: str, chunk: Chunk) -> Reply:
-        return await self._llm.complete(self._prompt(messages), Purpose(stage, uri, key("text", chunk.text)))
+    async def _ask(self, messages: tuple[Message, ...], stage: str, uri: str, unit: Unit) -> Reply:
+        return await self._llm.complete(self._prompt(messages), Purpose(stage, uri, *unit.hashes))
 
     def _written_out(self) -> str:
         return self._prompts.load("extract").render(
@@ -149,13 +159,13 @@ class LLMExtractor:
             example=example(self._graph),
         )
 
-    def _failure(self, uri: str, chunk: Chunk, reply: Reply, problem: Unusable) -> str:
+    def _failure(self, uri: str, unit: Unit, reply: Reply, problem: Unusable) -> str:
         cut_off = reply.finish == "length"
         cure = (
             f"Raise max_reply_tokens from {self.max_tokens}, or make chunks smaller" if cut_off else "Try another model"
         )
         return (
-            f"{uri}: the reply of {self._llm.model} for the chunk at character {chunk.start} is unusable, twice: "
+            f"{uri}: the reply of {self._llm.model} for the chunk at character {unit.start} is unusable, twice: "
             f"{problem}. It begins {reply.text[:_SHOWN_TO_PEOPLE]!r}. {cure}, and add it again."
         )
 

@@ -266,7 +266,7 @@ def _versions(pipeline: str) -> tuple[str, str]:
     try:
         spacy = importlib.metadata.version("spacy")
     except importlib.metadata.PackageNotFoundError as error:
-        raise ConfigError("extraction by nlp needs spaCy: pip install 'trueweave[nlp]'") from error
+        raise ConfigError('extraction by nlp needs spaCy: pip install "trueweave[nlp]"') from error
     installed = {entry.name: entry.dist for entry in importlib.metadata.entry_points(group="spacy_models")}
     if package := installed.get(pipeline):
         return spacy, package.version

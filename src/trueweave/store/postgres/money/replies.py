@@ -137,6 +137,7 @@ class PostgresReplies:
                     stages=Texts(purpose.stage for purpose in purposes),
                     documents=Texts(purpose.document for purpose in purposes),
                     texts=[purpose.text_hash for purpose in purposes],
+                    chunks=[_as_array(purpose.chunk_hashes) for purpose in purposes],
                     model=self._model,
                     owner=self._liveness.owner,
                 )
@@ -149,6 +150,11 @@ class PostgresReplies:
 async def answered(tx: Transaction, keys: Sequence[UUID]) -> set[UUID]:
     """Those of the keys that have a stored reply."""
     return {key for (key,) in await tx.rows("reply.answered", keys=Ids(keys))}
+
+
+def _as_array(ids: Sequence[UUID]) -> str | None:
+    """These ids as PostgreSQL writes an array, because it cannot unnest arrays of arrays; None if there are none."""
+    return f"{{{','.join(map(str, ids))}}}" if ids else None
 
 
 _BUSY = b""  # no payload is empty

@@ -19,15 +19,16 @@ RETURNING key
 
 -- name: keep
 -- The first reply wins, so that all callers get the same one.
-INSERT INTO reply (key, model, payload, owner, stage, document, text_hash)
-SELECT key, %(model)s, payload, %(owner)s, stage, document, text_hash
-FROM unnest(%(keys)s::uuid[], %(payloads)s::bytea[], %(stages)s::text[], %(documents)s::text[], %(texts)s::uuid[])
-    AS r (key, payload, stage, document, text_hash)
+INSERT INTO reply (key, model, payload, owner, stage, document, text_hash, chunk_hashes)
+SELECT key, %(model)s, payload, %(owner)s, stage, document, text_hash, chunk_hashes::uuid[]
+FROM unnest(%(keys)s::uuid[], %(payloads)s::bytea[], %(stages)s::text[], %(documents)s::text[], %(texts)s::uuid[],
+    %(chunks)s::text[]) AS r (key, payload, stage, document, text_hash, chunk_hashes)
 ORDER BY key
 ON CONFLICT (workspace, key) DO UPDATE SET payload = coalesce(reply.payload, excluded.payload),
     stage = CASE WHEN reply.payload IS NULL THEN excluded.stage ELSE reply.stage END,
     document = CASE WHEN reply.payload IS NULL THEN excluded.document ELSE reply.document END,
     text_hash = CASE WHEN reply.payload IS NULL THEN excluded.text_hash ELSE reply.text_hash END,
+    chunk_hashes = CASE WHEN reply.payload IS NULL THEN excluded.chunk_hashes ELSE reply.chunk_hashes END,
     made = CASE WHEN reply.payload IS NULL THEN now() ELSE reply.made END
 RETURNING key, payload
 
