@@ -190,7 +190,7 @@ class AnthropicServer(ProviderServer):
         "too-long": (400, "invalid_request_error", "prompt is too long: 208310 tokens > 200000 maximum"),
         "no-credit": (400, "invalid_request_error", "Your credit balance is too low to access the API"),
     }
-    BODY = ("model", "max_tokens", "messages", "system", "tools", "tool_choice", "output_config", "stream")
+    BODY = ("model", "max_tokens", "messages", "system", "tools", "tool_choice", "output_config", "stream", "thinking")
 
     def check(self, asked: Received) -> bool:
         body, version = asked.body, asked.headers.get("anthropic-version", "")
@@ -362,7 +362,7 @@ class BedrockServer(ProviderServer):
             raise Wrong(403, "UnrecognizedClientException", "The security token is invalid.")
         body = asked.body
         only(body, ("messages", "system", "inferenceConfig", "toolConfig", "outputConfig"))
-        only(body["inferenceConfig"], ("maxTokens", "temperature"))
+        only(body["inferenceConfig"], ("maxTokens", "temperature", "topP"))
         if self.case == "no-temperature" and "temperature" in body["inferenceConfig"]:
             raise Wrong(400, "ValidationException", "The model returned: `temperature` is deprecated for this model.")
         for message in body["messages"]:

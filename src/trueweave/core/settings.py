@@ -22,6 +22,7 @@ from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSett
 from trueweave.core import machine
 from trueweave.core.errors import ConfigError
 from trueweave.core.model_calls import ModelRole
+from trueweave.core.model_options import ModelOptions
 from trueweave.core.record import Resolution
 
 FILE = "trueweave.toml"
@@ -294,6 +295,13 @@ class Settings(BaseSettings):
         default=400, ge=1, description="Minimum tokens of a chunk; a smaller chunk is merged with the next."
     )
     max_chunk_size: int = Field(default=800, ge=16, description="Maximum tokens of a chunk.")
+    extraction_chunk_size: int | None = Field(
+        default=None,
+        ge=16,
+        description="Maximum tokens that the extractor llm reads at once: neighbouring chunks are put together up to "
+        "this. Without it, each chunk is read by itself.",
+        examples=[2400],
+    )
     chunk_overlap: int = Field(
         default=0,
         ge=0,
@@ -567,6 +575,11 @@ class Settings(BaseSettings):
         default="text",
         description="The format in which a server or a worker logs to stderr: lines of text, or only JSON.",
     )
+    trace_content: bool = Field(
+        default=False,
+        description="Whether spans of calls to language models contain the prompts and replies: passages, questions "
+        "and answers. Whoever sees the traces can then read the documents.",
+    )
     drain_seconds: ProcessWide[float] = Field(
         default=0.0,
         ge=0,
@@ -615,6 +628,13 @@ class Settings(BaseSettings):
         "judge checks answers. vision describes the pictures of documents: a model that takes images; only a "
         "model that is named for this role is given pictures.",
         examples=[{"answer": "anthropic/claude-sonnet-4-5", "keywords": "ollama/llama3.1:8b"}],
+    )
+    model_options: dict[ModelRole, ModelOptions] = Field(
+        default={},
+        description="Options of language models, by role: think (whether a model that can think does so before it "
+        "replies), top_p and seed. An option that the provider of the model does not have is an error. Documents are "
+        "out of date after a change of those for extract.",
+        examples=[{"extract": {"think": False, "seed": 7}, "answer": {"top_p": 0.9}}],
     )
     model_urls: dict[str, str] = Field(
         default={},
@@ -743,6 +763,10 @@ class Settings(BaseSettings):
         the general one may not take any."""
         return self.models.get(role, None if role == "vision" else self.model)
 
+    def options_for(self, role: ModelRole) -> ModelOptions:
+        """The options of the language model in a role."""
+        return self.model_options.get(role, {})
+
     @property
     def chat_models(self) -> dict[str, tuple[ModelRole, ...]]:
         """The names of all language models, each with its roles."""
@@ -870,13 +894,18 @@ class _SettingsOfFile(Settings):
 
 
 def write_file(
-    path: Path, *, database_url: str | None = None, workspace: str | None = None, embedding_model: str | None = None
+    path: Path,
+    *,
+    database_url: str | None = None,
+    workspace: str | None = None,
+    model: str | None = None,
+    embedding_model: str | None = None,
 ) -> None:
     """Write a new trueweave.toml with the settings that most people need, commented out if no value is given.
 
     Only the user may read it, because a database URL may hold a password. An existing file is an error.
     """
-    given = {"database_url": database_url, "workspace": workspace, "model": None, "embedding_model": embedding_model}
+    given = {"database_url": database_url, "workspace": workspace, "model": model, "embedding_model": embedding_model}
     lines = [
         f"# Settings of Trueweave for this folder and all below it. Environment variables ({PREFIX}…) override them.",
         "# `trueweave settings --all` lists all of them, and `trueweave settings NAME` explains one.",
@@ -1022,7 +1051,8 @@ def _in_file(path: Path) -> dict[str, Any]:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(
-            f"{path} is not valid TOML: {error}. Fix it, or remove it and run `trueweave init`."
+            f"{path} is not valid TOML: {error}. Fix it (text needs quotation marks, as in "
+            'model = "ollama/llama3.1:8b"), or remove it and run `trueweave init`.'
         ) from error
     except OSError as error:
         raise ConfigError(

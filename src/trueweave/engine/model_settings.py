@@ -41,9 +41,17 @@ def recipe(settings: Settings, prompts: PromptSet = BUILT_IN) -> Recipe:
             'the extractor llm needs a model. Set one in trueweave.toml, as in model = "ollama/llama3.1:8b", or choose '
             "another: --extractor capitals works without any model."
         )
+    together = settings.extraction_chunk_size or 0
+    if 0 < together < settings.max_chunk_size:
+        raise ConfigError(
+            f"extraction_chunk_size is {together} tokens; it must be at least max_chunk_size, which is "
+            f"{settings.max_chunk_size}. Raise it, or unset it for extraction from each chunk by itself."
+        )
     return Recipe(
         extractor=chosen,
         model=model,
+        extraction_chunk_size=together,
+        model_options=settings.options_for("extract"),
         entity_types=settings.entity_types,
         max_gleaning=settings.max_gleaning,
         max_paths_per_chunk=settings.max_paths_per_chunk,

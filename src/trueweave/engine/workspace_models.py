@@ -10,7 +10,9 @@ from decimal import Decimal
 from functools import partial
 
 from trueweave.core.errors import ConfigError
-from trueweave.core.protocols import Chunker, Embedder, Extractor, Reranker, StreamingLLM
+from trueweave.core.model_calls import ModelRole
+from trueweave.core.model_options import ModelOptions
+from trueweave.core.protocols import Chunker, Embedder, Extractor, LangChainEmbeddings, Reranker, StreamingLLM
 from trueweave.core.record import Source
 from trueweave.core.settings import Settings
 from trueweave.engine.factory import ModelFactory
@@ -40,13 +42,16 @@ from trueweave.ingest.summaries import Summarise
 from trueweave.ingest.trial import TrialLog
 from trueweave.models.attempts import CallTerms
 from trueweave.models.entailment import OnnxEntailment
+from trueweave.models.from_langchain import opened_embeddings
 from trueweave.models.missing import UnaskedLLM
 from trueweave.models.ollama import CONTEXT
 from trueweave.models.opening import InProcessEmbedder
+from trueweave.models.options import NO_OPTIONS, variant
 from trueweave.models.paid import PaidChat, PaidEmbedder, PaidReranker
 from trueweave.models.prompts import BUILT_IN, PromptSet
 from trueweave.models.rerank import LLMReranker, OnnxReranker
 from trueweave.models.retry import Clock, Contact, Patience, Tries, retry
+from trueweave.models.stored_replies import cached_name
 from trueweave.store.postgres.db import Workspace
 from trueweave.store.postgres.money.ledger import PostgresLedger
 from trueweave.store.postgres.money.replies import PostgresReplies
@@ -90,11 +95,12 @@ class WorkspaceModels:
         self._liveness = liveness
         self._prompts = prompts
         self.given = given
+        self._langchain_chat = given.langchain.opened_chat(settings)
         self._ledger = PostgresLedger(workspace, liveness, settings.currency)
         self._patience = Patience(tries=settings.model_tries)
         self._contacts = defaultdict[str, Contact](Contact)
         self._limits = RateLimits(settings.calls_at_once, settings.requests_per_minute, settings.tokens_per_minute)
-        self._chats: dict[str, PaidChat] = {}
+        self._chats: dict[tuple[str, str], PaidChat] = {}
         self._embedders: dict[str, Embedder] = {}
         self._rerankers: dict[str, Reranker] = {}
         self._extractors: dict[str, Extractor] = {}
@@ -129,10 +135,10 @@ class WorkspaceModels:
             self._factory, self._workspace, self._settings, self._liveness, self._prompts, self.given, asks=False
         )
 
-    def paid_chat(self, llm: StreamingLLM) -> PaidChat:
+    def paid_chat(self, llm: StreamingLLM, variant: str = "") -> PaidChat:
         """A chat model paid from the budget of this workspace, with its cache and the rate limit of the model."""
         terms = self._terms(llm.model, chat_key_variable(self._settings, llm.model))
-        return PaidChat(llm, self._stored(llm.model), terms)
+        return PaidChat(llm, self._stored(llm.model), terms, variant)
 
     def paid_embedder(self, embedder: Embedder, name: str) -> PaidEmbedder:
         """An embedding model, likewise paid, cached and rate-limited. `name` is the one its price is listed under."""
@@ -151,20 +157,40 @@ class WorkspaceModels:
             self._settings.currency,
             self._patience,
             contact=self._contacts[model],
+            traces_content=self._settings.trace_content,
         )
 
-    def chat(self, model: str) -> PaidChat:
-        """The chat model of that name."""
-        if model not in self._chats:
-            self._chats[model] = self.paid_chat(self._open_chat(model))
-        return self._chats[model]
+    def chat(self, model: str, options: ModelOptions = NO_OPTIONS) -> PaidChat:
+        """The chat model of that name, with these options."""
+        key = model, self._variant(model, options)
+        if key not in self._chats:
+            self._chats[key] = self.paid_chat(self._open_chat(model, options), key[1])
+        return self._chats[key]
 
-    def _open_chat(self, model: str) -> StreamingLLM:
+    def _variant(self, model: str, options: ModelOptions) -> str:
+        own = self._langchain_chat
+        if own is None or own.model != model:
+            return variant(options)
+        if options:
+            raise ConfigError(
+                f"model_options sets {', '.join(options)} for {model}, which is a model of LangChain. Set it where "
+                "that model is made, and remove it from model_options."
+            )
+        return own.variant
+
+    def chat_for(self, role: ModelRole) -> PaidChat | None:
+        """The chat model of the settings for a role; None if they name none."""
+        model = self._settings.model_for(role)
+        return self.chat(model, self._settings.options_for(role)) if model else None
+
+    def _open_chat(self, model: str, options: ModelOptions) -> StreamingLLM:
+        if self._langchain_chat and self._langchain_chat.model == model:
+            return self._langchain_chat
         if not self._asks:
             check_name(self._settings, model)
             return UnaskedLLM(model)
         context = self._settings.context_length or CONTEXT
-        return self._factory.chat(chat_endpoint(self._settings, model), context, self._settings.deadline)
+        return self._factory.chat(chat_endpoint(self._settings, model), context, self._settings.deadline, options)
 
     async def embedder(self, model: str) -> Embedder:
         """The embedding model of that name. A local model is used directly: it has no price, rate limit or cache."""
@@ -174,11 +200,20 @@ class WorkspaceModels:
 
     async def _open_embedder(self, model: str) -> Embedder:
         if model not in self._embedders:
+            own = self.given.langchain
+            if own.embeddings and model == own.embedding_name:
+                self._embedders[model] = await self.paid_embeddings(own.embeddings)
+                return self._embedders[model]
             bare = await self._factory.embedder(self._settings, model)
             is_local = isinstance(bare, InProcessEmbedder)
             made = bare if is_local else prefixed(self._settings, self.paid_embedder(bare, model))
             self._embedders.setdefault(model, made)
         return self._embedders[model]
+
+    async def paid_embeddings(self, embeddings: LangChainEmbeddings) -> Embedder:
+        """An embedding model of LangChain, paid, cached and rate-limited, with the prefixes of the settings."""
+        bare = await opened_embeddings(embeddings, self._settings)
+        return prefixed(self._settings, self.paid_embedder(bare, bare.model))
 
     async def reranker(self, name: str) -> Reranker:
         """The reranker of that name: `llm` is the configured language model, other names are those of models."""
@@ -188,13 +223,12 @@ class WorkspaceModels:
         return self._rerankers[name]
 
     def _asked_to_rerank(self) -> LLMReranker:
-        model = self._settings.model_for("keywords")
-        if not model:
+        llm = self.chat_for("keywords")
+        if llm is None:
             raise ConfigError(
                 'the reranker llm needs a model. Set one in trueweave.toml, as in model = "ollama/llama3.1:8b", or '
                 "name a model that reranks."
             )
-        llm = self.chat(model)
         return LLMReranker(llm, forget=llm.forget, prompts=self._prompts)
 
     async def _open_reranker(self, name: str) -> Reranker:
@@ -215,9 +249,7 @@ class WorkspaceModels:
     def _parts(self) -> Parts:
         """The user's own extractors and chunkers, made when first needed."""
         if self._own_parts is None:
-            model = self._settings.model_for("extract")
-            llm = self.chat(model) if model else None
-            self._own_parts = self._parts_with(llm)
+            self._own_parts = self._parts_with(self.chat_for("extract"))
         return self._own_parts
 
     def _parts_with(self, llm: StreamingLLM | None) -> Parts:
@@ -255,10 +287,10 @@ class WorkspaceModels:
         if recipe.extractor == "nlp":
             return self._factory.pipeline(recipe.pipeline)
         if recipe.extractor != "llm":
-            own = self._settings.model_for("extract") if log else None
-            return (self._parts_with(log.listening(self.chat(own))) if log and own else self._parts).extractor(recipe)
+            own = self.chat_for("extract") if log else None
+            return (self._parts_with(log.listening(own)) if log and own else self._parts).extractor(recipe)
         self._check_prompts(recipe)
-        llm = self.chat(recipe.model)
+        llm = self.chat(recipe.model, recipe.model_options)
         return LLMExtractor(
             log.listening(llm) if log else llm,
             GraphSchema.of(
@@ -270,6 +302,7 @@ class WorkspaceModels:
             forget=llm.forget,
             prompts=self._prompts,
             left_out=log.left_out.append if log else None,
+            unit_size=recipe.extraction_chunk_size,
         )
 
     def _check_prompts(self, recipe: Recipe) -> None:
@@ -295,6 +328,8 @@ class WorkspaceModels:
             vision,
             price(self._settings, vision) if vision else FREE,
             self._prompts,
+            cached_name(recipe.model, self._variant(recipe.model, recipe.model_options)),
+            cached_name(vision, variant(self._settings.options_for("vision"))),
         )
 
     def dependencies(self, embedder: Embedder | None, llm: StreamingLLM | None) -> WorkerDependencies:
@@ -316,23 +351,28 @@ class WorkspaceModels:
     async def describe(self, source: Source) -> Source:
         """The document with descriptions of its pictures, by the model that it was submitted with."""
         for model in {picture.model for picture in source.pictures}:
-            return await PictureDescriber(self.chat(model), self._prompts).describe(source)
+            llm = self.chat(model, self._settings.options_for("vision"))
+            return await PictureDescriber(llm, self._prompts).describe(source)
         return source
 
     def _summarise(self) -> Summarise | None:
-        chosen, model = self.given.overriding(self._settings).extractor, self._settings.model_for("extract")
-        if not model or chosen not in ("auto", "llm"):
+        chosen, llm = self.given.overriding(self._settings).extractor, self.chat_for("extract")
+        if llm is None or chosen not in ("auto", "llm"):
             return None
-        return Summariser(self.chat(model), prompts=self._prompts).summarise
+        return Summariser(llm, prompts=self._prompts).summarise
 
     def _report_writer(self, given: StreamingLLM | None) -> ReportWriter | None:
-        model = self._settings.model_for("report")
-        if given is None and not model:
+        llm = self.paid_chat(given) if given else self.chat_for("report")
+        if llm is None:
             return None
-        llm = self.paid_chat(given) if given else self.chat(model or "")
         most = min(MAX_TOKENS, self._settings.max_reply_tokens)
         return ReportWriter(
-            llm, budget=self._settings.report_tokens, max_tokens=most, forget=llm.forget, prompts=self._prompts
+            llm,
+            budget=self._settings.report_tokens,
+            max_tokens=most,
+            forget=llm.forget,
+            prompts=self._prompts,
+            cached_as=llm.cached_as,
         )
 
     def _limiter(self, model: str, key_variable: str | None) -> SharedRateLimiter:

@@ -14,6 +14,7 @@ import anthropic
 import httpx2
 
 from trueweave.core.model_calls import Message, Prompt, Reply
+from trueweave.core.model_options import ModelOptions
 from trueweave.models.chat import (
     CUT_SHORT,
     DEADLINE,
@@ -33,11 +34,12 @@ from trueweave.models.chat import (
 from trueweave.models.failures import UselessReply
 from trueweave.models.http import BoundedClient
 from trueweave.models.names import Endpoint
+from trueweave.models.options import NO_OPTIONS, check_options
 from trueweave.models.server import Sdk, Server
 
 _TOKENS_IN = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-# From version 2, the SDK uses the API of 2026-10-21, which rejects `temperature` for every model.
-_TAKES_TEMPERATURE = int(anthropic.__version__.partition(".")[0]) < 2
+# From version 2, the SDK uses the API of 2026-10-21, which rejects `temperature` and `top_p` for every model.
+_TAKES_SAMPLING = int(anthropic.__version__.partition(".")[0]) < 2
 
 
 class AnthropicChat(ServerChat[ToolDialect]):
@@ -47,9 +49,13 @@ class AnthropicChat(ServerChat[ToolDialect]):
     Models that cannot be made to call a tool, such as those that always think, get the schema as their output format.
     """
 
-    def __init__(self, endpoint: Endpoint, *, deadline: float = DEADLINE) -> None:
+    def __init__(self, endpoint: Endpoint, *, deadline: float = DEADLINE, options: ModelOptions = NO_OPTIONS) -> None:
+        check_options(endpoint.name, options, ("think", "top_p") if _TAKES_SAMPLING else ("think",))
+        self._options: dict[str, Any] = {"top_p": options["top_p"]} if "top_p" in options else {}
+        if "think" in options:
+            self._options["thinking"] = {"type": "adaptive" if options["think"] else "disabled"}
         server = Server(endpoint, deadline, make_sdk=_sdk, in_words=TOLD_IN_WORDS)
-        super().__init__(endpoint, server, ToolDialect(takes_temperature=_TAKES_TEMPERATURE))
+        super().__init__(endpoint, server, ToolDialect(takes_temperature=_TAKES_SAMPLING))
 
     def _request(self, prompt: Prompt, dialect: ToolDialect, *, stream: bool) -> ChatRequest:
         body: dict[str, Any] = {
@@ -57,6 +63,7 @@ class AnthropicChat(ServerChat[ToolDialect]):
             "max_tokens": prompt.max_tokens,
             "messages": [{"role": turn.role, "content": _content(turn)} for turn in turns_of(prompt)],
         }
+        body |= self._options
         if system := system_of(prompt):
             body["system"] = system
         if dialect.takes_temperature:

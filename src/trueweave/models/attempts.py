@@ -32,7 +32,7 @@ class CallTerms:
     None if it is unknown, and recorded as unknown.
 
     `places` limits the calls of this process with reserved money, including those waiting for a slot: if the process is
-    killed, the reserved money is booked as lost.
+    killed, the reserved money is booked as lost. With `traces_content`, spans contain prompts and replies.
     """
 
     ledger: Ledger
@@ -43,6 +43,7 @@ class CallTerms:
     patience: Patience = field(default_factory=Patience)
     clock: Clock = field(default_factory=Clock, repr=False)
     contact: Contact = field(default_factory=Contact, repr=False)
+    traces_content: bool = False
 
     def attempts(self, model: str, purpose: Purpose, most_in: int, most_out: int = 0) -> Attempts:
         """Attempts at a call of at most this many tokens, until one succeeds."""

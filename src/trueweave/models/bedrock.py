@@ -47,6 +47,7 @@ from urllib3.response import BaseHTTPResponse
 
 from trueweave.core.errors import ConfigError, ModelError, ModelRefused
 from trueweave.core.model_calls import Message, Prompt, Reply
+from trueweave.core.model_options import ModelOptions
 from trueweave.models.chat import (
     CUT_SHORT,
     DEADLINE,
@@ -65,6 +66,7 @@ from trueweave.models.chat import (
 from trueweave.models.failures import Failures, UselessReply
 from trueweave.models.http import ERROR_BYTES
 from trueweave.models.names import Endpoint
+from trueweave.models.options import NO_OPTIONS, check_options
 from trueweave.models.server import CONNECT_IN, TimeAllowance
 from trueweave.models.threads import read_in_thread
 
@@ -98,7 +100,9 @@ class BedrockChat(ServerChat[ToolDialect]):
     Models that cannot be made to call a tool get the schema as their output format.
     """
 
-    def __init__(self, endpoint: Endpoint, *, deadline: float = DEADLINE) -> None:
+    def __init__(self, endpoint: Endpoint, *, deadline: float = DEADLINE, options: ModelOptions = NO_OPTIONS) -> None:
+        check_options(endpoint.name, options, ("top_p",))
+        self._options = {"topP": options["top_p"]} if "top_p" in options else {}
         if endpoint.key:
             raise ConfigError(
                 f"{endpoint.name} takes no key from Trueweave: boto3 finds the credentials of AWS itself. "
@@ -107,7 +111,7 @@ class BedrockChat(ServerChat[ToolDialect]):
         super().__init__(endpoint, _Bedrock(endpoint, deadline), ToolDialect())
 
     def _request(self, prompt: Prompt, dialect: ToolDialect, *, stream: bool) -> ChatRequest:
-        limits: dict[str, Any] = {"maxTokens": prompt.max_tokens}
+        limits: dict[str, Any] = {"maxTokens": prompt.max_tokens, **self._options}
         if dialect.takes_temperature:
             limits["temperature"] = prompt.temperature
         body: dict[str, Any] = {

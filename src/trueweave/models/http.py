@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import httpx2
-from openai import DefaultAsyncHttpxClient
 
 ERROR_BYTES = 64 << 10  # of the body of an error; the rest is not read
 
+_LIMITS = httpx2.Limits(max_connections=1000, max_keepalive_connections=100)  # those of the SDKs
 _PIECE = 64 << 10  # bytes decompressed at a time
 _GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
 _PACKED = frozenset({"gzip", "x-gzip", "deflate"})
@@ -26,15 +26,15 @@ class Redirected(httpx2.RequestError):
         self.to = to
 
 
-class BoundedClient(DefaultAsyncHttpxClient):
+class BoundedClient(httpx2.AsyncClient):
     """A client that follows no redirects and returns replies in small pieces, decompressed.
 
     Bodies of errors end after `ERROR_BYTES`, as the SDK reads them in full. For other replies, the reader counts the
     bytes.
     """
 
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings, follow_redirects=False, headers={"accept-encoding": "gzip"})
+    def __init__(self) -> None:
+        super().__init__(limits=_LIMITS, follow_redirects=False, headers={"accept-encoding": "gzip"})
 
     async def send(self, request: httpx2.Request, **how: Any) -> httpx2.Response:
         response = await super().send(request, **{**how, "stream": True, "follow_redirects": False})

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from types import MappingProxyType
 from urllib.parse import urlsplit, urlunsplit
 
@@ -93,9 +94,12 @@ def check_name(name: str, url: str | None = None) -> None:
     if not own or not model:
         raise ConfigError(f"{name!r} is not the name of a model. Write provider/model, as in openai/gpt-4o-mini.")
     if provider_of(name) is None and not url:
+        known = [provider for provider in PROVIDERS if provider != "demo"]  # which is the demo's alone
+        near = get_close_matches(own, known, n=1)
         raise ConfigError(
-            f"{name!r} is of a provider that Trueweave does not know: {own}. It knows "
-            f"{', '.join(PROVIDERS)}. Use one of these, or set the URL of a server that speaks OpenAI's API."
+            f"{name!r} is of a provider that Trueweave does not know: {own}."
+            f"{f' Did you mean {near[0]}/{model}?' if near else ''} It knows {', '.join(known)}. Use one of these, or "
+            "set the URL of a server that speaks OpenAI's API."
         )
 
 

@@ -15,9 +15,11 @@ from typing import Any
 
 from trueweave.core.errors import ModelRefused
 from trueweave.core.model_calls import Finish, Message, Prompt, Purpose, Reply
+from trueweave.core.model_options import ModelOptions
 from trueweave.models.chat import DEADLINE, cut, in_base64, reply_bytes, stream_bytes
 from trueweave.models.failures import CutPrompt, UselessReply
 from trueweave.models.names import Endpoint
+from trueweave.models.options import NO_OPTIONS
 from trueweave.models.reply_stream import Stream
 from trueweave.models.server import Server
 from trueweave.models.usage import counted, prompt_tokens, text_prompt_tokens
@@ -32,8 +34,16 @@ class OllamaChat:
     A prompt that does not fit is an error, here or on the server; none is ever cut.
     """
 
-    def __init__(self, endpoint: Endpoint, *, context: int = CONTEXT, deadline: float = DEADLINE) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        context: int = CONTEXT,
+        deadline: float = DEADLINE,
+        options: ModelOptions = NO_OPTIONS,
+    ) -> None:
         self.endpoint = endpoint
+        self._options = options
         self._wanted = context
         self._takes: int | None = None
         self._server = Server(endpoint, deadline)
@@ -95,7 +105,12 @@ class OllamaChat:
                 "Raise the model's context, or make chunks smaller.",
                 charged=False,
             )
-        options = {"num_ctx": context, "num_predict": prompt.max_tokens, "temperature": prompt.temperature}
+        options: dict[str, Any] = {
+            "num_ctx": context,
+            "num_predict": prompt.max_tokens,
+            "temperature": prompt.temperature,
+            **{name: value for name, value in self._options.items() if name != "think"},
+        }
         body: dict[str, Any] = {
             "model": self.endpoint.model,
             "messages": [_message(message) for message in prompt.messages],
@@ -104,6 +119,8 @@ class OllamaChat:
             "shift": False,
             "options": options,
         }
+        if "think" in self._options:
+            body["think"] = self._options["think"]
         return {**body, "format": json.loads(prompt.schema)} if prompt.schema else body
 
     async def _reply(self, found: Mapping[str, Any], prompt: Prompt) -> Reply:

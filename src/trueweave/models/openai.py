@@ -15,10 +15,12 @@ from trueweave.core.errors import ModelError
 from trueweave.core.events import Noted, tell
 from trueweave.core.graph import Metric
 from trueweave.core.model_calls import Message, Prompt, Reply, TextRole
+from trueweave.core.model_options import ModelOptions
 from trueweave.core.protocols import Vectors
 from trueweave.models.chat import DEADLINE, ChatRequest, ServerChat, counted_reply, cut, in_base64
 from trueweave.models.failures import CutPrompt, UselessReply
 from trueweave.models.names import Endpoint
+from trueweave.models.options import NO_OPTIONS, openai_fields
 from trueweave.models.server import MOST_BYTES, Server
 from trueweave.models.usage import counted
 from trueweave.text import tokens
@@ -55,8 +57,9 @@ class OpenAIChat(ServerChat[_Dialect]):
     models that reject `temperature` or `max_tokens`, later requests leave it out or use the parameter that they accept.
     """
 
-    def __init__(self, endpoint: Endpoint, *, deadline: float = DEADLINE) -> None:
+    def __init__(self, endpoint: Endpoint, *, deadline: float = DEADLINE, options: ModelOptions = NO_OPTIONS) -> None:
         self._server = Server(endpoint, deadline)
+        self._options = openai_fields(endpoint.provider.name, endpoint.name, options)
         super().__init__(endpoint, self._server, _Dialect())
 
     async def context_length(self) -> int | None:
@@ -73,6 +76,7 @@ class OpenAIChat(ServerChat[_Dialect]):
             "model": self.endpoint.model,
             "messages": [{"role": message.role, "content": _content(message)} for message in prompt.messages],
             dialect.limit: prompt.max_tokens,
+            **self._options,
         }
         if dialect.takes_temperature:
             body["temperature"] = prompt.temperature

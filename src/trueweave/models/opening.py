@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from trueweave.core.errors import ConfigError
+from trueweave.core.model_options import ModelOptions
 from trueweave.core.protocols import StreamingLLM
 from trueweave.models import catalogue, hub
 from trueweave.models.chat import DEADLINE
@@ -20,6 +21,7 @@ from trueweave.models.names import Endpoint
 from trueweave.models.ollama import CONTEXT, OllamaChat
 from trueweave.models.onnx import MOST_AT_ONCE, OnnxEmbedder
 from trueweave.models.openai import OpenAIChat, OpenAIEmbedder
+from trueweave.models.options import NO_OPTIONS
 from trueweave.models.prefixes import NO_PREFIXES, Prefixes
 from trueweave.models.rerank import OnnxReranker, RerankServer
 
@@ -39,37 +41,40 @@ class ChatModel(StreamingLLM, Protocol):
         ...
 
 
-def open_chat(endpoint: Endpoint, *, context: int = CONTEXT, deadline: float = DEADLINE) -> ChatModel:
-    """The chat model at an endpoint. `context` is what Ollama loads it with; other servers have their own setting."""
+def open_chat(
+    endpoint: Endpoint, *, context: int = CONTEXT, deadline: float = DEADLINE, options: ModelOptions = NO_OPTIONS
+) -> ChatModel:
+    """The chat model at an endpoint. `context` is what Ollama loads it with; other servers have their own setting.
+    ConfigError for an option that the provider does not have."""
     if endpoint.provider.name in ("onnx", "local", "demo"):
         raise ConfigError(f"{endpoint} embeds; it cannot chat. Choose another model to extract with.")
     if endpoint.provider.name == "ollama":
-        return OllamaChat(endpoint, context=context, deadline=deadline)
+        return OllamaChat(endpoint, context=context, deadline=deadline, options=options)
     if endpoint.provider.name == "anthropic":
-        return _anthropic(endpoint, deadline)
+        return _anthropic(endpoint, deadline, options)
     if endpoint.provider.name == "bedrock":
-        return _bedrock(endpoint, deadline)
-    return OpenAIChat(endpoint, deadline=deadline)
+        return _bedrock(endpoint, deadline, options)
+    return OpenAIChat(endpoint, deadline=deadline, options=options)
 
 
-def _anthropic(endpoint: Endpoint, deadline: float) -> ChatModel:
+def _anthropic(endpoint: Endpoint, deadline: float, options: ModelOptions) -> ChatModel:
     try:
         from trueweave.models.anthropic import AnthropicChat
     except ModuleNotFoundError as error:
         if error.name != "anthropic":
             raise
         raise ConfigError(f'{endpoint.name} needs the SDK of Anthropic: pip install "trueweave[anthropic]"') from error
-    return AnthropicChat(endpoint, deadline=deadline)
+    return AnthropicChat(endpoint, deadline=deadline, options=options)
 
 
-def _bedrock(endpoint: Endpoint, deadline: float) -> ChatModel:
+def _bedrock(endpoint: Endpoint, deadline: float, options: ModelOptions) -> ChatModel:
     try:
         from trueweave.models.bedrock import BedrockChat
     except ModuleNotFoundError as error:
         if error.name not in ("boto3", "botocore"):
             raise
         raise ConfigError(f'{endpoint.name} needs boto3: pip install "trueweave[bedrock]"') from error
-    return BedrockChat(endpoint, deadline=deadline)
+    return BedrockChat(endpoint, deadline=deadline, options=options)
 
 
 def _check_serves(endpoint: Endpoint, what: str) -> None:

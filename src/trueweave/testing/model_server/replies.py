@@ -25,7 +25,8 @@ _PER_MESSAGE = 4  # tokens around a message
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """A call that the server received. `key` is the same for equal requests; `texts` counts those to embed."""
+    """A call that the server received. `key` is the same for equal requests; `texts` counts those to embed; `body` is
+    the JSON of the request."""
 
     id: str
     kind: str
@@ -33,6 +34,7 @@ class ModelCall:
     texts: int
     fault: Fault | None
     headers: Mapping[str, str] = field(repr=False)
+    body: Mapping[str, Any] = field(repr=False)
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,7 @@ class ModelServer:
         except ValueError:
             return await send(writer, refusal(400, "the request is no JSON"))
         port: int = writer.get_extra_info("peername")[1]
-        call = self._begin(kind, body, asked.get("input"), headers, port)
+        call = self._begin(kind, body, asked, headers, port)
         is_open = False
         try:
             await asyncio.sleep(self._delay)
@@ -134,10 +134,13 @@ class ModelServer:
             self._note(call, "end", sent=is_open)
         return is_open
 
-    def _begin(self, kind: str, body: bytes, given: object, headers: Mapping[str, str], port: int) -> ModelCall:
-        number = next(self._numbers)
+    def _begin(
+        self, kind: str, body: bytes, asked: Mapping[str, Any], headers: Mapping[str, str], port: int
+    ) -> ModelCall:
+        number, given = next(self._numbers), asked.get("input")
         texts = given if isinstance(given, list) else [given] if isinstance(given, str) else []
-        call = ModelCall(f"{os.getpid()}-{number}", kind, _hash(body), len(texts), self.trouble.of(number), headers)
+        fault = self.trouble.of(number)
+        call = ModelCall(f"{os.getpid()}-{number}", kind, _hash(body), len(texts), fault, headers, asked)
         self.calls.append(call)
         self._note(call, "start", client=port, inputs=[_hash(str(text).encode()) for text in texts])
         return call
