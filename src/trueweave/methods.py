@@ -1,7 +1,7 @@
 """The methods with their parameters, for `ask(..., method=Naive(top_k=5))`. `trueweave.extend` is for writing one."""
 
 from trueweave.retrieval.methods.auto import Auto
-from trueweave.retrieval.methods.combine import Cutoff, Fuse, Rerank
+from trueweave.retrieval.methods.combine import Cutoff, Each, Fuse, Rerank
 from trueweave.retrieval.methods.community import Community
 from trueweave.retrieval.methods.drift import Drift
 from trueweave.retrieval.methods.global_ import Global
@@ -13,6 +13,7 @@ from trueweave.retrieval.methods.linearrag import LinearRag
 from trueweave.retrieval.methods.local import Local
 from trueweave.retrieval.methods.mix import Mix
 from trueweave.retrieval.methods.naive import Naive
+from trueweave.retrieval.methods.reword import Decompose, Hyde, Rephrase, Rewrite
 from trueweave.retrieval.methods.subgraph import Subgraph
 from trueweave.retrieval.methods.walk import Walk
 from trueweave.retrieval.methods.weave import Weave
@@ -21,18 +22,23 @@ __all__ = [
     "Auto",
     "Community",
     "Cutoff",
+    "Decompose",
     "Drift",
+    "Each",
     "Fuse",
     "Global",
     "Guess",
     "HippoRag",
     "Hybrid",
+    "Hyde",
     "Keyword",
     "LinearRag",
     "Local",
     "Mix",
     "Naive",
+    "Rephrase",
     "Rerank",
+    "Rewrite",
     "Subgraph",
     "Walk",
     "Weave",

@@ -64,6 +64,7 @@ class QueryContext:
         self._readers = readers
         self._log = StepLog()
         self._memo = Memo()
+        self._like_documents: set[str] = set()
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -93,7 +94,7 @@ class QueryContext:
 
     async def embed(self, texts: Sequence[str], role: TextRole = "query") -> Vectors:
         """One vector per text, in order, in the embedding space of this workspace. Questions, names and keywords are
-        queries; a text written to resemble what is stored is a document."""
+        queries; a text written to resemble what is stored is a document, as is each that `embed_as_document` names."""
         if self._embedder is None:
             raise ConfigError(
                 "no embedding model is set, so search by meaning is not possible. Set embedding_model in "
@@ -101,9 +102,15 @@ class QueryContext:
             )
         with self._log.step("embed", ", ".join(texts)) as step:
             await self._readers.vectors.check_space(self._embedder)
+            if self._like_documents.issuperset(texts):
+                role = "document"
             vectors = await self._embedder.embed(texts, role)
             step.found = len(vectors)
         return vectors
+
+    def embed_as_document(self, text: str) -> None:
+        """Have methods that search with this text embed it as a document, because it was written to resemble one."""
+        self._like_documents.add(text)
 
     # --- searches -----------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Filter, Mention, Settings
 from trueweave.cli.compare import comparison_lines
+from trueweave.core.evidence import NO_DOCUMENTS
 from trueweave.core.json_forms import answer_json
 from trueweave.errors import BadReply, BudgetReached
 from trueweave.extend import Database
@@ -16,7 +17,7 @@ from trueweave.testing import HashEmbedder
 from trueweave.testing.model_server import Asked, ModelServer
 
 MODEL = "openai/any"
-STRICT = Subgraph(similarity_threshold=0.99)
+STRICT = Subgraph(similarity_threshold=0.99, text_weight=0)
 DOCUMENT = Document("a.md", (Chunk("Ada Lovelace wrote Note G.", mentions=(Mention("Ada Lovelace", "person"),)),))
 
 
@@ -67,6 +68,14 @@ async def test_a_filter_that_no_document_passes_is_told(database: Database, meth
         answer = await trueweave.ask("Who wrote Note G?", method, filter=filter)
         assert answer.text.startswith("Nothing was found: no document matches the filter.")
         assert not answer.known
+
+
+@pytest.mark.parametrize("method", ["keyword", "naive", "weave", "auto"])
+async def test_a_workspace_without_documents_says_so(database: Database, method: str) -> None:
+    async with asking(database) as trueweave:
+        await trueweave.remove([DOCUMENT.uri])
+        answer = await trueweave.ask("Who wrote Note G?", method)
+        assert answer.text == f"Nothing was found: {NO_DOCUMENTS}"
 
 
 async def test_a_filter_that_a_document_passes_is_not_blamed(database: Database) -> None:

@@ -6,6 +6,7 @@ option that gives the document's.
 """
 
 import json
+from dataclasses import replace
 from inspect import signature
 from math import cos, radians
 from typing import Literal
@@ -13,10 +14,11 @@ from typing import Literal
 import pytest
 
 from tests.integration.retrieval.test_methods import Scripted, found, ranking
-from trueweave import AsyncTrueweave, Relation
+from trueweave import AsyncTrueweave, Chunk, Relation, Source
 from trueweave.extend import Database, Method
 from trueweave.graph.aggregate import harmonic_emphasis
-from trueweave.methods import Community, Global, Guess, Hybrid, Local, Naive, Subgraph
+from trueweave.ingest.extract.llm import LLMExtractor
+from trueweave.methods import Community, Fuse, Global, Guess, Hybrid, Local, Naive, Rephrase, Subgraph
 from trueweave.retrieval.methods.guess import strength
 from trueweave.testing.small_graph import SAID, Angles, document
 from trueweave.types import Keywords
@@ -24,7 +26,7 @@ from trueweave.types import Keywords
 
 async def entered(database: Database, low: list[str]) -> AsyncTrueweave:
     keywords = json.dumps({"low_level": low, "high_level": ["theme"]})
-    model = Scripted({"keywords": keywords, "guess": "P6 guessed"})
+    model = Scripted({"keywords": keywords, "guess": "P6 guessed", "rephrase": "P6 is a"})
     trueweave = await AsyncTrueweave.enter(database, "seeds", Angles(), llm=model)
     await trueweave.add_documents(map(document, SAID))
     return trueweave
@@ -59,6 +61,16 @@ async def test_hits_of_all_keywords_are_sorted_together(database: Database) -> N
     # and brings P1, which has two of her neighbours. By the ranks within each list, P1 would come first.
     method = Local(keywords_top_k=1, graph_top_k=3, pick="order", order_range=0)
     assert list(await found(trueweave, method)) == ["P8", "P1", "P2"]
+
+
+async def test_a_search_takes_a_text_or_a_list_of_texts(graph: AsyncTrueweave) -> None:
+    """Section 3.2.1, `_similarity_search(text: str | List[str], …)`.
+
+    On purpose otherwise: the hits of several texts are fused by their ranks, each once, because the similarities of
+    one text to anything are often higher than those of another.
+    """
+    assert {p.uri for p in await graph.search(["P1", "P6"], 2)} == {"P1", "P6"}
+    assert [p.uri for p in await graph.search("P6", 1)] == [p.uri for p in await graph.search(["P6"], 1)] == ["P6"]
 
 
 async def test_local_counts_neighbours_in_the_chunk(graph: AsyncTrueweave) -> None:
@@ -134,6 +146,33 @@ def test_emphasis_is_a_harmonic_mean() -> None:
     assert harmonic_emphasis((0, 0, 0, 0, 0, 0, 0, 0, 3)) == pytest.approx(9)
 
 
+async def test_extraction_has_a_chunk_size_of_its_own(database: Database) -> None:
+    """Sections "Entity Extraction" and "Knowledge Processing": chunks for the graph are not those for the vectors.
+
+    On purpose otherwise: a text for the graph is made of whole chunks, so that each fact belongs to a passage.
+    """
+    said = ["Ada founded Ben.", "Nobody was there.", "Ben hired Dan."]
+    entities = [{"name": name, "type": "person"} for name in ("Ada", "Ben", "Dan")]
+    relations = [{"source": "Ben", "target": "Dan", "description": "Ben hired Dan."}]
+    model = Scripted({"extract": json.dumps({"entities": entities, "relations": relations})})
+    source, start, chunks = Source("a.md", " ".join(said)), 0, []
+    for text in said:
+        chunks.append(Chunk(text, start, 4))
+        start += len(text) + 1
+    found = await LLMExtractor(model, {"person": ""}, unit_size=12).extract(source, chunks)
+    assert len(model.asked) == 1
+    assert [[m.name for m in each.mentions] for each in found] == [["Ada", "Ben"], [], ["Ben", "Dan"]]
+    assert [len(each.links) for each in found] == [0, 0, 1]
+
+
+async def test_a_question_is_rephrased_as_a_partial_answer(database: Database) -> None:
+    """Section "Questions/Answers Prompting": a question is like other questions, and "X is a" like what X is."""
+    trueweave = await entered(database, ["first"])
+    assert next(iter(await found(trueweave, Naive()))) == "P8"  # the question is at 0 degrees
+    assert next(iter(await found(trueweave, Rephrase()))) == "P6"
+    assert next(iter(await found(trueweave, Rephrase(Fuse(parts=(Naive(),)))))) == "P6"
+
+
 async def test_guess_tells_the_strongest_relations_of_each_entity(graph: AsyncTrueweave) -> None:
     """Section "Querying", steps 2 and 3: entities found, alike ones too, and of each the strongest relations."""
     method = Guess(entities_top_k=4, relations_each=1)
@@ -158,9 +197,15 @@ async def test_guess_searches_chunks_by_the_made_up_paragraph(graph: AsyncTruewe
 
 
 def test_entity_based_defaults() -> None:
-    """Section "Configuration Parameters", and `max_hops` of `_get_subgraph`."""
+    """Section "Configuration Parameters", and `max_hops` of `_get_subgraph`.
+
+    On purpose otherwise: without a threshold of 0.7, which hardly any entity reaches with real models, and with the
+    chunks' own texts, as entities alone find less than search by vectors and words.
+    """
     method = Subgraph()
-    assert (method.top_k_nodes, method.top_k_chunks, method.similarity_threshold) == (10, 5, 0.7)
+    assert (method.top_k_nodes, method.top_k_chunks, method.similarity_threshold) == (10, 5, None)
+    as_written = Subgraph(similarity_threshold=0.7, text_weight=0)
+    assert replace(method, similarity_threshold=0.7, text_weight=0) == as_written
     assert (method.node_freq_weight, method.node_sim_weight, method.max_hops) == (0.4, 0.6, 1)
     asked = signature(AsyncTrueweave.ask).parameters
     assert (asked["use_cot"].default, asked["numerical_answer"].default) == (False, False)
@@ -168,16 +213,26 @@ def test_entity_based_defaults() -> None:
 
 async def test_entities_from_the_threshold_on_best_first(graph: AsyncTrueweave) -> None:
     """Step 2, `_get_similar_nodes`: not less than the threshold, by descending similarity, top_k_nodes of them."""
-    some = Subgraph(similarity_threshold=0.9)
+    some = Subgraph(similarity_threshold=0.9, text_weight=0)
     # cos 25 = 0.906 is Eve; cos 30 = 0.866 is less.
     assert [e.name for e in (await graph.retrieve("question", some)).entities] == ["Ada", "Ben", "Cas", "Dan", "Eve"]
-    two = Subgraph(similarity_threshold=0.9, top_k_nodes=2)
+    two = Subgraph(similarity_threshold=0.9, top_k_nodes=2, text_weight=0)
     assert [e.name for e in (await graph.retrieve("question", two)).entities] == ["Ada", "Ben"]
+
+
+async def test_the_subgraph_finds_the_best_chunks_whatever_the_threshold(graph: AsyncTrueweave) -> None:
+    """The default: entities add to what the texts themselves say, and a threshold that none reaches finds no less."""
+    by_text = ["P8", "P7", "P6", "P5", "P4"]
+    strict = await graph.retrieve("question", Subgraph(similarity_threshold=1.0))
+    assert ([p.uri for p in strict.passages], strict.entities) == (by_text, ())
+    usual = await graph.retrieve("question", Subgraph())
+    assert usual.passages[0].uri == "P8"
+    assert [e.name for e in usual.entities] == ["Ada", "Ben"]
 
 
 async def test_the_subgraph_goes_both_ways(graph: AsyncTrueweave) -> None:
     """Step 3, `_get_subgraph`: predecessors and successors."""
-    ada = Subgraph(similarity_threshold=0.99)
+    ada = Subgraph(similarity_threshold=0.99, text_weight=0)
     near = names((await graph.retrieve("question", ada)).relations)
     assert set(near) == {("Ada", "Ben"), ("Ada", "Cas"), ("Lou", "Ada")}
 
@@ -185,7 +240,7 @@ async def test_the_subgraph_goes_both_ways(graph: AsyncTrueweave) -> None:
 async def test_chunks_by_frequency_and_similarity_of_entities(graph: AsyncTrueweave) -> None:
     """Step 4, `_score_chunks_by_nodes`: freq_weight * share of the entities + sim_weight * their mean similarity."""
     ada, ben = cos(radians(5)), cos(radians(10))
-    scores = await found(graph, Subgraph(similarity_threshold=0.97))
+    scores = await found(graph, Subgraph(similarity_threshold=0.97, text_weight=0))
     assert scores["P1"] == pytest.approx(0.4 * 2 / 2 + 0.6 * (ada + ben) / 2, abs=0.01)
     assert scores["P3"] == pytest.approx(0.4 * 1 / 2 + 0.6 * ben, abs=0.01)
     assert scores["P4"] == 0  # what only the neighbourhood brings has none of them
@@ -193,7 +248,7 @@ async def test_chunks_by_frequency_and_similarity_of_entities(graph: AsyncTruewe
 
 async def test_paths_stand_before_chunks_in_the_context(graph: AsyncTrueweave) -> None:
     """Step 5, `_format_context`: first what the graph knows, then chunks with their sources."""
-    answer = await graph.ask("question", Subgraph(similarity_threshold=0.97), context_only=True)
+    answer = await graph.ask("question", Subgraph(similarity_threshold=0.97, text_weight=0), context_only=True)
     assert answer.evidence.paths
     first = min(answer.context.index(passage.text) for passage in answer.evidence.passages)
     assert 0 <= answer.context.index("founded") < first
@@ -219,6 +274,27 @@ async def test_each_report_is_asked_and_what_it_says_is_gathered(database: Datab
     assert [report.text for report in evidence.reports] == ["They met."] * len(evidence.reports)
     assert [report.score for report in evidence.reports] == [0.5] * len(evidence.reports)
     assert evidence.passages
+
+
+async def test_nodes_of_llama_index_carry_entities_and_relations(graph: AsyncTrueweave) -> None:
+    """Section "GraphRAGExtractor": what is extracted is added to a node's metadata, under KG_NODES_KEY and
+    KG_RELATIONS_KEY. Both directions over a retriever are in tests/integration/integrations/test_llama_index_nodes.py.
+    """
+    from llama_index.core.graph_stores.types import KG_NODES_KEY, KG_RELATIONS_KEY, EntityNode
+    from llama_index.core.graph_stores.types import Relation as GraphRelation
+    from llama_index.core.schema import TextNode
+
+    from trueweave.integrations.llama_index_nodes import from_nodes
+
+    node = TextNode(text="Ada knows Gus.", id_="P1")
+    people = [EntityNode(name="Ada"), EntityNode(name="Gus")]
+    node.metadata |= {
+        KG_NODES_KEY: people,
+        KG_RELATIONS_KEY: [GraphRelation(label="KNOWS", source_id="Ada", target_id="Gus")],
+    }
+    await graph.add_documents(from_nodes([node]))
+    ada = await graph.graph.entity("Ada")
+    assert [(r.target_name, r.description) for r in ada.relations if r.target_name == "Gus"] == [("Gus", "knows")]
 
 
 # --- The document in Chinese on LightRAG with Neo4j and pgvector --------------------------------------

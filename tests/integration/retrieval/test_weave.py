@@ -58,6 +58,7 @@ class Oracle:
 
     def mass(self, question: str, near: Scores, matching: Scores, similarity: Scores) -> Scores:
         low, high, top = min(near.values()), max(near.values()), max(matching.values(), default=0.0)
+        self.scale = max(0.3 * (high - low), 0.01)
         seed: Scores = defaultdict(float)
         for id_, value in near.items():
             seed[id_] += 0.7 * (value - low) / (high - low + 1e-9)
@@ -82,7 +83,7 @@ class Oracle:
         arrived: Scores = defaultdict(float)
         for name, mass in names.items():
             weights = {
-                id_: exp(similarity[id_] / 0.2) * (1 if self.defines[id_] == name else 0.03 * min(times, 3))
+                id_: exp(similarity[id_] / self.scale) * (1 if self.defines[id_] == name else 0.03 * min(times, 3))
                 for id_, times in self.postings[name].items()
             }
             for id_, weight in share(first(weights, self._walk.passages_per_name)).items():
@@ -121,6 +122,7 @@ async def test_the_walk_goes_as_written_down(trueweave: AsyncTrueweave, seed: in
     embedder = HashEmbedder()
     vector, rest = await embedder.embed([question, " ".join(asked.split())], "query")
     looked_for = 0.5 * vector + 0.5 * rest
+    looked_for /= np.linalg.norm(looked_for)
     vectors = await embedder.embed(list(oracle.texts.values()), "document")
     similarity = {id_: float(row @ looked_for) for id_, row in zip(oracle.texts, vectors, strict=True)}
     mass = oracle.mass(question, near, matching, similarity)

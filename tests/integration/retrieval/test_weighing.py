@@ -9,7 +9,8 @@ import pytest
 from trueweave import AsyncTrueweave, Chunk, Document, Evidence, Mention
 from trueweave.core.protocols import RerankFeatures
 from trueweave.extend import Query, QueryContext
-from trueweave.methods import Auto, Fuse, Keyword, Weave
+from trueweave.methods import Auto, Fuse, Keyword, Naive, Weave
+from trueweave.retrieval.methods import weave
 from trueweave.testing import HashEmbedder
 from trueweave.text import phrases
 
@@ -78,6 +79,45 @@ async def test_auto_asks_by_weave_where_chunks_have_subjects_and_by_fusion_where
     found = await trueweave.retrieve(QUESTION, Auto(top_k=4))
     assert chosen(found) == ["fuse"]
     assert len(found.passages) == 4
+
+
+async def test_auto_puts_the_passage_first_that_is_first_by_meaning_and_by_words(
+    trueweave: AsyncTrueweave, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    when = "When is the pump of Hall Nine oiled?"
+    rota = "The pump of Hall Nine is oiled on Mondays; the pumps of the other halls are oiled when the fitter is in."
+    await trueweave.add_documents(
+        [
+            about("Pump Rota", rota, "Hall Nine"),
+            about("Hall Nine", "The hall with the pump.", "Pump Rota"),
+            about("Fitter", "Is in on Mondays, when a pump is oiled.", "Hall Nine", "Pump Rota"),
+            about("Monday", "When the hall is swept.", "Hall Nine"),
+        ]
+    )
+    for both in (Naive(), Keyword()):
+        assert uris(await trueweave.retrieve(when, both))[0] == "Pump Rota"
+    score = weave._score
+    monkeypatch.setattr(weave, "_score", lambda *given: -score(*given))  # as if weave saw it otherwise
+    by_weave = uris(await trueweave.retrieve(when, Weave()))
+    assert by_weave[0] != "Pump Rota"
+
+    found = await trueweave.retrieve(when, Auto())
+    assert chosen(found) == ["weave"]
+    assert uris(found) == ["Pump Rota", *(uri for uri in by_weave if uri != "Pump Rota")]
+    assert [one.score for one in found.passages] == sorted((one.score for one in found.passages), reverse=True)
+    assert uris(await trueweave.retrieve(when, Auto(top_k=1))) == ["Pump Rota"]
+
+
+async def test_auto_keeps_the_order_of_weave_where_no_words_match(trueweave: AsyncTrueweave) -> None:
+    await trueweave.add_documents([BRIDGE, WORKS, RIVER])
+    unknown = "zeppelins"
+    assert uris(await trueweave.retrieve(unknown, Keyword())) == []
+    assert len(uris(await trueweave.retrieve(unknown, Naive()))) == 3
+    assert uris(await trueweave.retrieve(unknown, Auto())) == uris(await trueweave.retrieve(unknown, Weave()))
+
+
+def uris(evidence: Evidence) -> list[str]:
+    return [passage.uri for passage in evidence.passages]
 
 
 def chosen(evidence: Evidence) -> list[str]:

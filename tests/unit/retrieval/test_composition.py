@@ -408,6 +408,7 @@ FOUR = fixed(passage(1, 1.0), passage(2, 0.8), passage(3, 0.5), passage(4, 0.2),
         (Cutoff(part=FOUR, min_score=0.6, min_share=0.1), 2),
         (Cutoff(part=FOUR, min_share=0.1, top_k=1), 1),
         (Cutoff(part=fixed(), min_share=0.5), 0),
+        (Cutoff(part=fixed(passage(1, -2), passage(2, -3)), min_share=0.5), 1),
     ],
 )
 async def test_cutoff_keeps_what_is_near_enough_to_the_best(method: Cutoff, kept: int) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from trueweave.core.errors import ModelFilesMissing
 from trueweave.core.events import Noted, tell
 from trueweave.core.evidence import Evidence, Query, Scored
-from trueweave.retrieval.context import NO_MODEL_FILES, QueryContext
+from trueweave.retrieval.context import NO_MODEL_FILES, Method, QueryContext
 from trueweave.retrieval.methods.combine import Fuse
 from trueweave.retrieval.methods.keyword import Keyword
 from trueweave.retrieval.methods.parameters import CHECKED
@@ -19,7 +21,8 @@ from trueweave.retrieval.methods.weave import Weave
 class Auto:
     """Chooses a method: weave if most chunks are about one subject, else fuse; keyword if there are no vectors.
 
-    Keyword is also chosen if there is no embedding model.
+    Keyword is also chosen if there is no embedding model. If it chose weave, a passage that is first both by
+    meaning and by words comes first.
     """
 
     top_k: int = Field(default=5, ge=1, le=100, description="How many passages to keep.")
@@ -35,10 +38,33 @@ class Auto:
         if reason := await context.lacks_vectors():
             return await _by_words(self.top_k, reason, query, context)
         share = await context.walk.subjects()
-        method = Weave(top_k=self.top_k) if share >= self.least_subjects else Fuse(top_k=self.top_k)
-        # The trace shows the share as the score of the choice.
-        context.note("chose", Scored("weave" if isinstance(method, Weave) else "fuse", share))
-        return await _by_vectors(method, self.top_k, query, context)
+        weaves = share >= self.least_subjects
+        context.note("chose", Scored("weave" if weaves else "fuse", share))  # the trace shows the share as its score
+        return await _by_vectors(
+            _AgreedFirst(self.top_k) if weaves else Fuse(top_k=self.top_k), self.top_k, query, context
+        )
+
+
+@dataclass(frozen=True)
+class _AgreedFirst:
+    """Weave, beginning with the passage that is first both by meaning and by words, if one is.
+
+    Weave favours passages that answer together with others. Where one passage answers alone, as in a folder of notes,
+    weave may rank related passages above it or leave it out.
+    """
+
+    top_k: int
+
+    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
+        weave = Weave(top_k=self.top_k)
+        walked = await weave.walk(query, context)
+        evidence = await weave.ranked(walked, query, context)
+        if not evidence.passages or walked.agreed is None:
+            return evidence
+        first = await context.passages([Scored(walked.agreed, evidence.passages[0].score)], 1)
+        texts = {one.text for one in first}
+        others = [one for one in evidence.passages if one.text not in texts]
+        return replace(evidence, passages=(*first, *others)[: self.top_k])
 
 
 @dataclass(frozen=True, config=CHECKED)
@@ -54,7 +80,7 @@ class Search:
         return await _by_vectors(Fuse(top_k=self.top_k), self.top_k, query, context)
 
 
-async def _by_vectors(method: Weave | Fuse, top_k: int, query: Query, context: QueryContext) -> Evidence:
+async def _by_vectors(method: Method, top_k: int, query: Query, context: QueryContext) -> Evidence:
     """What a method finds that needs the vector of the question; by words if the model turns out to be missing."""
     try:
         return await method.retrieve(query, context)

@@ -1,4 +1,4 @@
-"""Methods made of other methods: fusing, reranking and cutting off."""
+"""Methods made of other methods: fusing, reranking, cutting off, and asking something else."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pydantic.dataclasses import dataclass
 
 from trueweave.core.errors import ConfigError
 from trueweave.core.evidence import Evidence, Passage, Query, Scored
+from trueweave.core.model_calls import TextRole
 from trueweave.retrieval.context import Method, QueryContext
 from trueweave.retrieval.methods.keyword import Keyword
 from trueweave.retrieval.methods.merge import gathered
@@ -39,7 +40,10 @@ class Fuse:
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
         """The passages with the highest sums, with everything else that the parts found."""
-        found = await gather(*(part.retrieve(query, context) for part in self.parts))
+        return self.fused(await gather(*(part.retrieve(query, context) for part in self.parts)))
+
+    def fused(self, found: Sequence[Evidence]) -> Evidence:
+        """The same of what was found already, in the order of the parts."""
         sums: defaultdict[UUID, float] = defaultdict(float)
         passages: dict[UUID, Passage] = {}
         for evidence, weight in zip(found, self.weights or (1.0,) * len(found), strict=True):
@@ -84,17 +88,54 @@ class Cutoff:
 
     part: Method = Field(default=Fuse(top_k=30), description="The method whose passages are filtered.")
     min_score: float | None = Field(default=None, description="The lowest score.")
-    min_share: float | None = Field(default=None, ge=0, le=1, description="The lowest share of the best score.")
+    min_share: float | None = Field(
+        default=None, ge=0, le=1, description="The lowest share of the best score. If that is negative, only it passes."
+    )
     top_k: int | None = Field(default=None, ge=1, description="How many passages to keep at most.")
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
         """The remaining passages, in their order."""
         evidence = await self.part.retrieve(query, context)
         best = max((passage.score for passage in evidence.passages), default=0.0)
-        bounds = [bound for bound in (self.min_score, self.min_share and self.min_share * best) if bound is not None]
+        bounds = [bound for bound in (self.min_score, self._share_of(best)) if bound is not None]
         kept = [passage for passage in evidence.passages if all(passage.score >= bound for bound in bounds)]
         reason = evidence.reason if kept or not evidence.passages else _why_nothing(max(bounds), best)
         return replace(evidence, passages=tuple(kept[: self.top_k]), reason=reason)
+
+    def _share_of(self, best: float) -> float | None:
+        """The lowest score by `min_share`. Scores of some methods, as those of weave, can all be negative."""
+        return min(best, self.min_share * best) if self.min_share else None
+
+
+@dataclass(frozen=True, config=CHECKED)
+class Instead:
+    """What a method finds for another text than the question."""
+
+    text: str = Field(default="", description="The text to search with; the question if empty.")
+    part: Method = Field(default=Fuse(), description="The method that searches.")
+    role: TextRole = Field(default="query", description="Whether it is embedded as questions are, or as documents.")
+
+    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
+        """The evidence for that text."""
+        text = self.text or query.text
+        if self.role == "document" and text != query.text:
+            context.embed_as_document(text)
+        return await self.part.retrieve(replace(query, text=text), context)
+
+
+@dataclass(frozen=True, config=CHECKED)
+class Each:
+    """What a method finds for several texts, fused by reciprocal ranks."""
+
+    texts: tuple[str, ...] = Field(default=(), description="The texts to search with; the question if empty.")
+    part: Method = Field(default=Fuse(), description="The method that searches.")
+
+    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
+        """The passages that most texts have near the top: as many as were found for one of them."""
+        asked = [Instead(text, self.part) for text in self.texts or (query.text,)]
+        found = await gather(*(one.retrieve(query, context) for one in asked))
+        most = max(len(evidence.passages) for evidence in found)
+        return found[0] if len(found) == 1 else Fuse(parts=tuple(asked), top_k=max(most, 1)).fused(found)
 
 
 def _why_nothing(bound: float, best: float) -> str:
@@ -116,6 +157,9 @@ def _deepened(method: Any) -> tuple[Any, int]:
     for name in _HOW_MANY:
         if isinstance(wanted := getattr(method, name, None), int):
             return _with(method, name, _CHOICE * wanted), wanted
+    if isinstance(part := getattr(method, "part", None), Method):
+        deeper_part, wanted = _deepened(part)
+        return replace(method, part=deeper_part), wanted
     if isinstance(parts := getattr(method, "parts", None), tuple):
         deeper = [_deepened(part) for part in parts]
         return replace(method, parts=tuple(part for part, _ in deeper)), sum(wanted for _, wanted in deeper)

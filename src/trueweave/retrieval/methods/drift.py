@@ -18,7 +18,7 @@ from trueweave.models.json_reply import Lenient, Unusable, read
 from trueweave.models.prompts import PromptSet, fence, object_schema
 from trueweave.retrieval.context import Method, Need, QueryContext
 from trueweave.retrieval.methods import reports
-from trueweave.retrieval.methods.combine import Fuse
+from trueweave.retrieval.methods.combine import Fuse, Instead
 from trueweave.retrieval.methods.parameters import CHECKED
 from trueweave.retrieval.methods.weave import Weave
 
@@ -63,7 +63,7 @@ class Drift:
                 context.note("unreadable", Scored(str(problem), 0.0))
         further = [asked for asked in plan.follow_ups if asked.strip()][: self.follow_ups]
         context.note("follow-ups", *(Scored(asked, 1.0) for asked in further))
-        asked = (self.part, *(_Instead(text, self.part) for text in further))
+        asked = (self.part, *(Instead(text, self.part) for text in further))
         evidence = await Fuse(parts=asked, top_k=self.top_k).retrieve(query, context)
         return replace(evidence, reports=tuple(_told(found, plan.answer, reports.Support(evidence.passages))))
 
@@ -82,17 +82,6 @@ class Drift:
                 f"{llm.model} returned no readable follow-up questions: {problem}. Its reply begins "
                 f"{reply.text[:_SHOWN]!r}. Try another model, or a method that needs none, such as --method fuse."
             ) from problem
-
-
-@dataclass(frozen=True, config=CHECKED)
-class _Instead:
-    """A method that is asked another question instead."""
-
-    text: str
-    part: Method
-
-    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
-        return await self.part.retrieve(replace(query, text=self.text), context)
 
 
 def _told(found: Sequence[ReportFound], answer: str, support: reports.Support) -> list[Report]:

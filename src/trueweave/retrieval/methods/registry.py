@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from inspect import formatannotation
@@ -137,7 +138,9 @@ def _written(parameter: str, value: object) -> Any:
 def _class(name: str) -> type[Any]:
     found = _methods().get(name)
     if found is None:
-        raise UnknownMethod(f"there is no method {name!r}. There are {', '.join(names())}.")
+        near = get_close_matches(name, names(), n=1)
+        meant = f" Did you mean {near[0]}?" if near else ""
+        raise UnknownMethod(f"there is no method {name!r}.{meant} There are {', '.join(names())}.")
     if isinstance(found, ConfigError):
         raise ConfigError(str(found)) from found.__cause__
     return found

@@ -10,12 +10,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import exp
 from typing import ClassVar, NamedTuple, TypeVar
 from uuid import UUID
 
-import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
@@ -31,15 +29,18 @@ _DENSE_WEIGHT = 0.7
 _SEEDS = 20  # chunks of both lists at which the walk starts
 _SEED_TEMPERATURE = 0.05
 _FIRST_FRONTIER = 20
+_SCALE = 0.3  # of the range of the vector list
+_LEAST_SCALE = 0.01  # where all similarities are nearly equal
 
 
 class Walked(NamedTuple):
-    """The mass of each chunk at the end, how well each chunk of both lists fits by itself (0 to 1), and the vector of
-    the question without its names."""
+    """The mass of each chunk at the end, how well each chunk of both lists fits by itself (0 to 1), the vector of the
+    question without its names, and the chunk that is first in both lists, if one is."""
 
     mass: Scores
     seed: Scores
     asked: Vectors
+    agreed: UUID | None
 
 
 @dataclass(frozen=True, config=CHECKED)
@@ -73,8 +74,12 @@ class GraphWalk:
         restart = normalised({id_: exp((s - 1) / _SEED_TEMPERATURE) for id_, s in best(seed, _SEEDS).items()})
         # A chunk on the way need not mention the names the walk began with: the rest of the question counts as well.
         looked_for = (1 - self.asked_share) * vector + self.asked_share * asked
-        bounds = WalkLimits(max_names=self.max_names, passages_per_name=self.passages_per_name, df_cap=self.df_cap)
-        bounds = replace(bounds, similarity_scale=bounds.similarity_scale / float(np.linalg.norm(looked_for)))
+        bounds = WalkLimits(
+            similarity_scale=_scale(near),
+            max_names=self.max_names,
+            passages_per_name=self.passages_per_name,
+            df_cap=self.df_cap,
+        )
         pool = list(seed)
         if names:
             shares = normalised({name: 1 / name.chunks for name in {name.id: name for name in names}.values()})
@@ -86,7 +91,7 @@ class GraphWalk:
             frontier = best(mass, self.frontier if step else _FIRST_FRONTIER)
             reached = await context.walk.propagate(frontier, looked_for, pool, bounds)
             mass = _mixed(restart, _arrived(reached), self.damping)
-        return Walked(mass, seed, asked)
+        return Walked(mass, seed, asked, next(iter(best(near, 1).keys() & best(matching, 1).keys()), None))
 
 
 def best(weights: Mapping[UUID, float], most: int) -> Scores:
@@ -107,6 +112,12 @@ def _without(text: str, names: Sequence[Name]) -> str:
         start, end = name.span
         left[start:end] = " " * (end - start)
     return " ".join("".join(left).split()) or text
+
+
+def _scale(near: Scores) -> float:
+    """The difference of similarity that matters here. Embedding models differ in how far apart their similarities are,
+    so it follows from those of the nearest chunks."""
+    return max(_SCALE * (max(near.values(), default=0.0) - min(near.values(), default=0.0)), _LEAST_SCALE)
 
 
 def _by_vector(near: Scores) -> Scores:

@@ -27,7 +27,10 @@ class Weave(GraphWalk):
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
         """The best chunks. Candidates are chosen by ln(mass of the walk) + (0.7 * similarity + 0.3 * BM25), and then
         ranked by the weights below."""
-        walked = await self.walk(query, context)
+        return await self.ranked(await self.walk(query, context), query, context)
+
+    async def ranked(self, walked: Walked, query: Query, context: QueryContext) -> Evidence:
+        """The best chunks of a walk."""
         everything = {**walked.mass, **walked.seed}
         likely = {id_: log(walked.mass.get(id_, 0.0) + 1e-6) + walked.seed.get(id_, 0.0) for id_ in everything}
         found = await context.walk.rerank_features(list(best(likely, self.depth)), query.text, walked.asked)

@@ -10,6 +10,9 @@ SELECT s.id, s.model, s.dimensions, s.metric,
     ARRAY(SELECT h.name FROM own_table h WHERE h.space = s.id AND h.state = 'current' ORDER BY h.name)
 FROM workspace w JOIN space s ON s.id = w.space
 
+-- name: some_document
+SELECT FROM document WHERE visible LIMIT 1
+
 -- name: scope_by_uri
 SELECT d.id, 0, {passes} FROM unnest(%(uris)s::text[]) AS u (uri)
 CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri AND visible OFFSET 0) d
