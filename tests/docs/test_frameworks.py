@@ -7,8 +7,8 @@ import pytest
 
 from tests.docs.pages import ROOT, blocks, run
 
-LANGCHAIN, LLAMA_INDEX, HAYSTACK, ASYNC, SEARCH, DSPY = blocks(
-    (ROOT / "docs" / "frameworks.md").read_text("utf-8"), "python"
+LANGCHAIN, LANGCHAIN_MODELS, LLAMA_INDEX, LLAMA_NODES, LLAMA_GRAPH, HAYSTACK, ASYNC, SEARCH, DSPY = blocks(
+    (ROOT / "docs" / "how-to" / "frameworks.md").read_text("utf-8"), "python"
 )
 
 LETTER = "# A letter\n\nAda Lovelace wrote to Charles Babbage from London.\n"
@@ -37,11 +37,25 @@ def test_langchain(folder: Path, environment: dict[str, str]) -> None:
     assert WROTE in documents
 
 
+def test_models_of_langchain(folder: Path, environment: dict[str, str]) -> None:
+    answer, *spent = run(folder, environment, "-c", LANGCHAIN_MODELS).splitlines()
+    assert answer.startswith("Ada Lovelace wrote to Babbage")
+    assert "langchain/FakeListChatModel answer 1" in spent
+    assert any(line.startswith("langchain/DeterministicFakeEmbedding embed ") for line in spent)
+
+
 def test_llama_index(folder: Path, environment: dict[str, str]) -> None:
     shown = run(folder, environment, "-c", LLAMA_INDEX)
     assert "A letter" in shown.splitlines()[0]
     assert shown.count(WROTE) == 2  # as a node, and in the prompt
     assert "source: A letter" in shown
+
+
+def test_the_graph_in_llama_index(folder: Path, environment: dict[str, str]) -> None:
+    schema, *texts = run(folder, environment, "-c", LLAMA_GRAPH).splitlines()
+    assert schema.startswith("{'entities': ")
+    assert any(line.startswith("Ada Lovelace -> related to -> ") for line in texts)
+    assert WROTE in texts
 
 
 def test_haystack(folder: Path, environment: dict[str, str]) -> None:
@@ -60,3 +74,8 @@ def test_a_tool_for_dspy(folder: Path, environment: dict[str, str]) -> None:
     assert shown.startswith("['A letter: ")
     assert WROTE in shown
     assert "tools=[search]" in DSPY
+
+
+def test_nodes_of_llama_index_go_in_and_come_out_with_entities(folder: Path, environment: dict[str, str]) -> None:
+    found = run(folder, environment, "-c", LLAMA_NODES).splitlines()
+    assert "['Ada Lovelace', 'Charles Babbage']" in found

@@ -1,1 +1,1 @@
-"""Retrievers for other frameworks, one module for each framework, which it imports: see docs/frameworks.md."""
+"""Retrievers for other frameworks, one module for each framework, which it imports: see docs/how-to/frameworks.md."""

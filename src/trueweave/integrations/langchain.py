@@ -1,4 +1,4 @@
-"""A retriever for LangChain.
+"""A retriever for LangChain, and its models for Trueweave.
 
 from trueweave import Trueweave
 from trueweave.integrations.langchain import LangChainRetriever
@@ -27,7 +27,10 @@ from trueweave.core.evidence import Filter, Passage
 from trueweave.engine.sync import Trueweave
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.integrations.passages import PassageSearch, metadata
+from trueweave.models.langchain import LangChainChat, LangChainEmbedder
 from trueweave.retrieval.context import Method
+
+__all__ = ["LangChainChat", "LangChainEmbedder", "LangChainRetriever"]
 
 
 class LangChainRetriever(BaseRetriever):

@@ -60,10 +60,11 @@ class LlamaIndexRetriever(BaseRetriever):
 
 
 def _nodes(passages: Sequence[Passage]) -> list[NodeWithScore]:
-    return [NodeWithScore(node=_node(passage), score=passage.score) for passage in passages]
+    return [NodeWithScore(node=text_node(passage), score=passage.score) for passage in passages]
 
 
-def _node(passage: Passage) -> TextNode:
+def text_node(passage: Passage) -> TextNode:
+    """A passage as a node of LlamaIndex."""
     return TextNode(
         id_=str(passage.id),
         text=passage.text,

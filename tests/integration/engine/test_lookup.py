@@ -161,6 +161,17 @@ async def test_entities_and_relations_are_listed(village: AsyncTrueweave) -> Non
 # --- around, and between ----------------------------------------------------------------------------------
 
 
+async def test_entities_of_a_passage_with_as_many_relations_are_in_the_order_of_their_names(
+    trueweave: AsyncTrueweave,
+) -> None:
+    names = ["Farrier", "Alderman", "Escort", "Carter", "Baker", "Duke"]
+    chunk = Chunk("Six walk by.", mentions=tuple(Mention(name, "person") for name in names))
+    await trueweave.add_documents([Document("walk.md", (chunk,))])
+    [passage] = (await trueweave.retrieve("walk", "keyword")).passages
+    drawn = await trueweave.graph.subgraph(chunks=[passage.id])
+    assert [one.name for one in drawn.nodes] == sorted(names)
+
+
 async def test_neighbours_are_found_by_name(village: AsyncTrueweave) -> None:
     assert {one.name for one in await village.graph.neighbours("Miller")} == {"Smith", "Baker"}
     assert {one.name for one in await village.graph.neighbours("Miller", hops=2)} == {"Smith", "Baker", "Carter"}
@@ -216,12 +227,12 @@ async def test_a_document_is_told_with_its_chunks_places_and_entities(village: A
         (100, "The mill, The forge"),
         (200, "The mill, page 2"),
     ]
-    assert {(one.item.name, one.score) for one in found.entities} == {
-        ("Miller", 1),
-        ("Smith", 2),
+    assert [(one.item.name, one.score) for one in found.entities] == [
         ("Baker", 2),
         ("Carter", 2),
-    }
+        ("Smith", 2),
+        ("Miller", 1),
+    ]
     part = await village.document("village/mill.md", first=1, chunks=1, entities=2)
     assert [one.start for one in part.passages] == [100]
     assert len(part.entities) == 2

@@ -74,7 +74,7 @@ FROM (SELECT id, min(n) AS n FROM (
           CROSS JOIN LATERAL (SELECT entity FROM name WHERE id = m.name AND entity IS NOT NULL OFFSET 0) AS n) AS g
       GROUP BY id) AS g
 CROSS JOIN LATERAL (SELECT id, name, type, count, degree FROM entity WHERE id = g.id OFFSET 0) AS e
-ORDER BY g.n, e.degree DESC, e.id LIMIT %(limit)s
+ORDER BY g.n, e.degree DESC, e.name COLLATE "C", e.id LIMIT %(limit)s
 
 -- name: heaviest_neighbours
 -- For each of some entities, its neighbours with the heaviest relations; and the number of all their neighbours. In each
@@ -189,8 +189,8 @@ ORDER BY g.n
 -- name: document_entities
 SELECT n.entity, sum(m.mentions) AS mentions FROM (
     SELECT name, count(*) AS mentions FROM mention WHERE document = %(id)s GROUP BY name) AS m
-CROSS JOIN LATERAL (SELECT entity FROM name WHERE id = m.name AND entity IS NOT NULL OFFSET 0) AS n
-GROUP BY n.entity ORDER BY mentions DESC, n.entity LIMIT %(limit)s
+CROSS JOIN LATERAL (SELECT entity, written FROM name WHERE id = m.name AND entity IS NOT NULL OFFSET 0) AS n
+GROUP BY n.entity ORDER BY mentions DESC, min(n.written COLLATE "C"), n.entity LIMIT %(limit)s
 
 -- name: uris_after
 SELECT uri FROM document WHERE visible AND uri > %(after)s ORDER BY uri LIMIT %(limit)s
