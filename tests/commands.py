@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from trueweave.cli import app
 
@@ -18,6 +18,13 @@ def run_command(
     *arguments: str | Path, folder: Path, environment: Mapping[str, str], code: int = 0, stdin: str = ""
 ) -> subprocess.CompletedProcess[str]:
     """What the command prints in this folder and with this environment only; it must end with this code."""
+    done = invoke(*arguments, folder=folder, environment=environment, stdin=stdin)
+    assert done.exit_code == code, done.stderr + done.stdout
+    return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
+
+
+def invoke(*arguments: str | Path, folder: Path, environment: Mapping[str, str], stdin: str = "") -> Result:
+    """How the command ends in this folder and with this environment only, and all that it prints."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "excepthook", sys.excepthook)  # the command sets one, for its process
         patch.chdir(folder)
@@ -28,5 +35,4 @@ def run_command(
         done = CliRunner().invoke(app, [str(one) for one in arguments], stdin, prog_name=PROGRAM.name)
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
-    assert done.exit_code == code, done.stderr + done.stdout
-    return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
+    return done

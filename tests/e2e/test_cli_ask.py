@@ -275,10 +275,13 @@ def test_methods_are_compared(trueweave: Trueweave) -> None:
     assert max(map(len, shown.splitlines())) <= 100
     assert re.search(r"^method +passages +entities +relations +SQL +ms +calls +tokens +price +best", shown)
     assert re.search(r"^local +2 +2 +1 ", shown, re.M)
-    assert re.search(r"^ 2 naive +\d+$", shown.partition("Passages in common, in percent")[2], re.M)
-    found = answer(trueweave("compare", QUESTION, "--json"))
+    assert re.search(r"^ 2 naive +(\d+|=)$", shown.partition("Passages in common, in percent")[2], re.M)
+    short = answer(trueweave("compare", QUESTION, "--json"))
+    assert [row["method"] for row in short["methods"]] == ["keyword", "naive", "fuse", "mix", "weave"]
+    found = answer(trueweave("compare", QUESTION, "--methods", "all", "--json"))
     problems = {row["method"]: row["problem"] for row in found["methods"]}
-    assert {method for method, problem in problems.items() if problem} == {"community", "drift"}
+    assert {method for method, problem in problems.items() if problem} == {"community", "drift", "decompose"}
+    assert "no readable parts of the question" in problems["decompose"], "the model of this test writes no questions"
     assert "trueweave communities build" in problems["community"], "nothing is written about communities here"
     assert {frozenset(pair["methods"]) for pair in found["overlap"]} >= {frozenset(("keyword", "naive"))}
 
@@ -308,7 +311,8 @@ def test_without_any_model_it_shows_what_was_found_and_how_to_have_it_answered(t
     nothing = trueweave("ask", "Zeppelin").stdout
     assert nothing.startswith("Nothing was found: no word of the question is in the documents")
     assert "Next: trueweave documents" in nothing
-    compared = trueweave("compare", QUESTION).stdout
+    assert "Next: trueweave compare QUESTION --methods all" in trueweave("compare", QUESTION).stdout
+    compared = trueweave("compare", QUESTION, "--methods", "all").stdout
     assert re.search(r"^keyword +2 +0 +0 +1 +\d+  A letter", compared, re.M)
     said = " ".join(compared.split())
     assert "fuse, global, guess, hipporag, hybrid, linearrag, local, mix, naive, subgraph" in said
@@ -340,7 +344,7 @@ def test_where_there_are_no_vectors_the_way_to_them_is_told_and_works(
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("--method", "nope"), "there is no method 'nope'. There are auto, community, drift, fuse,"),
+        (("--method", "nope"), "there is no method 'nope'. There are auto, community, decompose, drift,"),
         (("--method", "local", "--set", "top_k=1"), "the method local has no parameter top_k. It has entity_weight,"),
         (("--method", "keyword", "--set", "top_k=many"), "the method keyword has invalid parameters: top_k:"),
         (("--where", "year"), "'year' is not a condition. Write it like name=value"),

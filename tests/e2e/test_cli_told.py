@@ -45,11 +45,14 @@ def test_notes_name_their_documents_and_the_rest_can_be_listed(folder: Path) -> 
 
 def test_a_question_that_finds_nothing_names_a_command_that_lists_documents(folder: Path) -> None:
     shown = run("ask", "zebra", "--method", "keyword")
-    assert "Nothing was found: no word of the question is in the documents that were looked at." in shown
-    assert "trueweave documents  (shows which documents are there)" in shown
+    assert "Nothing was found: there are no documents in this workspace yet." in shown
+    assert "Next: trueweave add PATH" in shown
     assert "there are none yet" in run("documents")
     (folder / "a.txt").write_text("Ada Lovelace met Charles Babbage.")
     run("add", "a.txt")
+    shown = run("ask", "zebra", "--method", "keyword")
+    assert "Nothing was found: no word of the question is in the documents that were looked at." in shown
+    assert "trueweave documents  (shows which documents are there)" in shown
     assert "a.txt" in run("documents")
 
 

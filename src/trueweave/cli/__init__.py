@@ -9,12 +9,12 @@ Modules here import the engine and progress bars inside functions, so that `true
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Protocol
 
 import typer
-from click import HelpFormatter
 from typer.core import TyperGroup
 
 from trueweave.cli import (
@@ -67,10 +67,17 @@ _SUMMARY = 200  # characters
 logging.getLogger("psycopg").addHandler(logging.NullHandler())  # commands print the reason for a wait themselves
 
 
+class _HelpFormatter(Protocol):
+    """What is used of typer's formatter, which is in a private module of it."""
+
+    def section(self, name: str) -> AbstractContextManager[None]: ...
+    def write_dl(self, rows: Sequence[tuple[str, str]]) -> None: ...
+
+
 class _Panels(TyperGroup):
     """Lists commands by panels, each with its whole summary."""
 
-    def format_commands(self, ctx: typer.Context, formatter: HelpFormatter) -> None:  # type: ignore[override]
+    def format_commands(self, ctx: typer.Context, formatter: _HelpFormatter) -> None:  # type: ignore[override]
         for panel, commands in _PANELS.items():
             with formatter.section(panel):
                 formatter.write_dl([(name, self.commands[name].get_short_help_str(_SUMMARY)) for name in commands])

@@ -100,9 +100,9 @@ def bench(
         from trueweave.ingest.loading.own_files import BENCH
 
         settings = load_settings(database_url, workspace)
-        fetch_model(settings)
         is_own = dataset == MINE
         every = in_workspace(own_questions, settings) if is_own else datasets.find(dataset, settings.bench_data, split)
+        fetch_model(settings)
         found = datasets.limited(every, limit)
         if found.passages is not None and not workspace:
             settings = settings.model_copy(update={"workspace": _workspace(found.name)})

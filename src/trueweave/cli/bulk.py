@@ -107,7 +107,7 @@ def _loaded(
             return in_workspace(load, settings)
     except ModuleNotFoundError as error:
         raise ConfigError(
-            f"bulk loading needs {error.name}, which is not installed. Run: pip install 'trueweave[ray]'"
+            f'bulk loading needs {error.name}, which is not installed. Run: pip install "trueweave[ray]"'
         ) from error
 
 

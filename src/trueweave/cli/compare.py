@@ -27,7 +27,14 @@ from trueweave.core.money import money
 if TYPE_CHECKING:
     from trueweave.core.answers import Answer, Compared, Comparison
 
-Methods = Annotated[str | None, typer.Option(metavar="A,B,…", help="The methods, separated by commas. Default: all.")]
+# One of each family: words, vectors, both, LightRAG's, and ours.
+_SHORT_LIST = ("keyword", "naive", "fuse", "mix", "weave")
+_ALL = "all"
+
+Methods = Annotated[
+    str | None,
+    typer.Option(metavar="A,B,…", help=f"The methods, separated by commas, or all. Default: {','.join(_SHORT_LIST)}."),
+]
 Answers = Annotated[bool, typer.Option("--answers", help="Also generate an answer with each method.")]
 
 
@@ -57,15 +64,17 @@ def compare(
                 'model = "ollama/llama3.1:8b", or omit --answers.'
             )
         asked, which = read_question(question), read_filter(document, where, settings.project_folder)
-        names = [name.strip() for name in (methods or "").split(",") if name.strip()]
+        names = [name.strip() for name in (methods or ",".join(_SHORT_LIST)).split(",") if name.strip()]
         with spinner("Comparing …"):
             found = in_workspace(
                 lambda trueweave: trueweave.compare(
-                    asked, names, filter=which, answers=answers, listener=QuestionNotes()
+                    asked, () if names == [_ALL] else names, filter=which, answers=answers, listener=QuestionNotes()
                 ),
                 settings,
             )
-        reply(comparison_json(found), *comparison_lines(found, settings.currency, show_evidence=show_evidence))
+        lines = comparison_lines(found, settings.currency, show_evidence=show_evidence)
+        more = [] if methods else [next_step(f"trueweave compare QUESTION --methods {_ALL}", "compares all")]
+        reply(comparison_json(found), *lines, *more)
 
 
 def comparison_lines(found: Comparison, currency: str, *, show_evidence: bool = False) -> list[RenderableType]:
@@ -74,7 +83,7 @@ def comparison_lines(found: Comparison, currency: str, *, show_evidence: bool = 
     text: list[RenderableType] = [_figures(usable, currency)] if usable else []
     found_some = [row for row in usable if row.evidence.passages]
     if len(found_some) > 1:
-        text += ["", Text("Passages in common, in percent", style="bold"), _overlap(found, found_some)]
+        text += ["", Text("Passages in common, in percent (= all)", style="bold"), _overlap(found, found_some)]
     for row in usable:
         if row.answer:
             text += ["", Text(row.method, style="bold"), *_answer(row.answer)]
@@ -116,10 +125,11 @@ def _best(row: Compared) -> str:
 
 def _overlap(found: Comparison, rows: Sequence[Compared]) -> TextTable:
     """For each pair of methods the share of passages that both found, among those that either did. Columns have the
-    numbers of methods for headings: their names would need more room than a terminal has."""
+    numbers of methods for headings, and 100 is written as "=": more would need more room than a terminal has."""
     made = table("", *(f">{n}" for n in range(1, len(rows))), gap=1)
     for n, row in enumerate(rows):
-        made.add_row(f"{n + 1:>2} {row.method}", *(f"{100 * found.overlap(row, other):.0f}" for other in rows[:n]))
+        shares = (f"{100 * found.overlap(row, other):.0f}" for other in rows[:n])
+        made.add_row(f"{n + 1:>2} {row.method}", *("=" if share == "100" else share for share in shares))
     return made
 
 

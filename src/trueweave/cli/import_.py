@@ -58,13 +58,13 @@ def import_(
 
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
-        fetch_model(settings)
         tally, notes, read = IngestTally(show_all=show_all), list[str](), 0
         if format is None:
             format_, why = importing.guess(path)
             say(f"Reading {path} as {format_.what}: {why}.")
         else:
             format_ = importing.FORMATS[format]
+        fetch_model(settings)
 
         def heard(event: Event) -> None:
             from trueweave.core.events import Noted
@@ -91,7 +91,7 @@ def import_(
             answer,
             count_line(read, new, new),
             *tally.lines(),
-            next_step("trueweave entities", "shows the entities that they mention most"),
+            next_step("trueweave ask QUESTION", "or trueweave ui, to ask in the browser"),
         )
         if tally.refused:
             raise typer.Exit(1)

@@ -32,6 +32,7 @@ from trueweave.cli.session import has_vectors, in_workspace
 from trueweave.cli.stopping import budgeted, end_if_stopped
 from trueweave.core.errors import DatabaseError, ModelFilesMissing, TrueweaveError
 from trueweave.core.jobs import Note
+from trueweave.text.uris import is_address
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -256,8 +257,12 @@ def _next(run: IngestRun, again: str) -> RenderableType:
     if run.outcome.failed:
         return next_step(again, "after fixing that, retries them")
     if not run.read and not run.tally.removed:
+        if run.tally.is_incomplete:
+            return next_step(again, "after fixing that, tries again")
+        if run.is_sync or any(map(is_address, run.inputs.files)):
+            return next_step(again, "when there is something")
         return next_step("trueweave add --help", "shows what can be added")
-    return next_step("trueweave entities", "shows the entities that they mention most")
+    return next_step("trueweave ask QUESTION", "or trueweave ui, to ask in the browser")
 
 
 def _without_counts(notes: Iterable[Note]) -> list[Note]:

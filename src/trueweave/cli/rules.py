@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="""Say which names are one entity and what it is called, and correct facts.
+    help="""Merge, split and rename entities, and correct facts.
 
     A name is written as documents write it, and means every entity of that name, now and later. Its type after two
     colons means that one alone: "Ada Lovelace::person". `trueweave entities` shows both. A name that has two colons in

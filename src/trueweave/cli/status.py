@@ -108,9 +108,9 @@ def _size_rows(found: WorkspaceState) -> dict[str, str]:
 
 
 def _why(one: OutOfDate) -> str:
-    """How many documents would be worked otherwise now, and what has changed since."""
+    """How many documents are out of date, and what has changed since they were processed."""
     since = f"other settings ({', '.join(one.settings)})" if one.settings else "an earlier extractor or prompt"
-    return f"{count(one.documents, 'document')} worked by {since}"
+    return f"{count(one.documents, 'document')} processed with {since}"
 
 
 def _budget_if_used(found: Budget, currency: str) -> dict[str, str]:

@@ -86,7 +86,7 @@ def _way_on(error: TrueweaveError, again: str, *, has_budget: bool) -> Text:
     if not isinstance(error, BudgetReached):
         return next_step("trueweave doctor", f"then continue with {again}")
     if error.of_run and has_budget:
-        return next_step(again, "the same amount again; nothing is paid for twice", heading="To continue")
+        return next_step(again, "the same amount again, or more; nothing is paid for twice", heading="To continue")
     return next_step("trueweave budget AMOUNT", f"allows more; then continue with {again}", heading="To continue")
 
 

@@ -13,7 +13,7 @@ from trueweave.answering.conversation import standalone
 from trueweave.core.answers import Answer, Compared, Comparison
 from trueweave.core.errors import ConfigError, TrueweaveError
 from trueweave.core.events import Retrieved, Rewritten, tell
-from trueweave.core.evidence import Evidence, Filter, MethodInfo, Query, Trace
+from trueweave.core.evidence import NO_DOCUMENTS, Evidence, Filter, MethodInfo, Query, Trace
 from trueweave.core.model_calls import Message
 from trueweave.core.protocols import Embedder, Readers, Reranker, StreamingLLM
 from trueweave.core.telemetry.measurements import QuestionAnswered, Searched, measure
@@ -73,7 +73,7 @@ class Asking:
             evidence = await method.retrieve(query, context)
             opened.set_attribute("trueweave.passages", len(evidence.passages))
         if not evidence and await context.is_empty():
-            evidence = replace(evidence, reason=_NO_DOCUMENT)
+            evidence = replace(evidence, reason=_NO_DOCUMENT if query.filter else NO_DOCUMENTS)
         trace = Trace(name, context.steps, time.perf_counter() - begun, meter.usage - before)
         measure(Searched(trace))
         return replace(evidence, trace=trace)

@@ -10,6 +10,7 @@ from trueweave.core.checks import HealthCheck
 from trueweave.core.errors import ConfigError, ModelError
 
 if TYPE_CHECKING:
+    from trueweave.core.model_calls import ModelRole
     from trueweave.core.settings import Settings
     from trueweave.store.postgres.schema.health import Health
     from trueweave.store.postgres.vectors.space import Space
@@ -57,20 +58,29 @@ async def _chat(settings: Settings) -> AsyncIterator[HealthCheck]:
     from trueweave.models.checks import check_chat
     from trueweave.models.ollama import CONTEXT
     from trueweave.models.opening import open_chat
+    from trueweave.models.options import variant
 
-    chosen = settings.chat_models
+    chosen: dict[tuple[str, str], list[ModelRole]] = {}
+    for name, roles in settings.chat_models.items():
+        for role in roles:
+            chosen.setdefault((name, variant(settings.options_for(role))), []).append(role)
     if not chosen:
         yield HealthCheck("language model", None, 'not set; for example model = "ollama/llama3.1:8b"')
-    for name, roles in chosen.items():
+    for (name, _), with_options in chosen.items():
         what = f"language model: {name}"
         try:
             where = model_settings.chat_endpoint(settings, name)
-            chat = open_chat(where, context=settings.context_length or CONTEXT, deadline=settings.deadline)
+            chat = open_chat(
+                where,
+                context=settings.context_length or CONTEXT,
+                deadline=settings.deadline,
+                options=settings.options_for(with_options[0]),
+            )
         except ConfigError as error:
             yield HealthCheck(what, False, "", str(error))
             continue
         if len(chosen) > 1:
-            yield HealthCheck(what, True, f"for {', '.join(roles)}")
+            yield HealthCheck(what, True, f"for {', '.join(with_options)}")
         try:
             for check in await check_chat(chat):
                 yield check

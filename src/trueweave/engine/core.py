@@ -19,6 +19,8 @@ from trueweave.core.protocols import (
     Chunker,
     Embedder,
     Extractor,
+    LangChainChatModel,
+    LangChainEmbeddings,
     ProjectionTarget,
     Readers,
     StreamingLLM,
@@ -33,6 +35,7 @@ from trueweave.ingest.loading import Files
 from trueweave.ingest.own import Given, MakeChunker, MakeExtractor
 from trueweave.ingest.seen import Seen
 from trueweave.ingest.worker import Worker, worker_of
+from trueweave.models.from_langchain import LangChainModels, is_chat_model, is_embeddings
 from trueweave.models.prompts import BUILT_IN, PromptSet
 from trueweave.store.others import StoreClients
 from trueweave.store.postgres.db import Database, OpenedWorkspace, Workspace
@@ -55,9 +58,9 @@ class OpenWorkspace:
     def __init__(
         self,
         workspace: Workspace,
-        embedder: Embedder | None = None,
+        embedder: Embedder | LangChainEmbeddings | None = None,
         settings: Settings | None = None,
-        llm: StreamingLLM | None = None,
+        llm: StreamingLLM | LangChainChatModel | None = None,
         own: Mapping[str, Any] | None = None,
         models: ModelFactory | None = None,
         readers: ChangeReaders | None = None,
@@ -65,17 +68,18 @@ class OpenWorkspace:
         chunker: Chunker | MakeChunker | None = None,
     ) -> None:
         self._workspace = workspace
-        self.llm = llm
+        self._langchain = LangChainModels.among(llm, embedder)
+        self.llm = None if is_chat_model(llm) else llm
         self.own = dict(own or {})
         self.streams = OpenStreams()
         self.has_space = False  # whether the workspace is known to have an embedding space
-        self._of_process = settings or Settings.load()
+        self._of_process = self._langchain.over(settings or Settings.load())
         self.settings = self._of_process.over(self.own)
         self._change_readers = readers
         self._stores = models.stores if models else StoreClients()
         self._stores_are_own = models is None
         self._where = VectorLayoutCache(workspace)
-        self._embedder = embedder and with_roles(embedder)
+        self._embedder = None if embedder is None or is_embeddings(embedder) else with_roles(embedder)
         self._embedder_is_of_settings = False
         self._extractor = extractor
         self._chunker = chunker
@@ -130,7 +134,7 @@ class OpenWorkspace:
             while self._models is None:
                 workspace = self.workspace
                 embedder = None if self._embedder_is_of_settings else self._embedder
-                given = Given(embedder, self._extractor, self._chunker)
+                given = Given(embedder, self._extractor, self._chunker, self._langchain)
                 made = await WorkspaceModels.open(self._factory, workspace, self.settings, await self.prompts(), given)
                 await self._closing.enter_async_context(aclosing(made))
                 if workspace == self.workspace:  # not replaced meanwhile by a bulk load
@@ -186,8 +190,8 @@ class OpenWorkspace:
 
     async def chat(self, role: ModelRole) -> StreamingLLM | None:
         """The language model passed by the caller, or the one set for this role."""
-        if self.llm is None and (name := self.settings.model_for(role)):
-            return (await self.models()).chat(name)
+        if self.llm is None and self.settings.model_for(role):
+            return (await self.models()).chat_for(role)
         return self.llm
 
     def files(self, seen: Seen) -> Files:
@@ -254,11 +258,17 @@ class OpenWorkspace:
         await self.finish_settling(settled)
         return settled.documents
 
+    @property
+    def _given_models(self) -> tuple[Embedder | LangChainEmbeddings | None, StreamingLLM | LangChainChatModel | None]:
+        """The embedder and the language model that the caller passed in."""
+        embedder = None if self._embedder_is_of_settings else self._embedder
+        return self._langchain.embeddings or embedder, self._langchain.chat or self.llm
+
     async def settle_in(self, workspace: Workspace) -> None:
         """Settle what is waiting in another workspace, with the models and settings of this one."""
-        embedder = None if self._embedder_is_of_settings else self._embedder
+        embedder, llm = self._given_models
         given = self._extractor, self._chunker
-        other = OpenWorkspace(workspace, embedder, self._of_process, self.llm, self.own, self._factory, None, *given)
+        other = OpenWorkspace(workspace, embedder, self._of_process, llm, self.own, self._factory, None, *given)
         async with aclosing(other):
             await other.settle()
 
@@ -270,9 +280,9 @@ class OpenWorkspace:
             return
         await self.models()
         own = {**self.own, **workspace_settings(changes)}
-        embedder = None if self._embedder_is_of_settings else self._embedder
+        embedder, llm = self._given_models
         given = self._extractor, self._chunker
-        other = OpenWorkspace(self.workspace, embedder, self._of_process, self.llm, own, self._factory, None, *given)
+        other = OpenWorkspace(self.workspace, embedder, self._of_process, llm, own, self._factory, None, *given)
         async with aclosing(other):
             yield other
 
@@ -284,8 +294,10 @@ class OpenWorkspace:
         if settled.defect:
             raise settled.defect
 
-    async def change_space(self, embedder: Embedder, progress: Progress = unseen) -> None:
+    async def change_space(self, embedder: Embedder | LangChainEmbeddings, progress: Progress = unseen) -> None:
         """Embed everything with another model alongside the old vectors, then switch in one step."""
+        if is_embeddings(embedder):
+            embedder = await (await self.models()).paid_embeddings(embedder)
         held_up = await vectors.change_space(self.workspace, with_roles(embedder), progress)
         self._embedder = embedder
         if held_up:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Self, cast
 
+from trueweave.core.model_options import ModelOptions
 from trueweave.core.settings import Settings
 from trueweave.engine.model_settings import embedding_endpoint, open_embedder, prefixes
 from trueweave.ingest.extract.nlp import NlpExtractor
@@ -15,6 +16,7 @@ from trueweave.models.entailment import OnnxEntailment
 from trueweave.models.names import Endpoint
 from trueweave.models.openai import OpenAIEmbedder
 from trueweave.models.opening import ChatModel, InProcessEmbedder
+from trueweave.models.options import NO_OPTIONS, variant
 from trueweave.models.rerank import OnnxReranker, RerankServer
 from trueweave.store.others import StoreClients
 from trueweave.store.postgres.db import Database
@@ -35,7 +37,7 @@ class ModelFactory:
         self._opening = asyncio.Lock()
         self._closing = AsyncExitStack()
         self._is_alive = False
-        self._chats: dict[tuple[Endpoint, int, float], ChatModel] = {}
+        self._chats: dict[tuple[Endpoint, int, float, str], ChatModel] = {}
         self._opened: dict[tuple[object, ...], asyncio.Task[Any]] = {}
         self._pipelines: dict[str, NlpExtractor] = {}
         self._limiters: dict[tuple[str, RateLimits], SharedRateLimiter] = {}
@@ -68,11 +70,11 @@ class ModelFactory:
                 self._is_alive = True
         return self._elsewhere.get(database or self._database, self._liveness)
 
-    def chat(self, where: Endpoint, context: int, deadline: float) -> ChatModel:
-        """The client of a chat model."""
-        key = where, context, deadline
+    def chat(self, where: Endpoint, context: int, deadline: float, options: ModelOptions = NO_OPTIONS) -> ChatModel:
+        """The client of a chat model with these options."""
+        key = where, context, deadline, variant(options)
         if key not in self._chats:
-            self._chats[key] = opening.open_chat(where, context=context, deadline=deadline)
+            self._chats[key] = opening.open_chat(where, context=context, deadline=deadline, options=options)
             self._closing.push_async_callback(self._chats[key].close)
         return self._chats[key]
 

@@ -15,6 +15,7 @@ from trueweave.core.evidence import (
     Filter,
     Hits,
     MentionCounts,
+    Passage,
     RelationStatement,
 )
 from trueweave.core.graph import Entity, GraphMap, GraphNode, GraphPart, GraphTypes, Hit, Relation, VectorKind
@@ -109,6 +110,13 @@ class AsyncGraphGroup:
         """The statements of the relation with this id, each in its sentence: by the uri of the document, then in order.
         Raises UnknownRelation if there is no such relation."""
         return [one for _, one in await mentions.of_relation(self._core.workspace, relation, limit)]
+
+    async def relation_passages(self, *relations: UUID, each: int = 1) -> dict[UUID, tuple[Passage, ...]]:
+        """For each of these relations, given by their ids, up to `each` passages that state it most clearly. Relations
+        that do not exist are left out."""
+        readers = self._core.open_readers(Filter())
+        found = await lookup.passages_of(self._core, readers, "relations", relations, each)
+        return {id_: passages for id_, passages in found.items() if passages}
 
     async def neighbours(self, *entities: UUID | str | NameKey, hops: int = 1, limit: int = 50) -> list[Entity]:
         """The entities within `hops` relations of these, which are given by id or name: nearer ones first, then those

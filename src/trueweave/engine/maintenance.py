@@ -26,7 +26,7 @@ from trueweave.core.jobs import (
 )
 from trueweave.core.model_calls import ModelNames
 from trueweave.core.money import EmbeddingEstimate
-from trueweave.core.protocols import Embedder
+from trueweave.core.protocols import Embedder, LangChainEmbeddings
 from trueweave.core.settings import Settings
 from trueweave.engine.core import OpenWorkspace
 from trueweave.engine.rebuilding import rebuilt
@@ -134,7 +134,7 @@ class AsyncMaintenanceGroup:
         with in_run(ignore, is_watched=True):
             return await (await self._core.models()).embedder(model)
 
-    async def change_space(self, embedder: Embedder, progress: Progress = unseen) -> None:
+    async def change_space(self, embedder: Embedder | LangChainEmbeddings, progress: Progress = unseen) -> None:
         """Embed everything with another model alongside the old vectors, then switch in one step."""
         await self._core.change_space(embedder, progress)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from trueweave.answering.conversations import AsyncConversation
 from trueweave.answering.options import AskOptions, RetrieveOptions
 from trueweave.core.answers import Answer, AnswerOptions, Compared, Comparison
-from trueweave.core.errors import ConfigError, ModelFilesMissing, WorkspaceReplaced
+from trueweave.core.errors import ConfigError, InvalidArgument, ModelFilesMissing, WorkspaceReplaced
 from trueweave.core.events import Listener, ignore, in_run
 from trueweave.core.evidence import Evidence, Filter, MethodInfo, Passage, Query
 from trueweave.core.model_calls import Message
@@ -89,11 +89,21 @@ class QuestionCalls:
         asking, query, method = await self._prepare_question(asked)
         return await asking.retrieve(query, method)
 
-    async def search(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> list[Passage]:
-        """The passages that match a text best: by meaning and by words, or by words alone if nothing is embedded."""
+    async def search(
+        self, text: str | Sequence[str], limit: int = 10, *, filter: Filter | None = None
+    ) -> list[Passage]:
+        """The passages that match a text best: by meaning and by words, or by words alone if nothing is embedded. Of
+        several texts, the passages that most of them have near the top."""
         from trueweave.retrieval.methods.auto import Search
+        from trueweave.retrieval.methods.combine import Each
 
-        return list((await self.retrieve(text, Search(top_k=limit), filter=filter)).passages)
+        if isinstance(text, str):
+            return list((await self.retrieve(text, Search(top_k=limit), filter=filter)).passages)
+        texts = tuple(map(storable, text))
+        if not texts:
+            raise InvalidArgument("there is no text to search for. Give one or more.")
+        found = await self.retrieve("; ".join(texts), Each(texts, Search(top_k=limit)), filter=filter)
+        return list(found.passages)
 
     async def compare(
         self,

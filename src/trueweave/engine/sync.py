@@ -84,7 +84,16 @@ from trueweave.core.money import (
 )
 from trueweave.core.parameters import takes, values
 from trueweave.core.projections import Change, ProjectionDifference, ProjectionStatus, StoreName
-from trueweave.core.protocols import ChangeReaders, Chunker, Embedder, Extractor, StreamingLLM, Vectors
+from trueweave.core.protocols import (
+    ChangeReaders,
+    Chunker,
+    Embedder,
+    Extractor,
+    LangChainChatModel,
+    LangChainEmbeddings,
+    StreamingLLM,
+    Vectors,
+)
 from trueweave.core.record import Document, Link, Mention, NamedFile, NameKey, ResolutionSettings, Source
 from trueweave.core.settings import Settings
 from trueweave.core.sources import DocumentSource
@@ -171,6 +180,11 @@ class GraphGroup(_Group):
         """The statements of the relation with this id, each in its sentence: by the uri of the document, then in order.
         Raises UnknownRelation if there is no such relation."""
         return self._wait_for(lambda trueweave: trueweave.graph.statements(relation, limit=limit))
+
+    def relation_passages(self, *relations: UUID, each: int = 1) -> dict[UUID, tuple[Passage, ...]]:
+        """For each of these relations, given by their ids, up to `each` passages that state it most clearly. Relations
+        that do not exist are left out."""
+        return self._wait_for(lambda trueweave: trueweave.graph.relation_passages(*relations, each=each))
 
     def neighbours(self, *entities: UUID | str | NameKey, hops: int = 1, limit: int = 50) -> list[Entity]:
         """The entities within `hops` relations of these, which are given by id or name: nearer ones first, then those
@@ -736,7 +750,7 @@ class MaintenanceGroup(_Group):
         """
         self._wait_for(lambda trueweave: trueweave.maintenance.reembed(model, progress))
 
-    def change_space(self, embedder: Embedder, progress: Progress = unseen) -> None:
+    def change_space(self, embedder: Embedder | LangChainEmbeddings, progress: Progress = unseen) -> None:
         """Embed everything with another model alongside the old vectors, then switch in one step."""
         self._wait_for(lambda trueweave: trueweave.maintenance.change_space(embedder, progress))
 
@@ -841,9 +855,9 @@ class Trueweave(_Waiting):
         self,
         url: str | None = None,
         workspace: str | None = None,
-        embedder: Embedder | None = None,
+        embedder: Embedder | LangChainEmbeddings | None = None,
         *,
-        llm: StreamingLLM | None = None,
+        llm: StreamingLLM | LangChainChatModel | None = None,
         settings: Settings | None = None,
         make: bool | None = None,
         readers: ChangeReaders | None = None,
@@ -858,6 +872,9 @@ class Trueweave(_Waiting):
         the environment. If there is no `url` in either, the bundled PostgreSQL is used: it is created unless `make` is
         False, started and migrated if necessary, and left running. Any other database must already be migrated; if it
         is not, SchemaMismatch names the command to run.
+
+        A chat model of LangChain as `llm` is used for all roles but vision, and its calls, like those of an embedding
+        model of LangChain as `embedder`, are paid from the budget, rate-limited and cached.
 
         `readers` is called with the PostgreSQL readers and the filter of a question, and returns the readers to answer
         it from. `extractor` and `chunker` replace those of the settings: pass an instance, or a class or function that
@@ -1118,8 +1135,9 @@ class Trueweave(_Waiting):
         """What a method finds for a question, with a trace of how, but without an answer."""
         return self._wait_for(lambda trueweave: trueweave.retrieve(**values(asked)))
 
-    def search(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> list[Passage]:
-        """The passages that match a text best: by meaning and by words, or by words alone if nothing is embedded."""
+    def search(self, text: str | Sequence[str], limit: int = 10, *, filter: Filter | None = None) -> list[Passage]:
+        """The passages that match a text best: by meaning and by words, or by words alone if nothing is embedded. Of
+        several texts, the passages that most of them have near the top."""
         return self._wait_for(lambda trueweave: trueweave.search(text, limit, filter=filter))
 
     def compare(

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 from trueweave.core.events import Progress, unseen
 from trueweave.core.jobs import Status
-from trueweave.core.protocols import ChangeReaders, Chunker, Embedder, Extractor, StreamingLLM
+from trueweave.core.protocols import (
+    ChangeReaders,
+    Chunker,
+    Embedder,
+    Extractor,
+    LangChainChatModel,
+    LangChainEmbeddings,
+    StreamingLLM,
+)
 from trueweave.core.settings import Settings
 from trueweave.engine.bench import AsyncBenchGroup
 from trueweave.engine.budget import AsyncBudgetGroup
@@ -27,6 +35,7 @@ from trueweave.engine.source_runs import SourceRuns
 from trueweave.engine.sources import AsyncSourcesGroup
 from trueweave.ingest.jobs import WorkerDependencies
 from trueweave.ingest.own import MakeChunker, MakeExtractor
+from trueweave.models.from_langchain import is_embeddings
 from trueweave.store.postgres.cluster.joining import migrate_servers
 from trueweave.store.postgres.cluster.moving import OwnerAddress
 from trueweave.store.postgres.cluster.servers import HOME
@@ -59,9 +68,9 @@ class AsyncTrueweave(MemoryCalls):
     def __init__(
         self,
         workspace: Workspace,
-        embedder: Embedder | None = None,
+        embedder: Embedder | LangChainEmbeddings | None = None,
         settings: Settings | None = None,
-        llm: StreamingLLM | None = None,
+        llm: StreamingLLM | LangChainChatModel | None = None,
         *,
         own: Mapping[str, Any] | None = None,
         models: ModelFactory | None = None,
@@ -87,9 +96,9 @@ class AsyncTrueweave(MemoryCalls):
         cls,
         url: str | None = None,
         workspace: str | None = None,
-        embedder: Embedder | None = None,
+        embedder: Embedder | LangChainEmbeddings | None = None,
         *,
-        llm: StreamingLLM | None = None,
+        llm: StreamingLLM | LangChainChatModel | None = None,
         settings: Settings | None = None,
         make: bool | None = None,
         readers: ChangeReaders | None = None,
@@ -104,6 +113,9 @@ class AsyncTrueweave(MemoryCalls):
         the environment. If there is no `url` in either, the bundled PostgreSQL is used: it is created unless `make` is
         False, started and migrated if necessary, and left running. Any other database must already be migrated; if it
         is not, SchemaMismatch names the command to run.
+
+        A chat model of LangChain as `llm` is used for all roles but vision, and its calls, like those of an embedding
+        model of LangChain as `embedder`, are paid from the budget, rate-limited and cached.
 
         `readers` is called with the PostgreSQL readers and the filter of a question, and returns the readers to answer
         it from. `extractor` and `chunker` replace those of the settings: pass an instance, or a class or function that
@@ -151,9 +163,9 @@ class AsyncTrueweave(MemoryCalls):
         cls,
         database: Database,
         workspace: str,
-        embedder: Embedder | None = None,
+        embedder: Embedder | LangChainEmbeddings | None = None,
         *,
-        llm: StreamingLLM | None = None,
+        llm: StreamingLLM | LangChainChatModel | None = None,
         settings: Settings | None = None,
         make: bool = True,
         models: ModelFactory | None = None,
@@ -180,7 +192,7 @@ class AsyncTrueweave(MemoryCalls):
             chunker=chunker,
         )
         trueweave._core.has_space = found.has_space
-        if embedder and not found.has_space:
+        if embedder and not is_embeddings(embedder) and not found.has_space:
             await trueweave._core.take_space(embedder)
         return trueweave
 

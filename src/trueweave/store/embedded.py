@@ -114,6 +114,7 @@ class EmbeddedServer:
         if sys.platform == "win32":
             raise EmbeddedServerError("The bundled PostgreSQL does not run on Windows. Set a database URL.")
         if not self.running():
+            _package()  # is missed before anything else is
             if not make and not self._data.exists():
                 raise EmbeddedServerError(
                     f"there is no database yet in {self.directory}. Run `trueweave init` to create one, or set "

@@ -86,7 +86,7 @@ def test_a_comparison_of_all_methods_shows_each_by_its_name(width: int | None) -
         shown = printed(part, width)
         assert all(name in shown.split() for name in methods)
         assert width is None or max(map(len, shown.splitlines())) <= width
-    assert printed(overlap, 80).splitlines()[2].split() == ["2", methods[1], "100"]
+    assert printed(overlap, 80).splitlines()[2].split() == ["2", methods[1], "="]
 
 
 def test_at_80_columns_all_figures_of_a_comparison_are_there() -> None:

@@ -29,7 +29,7 @@ def opening() -> list[RenderableType]:
 
 def built(act: BuildAct, seconds: float) -> RenderableType:
     """Act 1."""
-    skipped = f"{count(act.skipped, 'file')} skipped. For PDF files: pip install 'trueweave[documents]'"
+    skipped = f'{count(act.skipped, "file")} skipped. For PDF files: pip install "trueweave[documents]"'
     return _act(
         1,
         "The index is built" if act.added else "The index is there from an earlier run",

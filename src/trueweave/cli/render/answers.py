@@ -12,6 +12,7 @@ from rich.text import Text
 
 from trueweave.cli.render.evidence import copies_line, text_lines
 from trueweave.cli.render.lines import count, indented, next_step, one_line, warning
+from trueweave.core.evidence import NO_DOCUMENTS
 from trueweave.core.money import money
 
 if TYPE_CHECKING:
@@ -139,8 +140,9 @@ def answer_advice(answer: Answer, *, is_answered: bool, is_filtered: bool, show_
         return [Text("Check --document and --where: only what they let through was looked at.")]
     others = next_step(f"trueweave compare {question}", "shows what other methods find")
     if not answer.evidence:
-        there = next_step("trueweave documents", "shows which documents are there")
-        return [others, there] if answer.evidence.reason else [there]
+        if answer.evidence.reason == NO_DOCUMENTS:
+            return [next_step("trueweave add PATH")]
+        return [others, next_step("trueweave documents", "shows which documents are there")]
     if not is_answered:
         how = 'To have it answered, set a language model in trueweave.toml, as in model = "ollama/llama3.1:8b".'
         return [Text(how)]

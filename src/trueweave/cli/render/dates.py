@@ -1,4 +1,4 @@
-"""Parsing and printing points in time."""
+"""Parsing and printing points in time and intervals."""
 
 from __future__ import annotations
 
@@ -7,23 +7,35 @@ from datetime import datetime, timedelta
 
 from trueweave.core.errors import ConfigError
 
-_AGO = re.compile(r"(\d+)\s*([hdw])", re.IGNORECASE)
-_UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
+_INTERVAL = re.compile(r"(\d{1,6})\s*([mhdw])", re.IGNORECASE)
+_UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}  # seconds
+
+
+def parse_interval(text: str) -> int | None:
+    """The seconds of an interval such as `30m`, `12h`, `7d` or `2w`; None if it is none."""
+    found = _INTERVAL.fullmatch(text.strip())
+    return int(found[1]) * _UNITS[found[2].lower()] if found else None
+
+
+def interval(seconds: int) -> str:
+    """An interval as `parse_interval` reads it, in the largest unit that fits."""
+    for unit in reversed(_UNITS):
+        if seconds % _UNITS[unit] == 0:
+            return f"{seconds // _UNITS[unit]}{unit}"
+    return f"{seconds} s"
 
 
 def parse_moment(text: str) -> datetime:
     """A time from `2026-07-01` or `2026-07-01T14:30`, in local time unless it has a time zone; or from how long ago it
-    was: `12h`, `7d`, `2w`."""
-    wanted = text.strip()
+    was: `30m`, `12h`, `7d`, `2w`."""
     try:
-        if found := _AGO.fullmatch(wanted):
-            number, unit = found.groups()
-            return datetime.now().astimezone() - int(number) * _UNITS[unit.lower()]
-        return datetime.fromisoformat(wanted).astimezone()
+        if (ago := parse_interval(text)) is not None:
+            return datetime.now().astimezone() - timedelta(seconds=ago)
+        return datetime.fromisoformat(text.strip()).astimezone()
     except (ValueError, OverflowError) as error:
         raise ConfigError(
-            f"{text!r} is not a date. Write a date, as 2026-07-01 or 2026-07-01T14:30, or how long ago it was: 12h, "
-            "7d, 2w."
+            f"{text!r} is not a date. Write a date, as 2026-07-01 or 2026-07-01T14:30, or how long ago it was: 30m, "
+            "12h, 7d, 2w."
         ) from error
 
 

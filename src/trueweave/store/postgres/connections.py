@@ -17,6 +17,7 @@ from psycopg import AsyncConnection, Error  # noqa: TID251 (the one place)
 from psycopg.abc import PQGen
 
 from trueweave.core.errors import ConfigError, DatabaseError
+from trueweave.store.postgres.failures import connection_advice
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -146,6 +147,8 @@ def set_all(settings: dict[str, str], *, local: bool) -> str:
 def unusable(url: str, error: Error) -> DatabaseError:
     """The error to raise when a database cannot be used."""
     reason = str(error).strip().splitlines()[0]
+    if advice := connection_advice(reason):
+        return DatabaseError(f"cannot work with the database at {location(url)}: {reason}. {advice}")
     return DatabaseError(
         f"cannot work with the database at {location(url)}: {reason}. Check that it runs, that the URL is right, that "
         "PostgreSQL has the pgvector extension, and that `trueweave init` was run by a user who may create a schema."

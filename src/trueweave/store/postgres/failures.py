@@ -80,6 +80,12 @@ def problem(error: Error) -> DatabaseError:
     )
 
 
+def connection_advice(message: str) -> str:
+    """What to do about a connection that PostgreSQL refused; empty if the message does not tell its reason."""
+    code = _code_by_words(message) or ""
+    return next((told for of, told in _WHAT_TO_DO.items() if code.startswith(of)), "")
+
+
 def _code_by_words(message: str) -> str | None:
     if any(words in message for words in _REFUSED):
         return "28P01"
