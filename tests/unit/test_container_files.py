@@ -1,4 +1,4 @@
-"""Dockerfile and compose.yaml name what is there: commands, files, variables and paths of the server."""
+"""Dockerfile and compose files name what is there: commands, files, variables and paths of the server."""
 
 import re
 import shlex
@@ -13,11 +13,16 @@ from trueweave import Settings
 from trueweave.cli import app
 from trueweave.core.settings import PREFIX
 from trueweave.server.app import create_app
+from trueweave.server.routes import ui
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
 OURS = [name for name, service in COMPOSE["services"].items() if "build" in service]
+STORES: dict[str, dict[str, Any]] = {
+    store: yaml.safe_load((ROOT / f"compose.{store}.yaml").read_text(encoding="utf-8"))["services"]
+    for store in ("neo4j", "chroma")
+}
 
 
 def parsed(*words: str) -> None:
@@ -32,6 +37,18 @@ def parsed(*words: str) -> None:
 @pytest.mark.parametrize("name", [name for name in OURS if name != "cli"])
 def test_commands_of_services_are_commands(name: str) -> None:
     parsed(*COMPOSE["services"][name]["command"])
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_a_store_is_kept_up_to_date_and_asked(store: str) -> None:
+    services = STORES[store]
+    projector = services[f"{store}-projector"]
+    parsed(*projector["command"])
+    assert projector["extends"] == {"file": "compose.yaml", "service": "worker"}
+    assert services["server"]["environment"] == projector["environment"]
+    variables = {name.removeprefix(PREFIX).lower(): value for name, value in projector["environment"].items()}
+    assert getattr(Settings(database_url="postgresql://nobody@127.0.0.1/none", **variables), f"{store}_url")
+    assert store in variables.values()
 
 
 def test_the_image_serves_by_a_command_that_there_is() -> None:
@@ -68,5 +85,15 @@ def test_variables_are_settings_and_copied_files_are_there() -> None:
         named = [one for one in COMPOSE["services"][name]["environment"] if one.startswith(PREFIX)]
         assert named, name
         assert {one.removeprefix(PREFIX).lower() for one in named} <= Settings.model_fields.keys()
-    for line in re.findall(r"^COPY (?!--from)(.*) \S+$", DOCKERFILE, re.MULTILINE):
-        assert all((ROOT / file).exists() for file in line.split()), line
+    copied = re.findall(r"^COPY (?!--from)(?:--\S+ )?(.*) \S+$", DOCKERFILE, re.MULTILINE)
+    assert all((ROOT / file).exists() for line in copied for file in line.split()), copied
+    kept = {line[1:] for line in (ROOT / ".dockerignore").read_text("utf-8").splitlines() if line.startswith("!")}
+    assert kept == {
+        file.partition("/")[0] if file.startswith("web/") else file for line in copied for file in line.split()
+    }
+
+
+def test_the_web_ui_is_copied_to_where_the_server_reads_it() -> None:
+    [(version, path)] = re.findall(r"/opt/trueweave/lib/python([\d.]+)/site-packages/(\S+)$", DOCKERFILE, re.MULTILINE)
+    assert set(re.findall(r"^FROM python:([\d.]+)-", DOCKERFILE, re.MULTILINE)) == {version}
+    assert ROOT / "src" / path == Path(ui.__file__).parents[1] / "web" / "ui"

@@ -3,24 +3,27 @@
 The migration is one that only these tests have: it changes a table and its rows, as real ones do.
 """
 
-from itertools import combinations
+import gzip
+import json
+import subprocess
+from hashlib import sha256
+from pathlib import Path
 
 import psycopg
 import pytest
 
+from tests.integration.store.test_schema import empty_url as empty_url
 from tests.integration.store.test_schema import with_more
-from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, Settings, Source
-from trueweave.core.events import ignore
-from trueweave.engine.model_settings import recipe
+from tests.populated import SETTINGS, check_upgraded, populate
+from trueweave import AsyncTrueweave
 from trueweave.errors import SchemaMismatch, SchemaOutdated
 from trueweave.extend import Database
-from trueweave.ingest.intake import take_in
-from trueweave.methods import Keyword, Naive
 from trueweave.store.postgres.schema.migrate import migrate, missing
-from trueweave.store.postgres.schema.schema import migration
-from trueweave.store.postgres.vectors import vectors
+from trueweave.store.postgres.schema.schema import migration, migrations
 from trueweave.testing import HashEmbedder
+from trueweave.testing.schema import postgres_program
 
+RELEASES = Path(__file__).parents[2] / "data" / "releases"
 NEXT = migration(
     "9001_read",
     """-- breaking
@@ -37,65 +40,41 @@ END $$;
 CREATE INDEX document_read ON document (added, workspace)
 """,
 )
-SETTINGS = Settings(extractor="capitals", embedding_model=None)
-FOLK = ("miller", "smith", "reeve", "priest", "widow")
-
-
-def _document(a: str, b: str) -> Document:
-    said = Link(a, b, f"the {a} knows the {b}")
-    text = f"The {a} of the village knows the {b}."
-    return Document(f"{a}-{b}", (Chunk(text, mentions=(Mention(a), Mention(b)), links=(said,)),))
-
-
-async def _fill(url: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """Two workspaces: one whose vectors share tables with others, one with tables of its own. Their digests."""
-    async with Database(url) as database:
-        village = await AsyncTrueweave.enter(database, "village", HashEmbedder(8), settings=SETTINGS)
-        await village.add_documents(_document(a, b) for a, b in combinations(FOLK, 2))
-        stranger = Chunk("The stranger left.", mentions=(Mention("stranger"),))
-        await village.add_documents([Document("removed", (stranger,))])
-        await village.remove(["removed"])
-        await village.rules.merge(NameKey("smith"), NameKey("reeve"))
-        await village.communities.find()
-        await village.communities.write_reports()
-        monkeypatch.setattr(vectors, "MOST_IN_COMMON", 3)
-        large = await AsyncTrueweave.enter(database, "large", HashEmbedder(8), settings=SETTINGS)
-        await large.add_documents(_document(a, b) for a, b in combinations(FOLK[:4], 2))
-        await take_in(large.workspace, [Source("waiting", "Ada met Bob in London.")], recipe(SETTINGS), ignore)
-        digests = {"village": await village.maintenance.digest(), "large": await large.maintenance.digest()}
-        await village.aclose()
-        await large.aclose()
-    return digests
 
 
 async def test_a_database_with_data_is_refused_until_it_is_migrated_and_then_works_as_before(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    digests = await _fill(url, monkeypatch)
+    digests = await populate(url)
     with_more(monkeypatch, NEXT)
     with pytest.raises(SchemaOutdated, match="Run `trueweave migrate`"):
         await Database(url).open()
     assert await missing(url) == [NEXT.name]
     assert await migrate(url) == [NEXT.name]
-
     async with AsyncTrueweave.open(url, "village", HashEmbedder(8), settings=SETTINGS) as village:
-        assert await village.maintenance.digest() == digests["village"]
-        assert (await village.maintenance.verify()).exact
-        for method in (Keyword(), Naive(top_k=3)):
-            found = await village.retrieve("Whom does the miller know?", method)
-            assert any("miller" in passage.text for passage in found.passages)
-        [community, *_] = await village.communities.select()
-        assert await village.communities.report(community.id)
-        assert len(await village.rules.all()) == 1
         assert {note for one in await village.list_documents() for note in one.notes} == {"migrated"}
-        await village.remove(["miller-smith"])
-        assert (await village.maintenance.verify()).exact
-    async with AsyncTrueweave.open(url, "large", HashEmbedder(8), settings=SETTINGS) as large:
-        assert await large.maintenance.digest() == digests["large"]
-        assert (await large.status()).documents == 6
-        await large.maintenance.retry()  # processes the document that waits
-        assert (await large.status()).documents == 7
-        assert (await large.maintenance.verify()).exact
+    await check_upgraded(url, digests)
+
+
+def _restore(version: str, url: str) -> None:
+    dump = gzip.decompress((RELEASES / f"{version}.sql.gz").read_bytes())
+    command = [postgres_program("psql"), "--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", f"--dbname={url}"]
+    subprocess.run(command, input=dump, stdout=subprocess.DEVNULL, check=True)
+
+
+@pytest.mark.parametrize("version", sorted(file.stem for file in RELEASES.glob("*.json")))
+async def test_a_populated_database_of_a_release_is_migrated_and_exact(version: str, empty_url: str) -> None:
+    released = json.loads((RELEASES / f"{version}.json").read_text("utf-8"))
+    _restore(version, empty_url)
+    assert await migrate(empty_url) == [one.name for one in migrations() if one.name not in released["migrations"]]
+    await check_upgraded(empty_url, released["digests"])
+
+
+def test_released_migrations_are_never_edited() -> None:
+    now = {one.name: sha256(one.sql.encode()).hexdigest() for one in migrations()}
+    for file in RELEASES.glob("*.json"):
+        released = json.loads(file.read_text("utf-8"))["migrations"]
+        assert {name: now.get(name) for name in released} == released, file.name
 
 
 async def test_a_database_from_before_the_baseline_is_refused_and_left_as_it_is(url: str) -> None:
