@@ -1,4 +1,4 @@
-"""A graph in memory, as a store of its own: the example of docs/stores.md."""
+"""A graph in memory, as a store of its own: the example of docs/how-to/stores.md."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

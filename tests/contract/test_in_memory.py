@@ -1,4 +1,4 @@
-"""The store adapter of docs/stores.md: it does what every store must do, and serves questions."""
+"""The store adapter of docs/how-to/stores.md: it does what every store must do, and serves questions."""
 
 from dataclasses import replace
 

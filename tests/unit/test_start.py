@@ -13,3 +13,10 @@ def test_importing_brings_no_client_of_models_along(module: str) -> None:
     code = f"import sys, {module}; print([one for one in {SLOW!r} if one in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("module", ["trueweave.engine.factory", "trueweave.server.app"])
+def test_an_index_and_a_server_bring_no_vendors_sdk_along_before_a_model_is_asked(module: str) -> None:
+    code = f"import sys, {module}; print([one for one in ('openai', 'anthropic', 'boto3') if one in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

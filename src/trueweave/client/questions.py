@@ -95,9 +95,13 @@ class ClientQuestionCalls:
         asked.listener(Retrieved(found))
         return found
 
-    async def search(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> list[Passage]:
-        """The passages that match a text best: by meaning and by words, or by words alone if nothing is embedded."""
-        body = {"text": storable(text), "limit": limit, "filter": filter_body(filter)}
+    async def search(
+        self, text: str | Sequence[str], limit: int = 10, *, filter: Filter | None = None
+    ) -> list[Passage]:
+        """The passages that match a text best: by meaning and by words, or by words alone if nothing is embedded. Of
+        several texts, the passages that most of them have near the top."""
+        texts = storable(text) if isinstance(text, str) else [storable(one) for one in text]
+        body = {"text": texts, "limit": limit, "filter": filter_body(filter)}
         return read(list[Passage], part(await self._requests.ask("/search", body), "passages"))
 
     async def compare(

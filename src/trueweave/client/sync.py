@@ -816,8 +816,9 @@ class Client(_Waiting):
         """What a method finds for a question, with a trace of how, but without an answer."""
         return self._wait_for(lambda trueweave: trueweave.retrieve(**values(asked)))
 
-    def search(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> list[Passage]:
-        """The passages that match a text best: by meaning and by words, or by words alone if nothing is embedded."""
+    def search(self, text: str | Sequence[str], limit: int = 10, *, filter: Filter | None = None) -> list[Passage]:
+        """The passages that match a text best: by meaning and by words, or by words alone if nothing is embedded. Of
+        several texts, the passages that most of them have near the top."""
         return self._wait_for(lambda trueweave: trueweave.search(text, limit, filter=filter))
 
     def compare(

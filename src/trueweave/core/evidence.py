@@ -18,6 +18,8 @@ T_co = TypeVar("T_co", covariant=True)
 Scalar = str | int | float | bool
 SearchedBy = Literal["vectors", "words"]
 
+NO_DOCUMENTS = "there are no documents in this workspace yet. `trueweave add PATH` adds some."  # a reason of Evidence
+
 
 @dataclass(frozen=True, slots=True)
 class Filter:
@@ -75,6 +77,7 @@ class Passage:
 
     @property
     def end(self) -> int:
+        """Where it ends in the document, in characters."""
         return self.start + len(self.text)
 
     @property

@@ -420,4 +420,5 @@ class Verdict:
 
     @property
     def exact(self) -> bool:
+        """Whether the index is what a rebuild from the documents gives."""
         return self.digest == self.rebuilt and not self.differences and not self.changed

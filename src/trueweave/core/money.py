@@ -90,9 +90,9 @@ class Estimate:
 
     `tokens_in` is counted on the exact prompts that would be sent. Replies cannot be counted in advance: `tokens_out`
     is derived from earlier replies in this workspace (`learnt`), or is an assumption, and `most_tokens_out` is the
-    maximum. `answered` chunks already have a reply and cost nothing. `pictures` are those that `vision_model` would
-    describe; models count images in different ways, so their price is an approximation. The notes say what cannot be
-    counted in advance.
+    maximum. `answered` texts, each of one chunk or of several that are read together, already have a reply and cost
+    nothing. `pictures` are those that `vision_model` would describe; models count images in different ways, so their
+    price is an approximation. The notes say what cannot be counted in advance.
     """
 
     documents: int

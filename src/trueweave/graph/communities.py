@@ -13,15 +13,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import NamedTuple
 
-import graspologic_native
 import numpy as np
 
-from trueweave.graph.louvain import Graph, Ints, partition, reached, rows
+from trueweave.graph.leiden import leiden
+from trueweave.graph.louvain import Graph, Ints, partition, reached
 
-LIBRARY = f"graspologic-native {version('graspologic-native')}, Louvain 1"  # raised when louvain.py finds others
 NONE = -1
 LARGE = 300  # larger parts are divided by louvain.py
 
@@ -205,14 +203,6 @@ class _Groups:
 def _divided(part: Graph, how: LeidenSettings) -> Ints:
     """A label for each node of a part: 0 for the community of the first node, 1 for that of the first node not in it,
     …"""
-    labels = partition(part, how.resolution) if part.size > LARGE else _by_leiden(part, how)
+    labels = partition(part, how.resolution) if part.size > LARGE else leiden(part, how.resolution, how.seed)
     _, first, which = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[which]
-
-
-def _by_leiden(part: Graph, how: LeidenSettings) -> Ints:
-    starts, others, weights = rows(part)
-    _, found = graspologic_native.leiden_csr(
-        starts, others.astype(np.int32), weights, part.size, resolution=how.resolution, seed=how.seed
-    )
-    return np.fromiter(map(found.__getitem__, range(part.size)), np.int64, part.size)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from trueweave.core.graph import Difference, Verdict
-from trueweave.graph.communities import LIBRARY
+from trueweave.graph.leiden import library
 from trueweave.store.postgres.cluster.temporary_workspaces import renew
 from trueweave.store.postgres.db import Workspace
 from trueweave.store.postgres.view import communities, digest
@@ -33,7 +33,7 @@ async def moment(workspace: Workspace) -> Moment:
     async with workspace.transaction(snapshot=True) as tx:
         [(documents, names, texts, grouped)] = await tx.rows("read.waiting")
         found = await communities.hierarchy(tx)
-        is_old = found is not None and (found.behind or found.library != LIBRARY)
+        is_old = found is not None and (found.behind or found.library != library())
         has_lost_rules = bool(await tx.value("read.has_lost_rules"))
         return Moment(str(await tx.value("read.state")), documents, names, texts, grouped, is_old, has_lost_rules)
 

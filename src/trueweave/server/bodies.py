@@ -149,9 +149,9 @@ class MethodChoice(_Request):
 
 
 class SearchBody(_Request):
-    """A text to find passages for, how many, and a filter on documents."""
+    """A text to find passages for, or several, how many passages, and a filter on documents."""
 
-    text: Question
+    text: Question | Annotated[list[Question], Field(min_length=1, max_length=20)]
     limit: Annotated[int, Field(ge=1, le=200)] = 10
     filter: FilterBody = FilterBody()
 

@@ -26,7 +26,7 @@ MEDIA_TYPE = "application/problem+json"
 
 _log = logging.getLogger(__name__)
 _MOST_ERRORS = 20
-_IN_LOG = "Whoever runs the server finds the reason in its log, under the request id."
+_IN_LOG = "The server's administrator finds the reason in its log, under the request id."
 _LATER = "Try again later."
 
 
@@ -85,7 +85,7 @@ KINDS: dict[type[TrueweaveError], _Kind] = {
         409, "not_configured", _IN_LOG, "The server is not set up for this: a setting or a model is missing.", True
     ),
     errors.InvalidArgument: _Kind(422, "invalid_argument", "Change the request and send it again."),
-    errors.PriceUnknown: _Kind(409, "price_unknown", "Ask whoever runs the server to set the price of the model."),
+    errors.PriceUnknown: _Kind(409, "price_unknown", "Ask the server's administrator to set the price of the model."),
     errors.NoVectors: _Kind(409, "no_vectors", "Use the method keyword, which needs none."),
     errors.NoReports: _Kind(409, "no_reports", "Use another method until reports are written."),
     errors.UnknownMethod: _Kind(422, "unknown_method", "GET /v1/methods lists methods and their parameters."),
@@ -134,7 +134,7 @@ KINDS: dict[type[TrueweaveError], _Kind] = {
     errors.UnknownRelation: _Kind(404, "unknown_relation", "List the relations of the workspace."),
     errors.UnknownRun: _Kind(404, "unknown_run", "List the benchmark runs of the workspace."),
     errors.UnknownQuestion: _Kind(404, "unknown_question", "List the questions of the workspace."),
-    errors.SpaceMismatch: _Kind(409, "space_mismatch", "Ask whoever runs the server to embed everything again."),
+    errors.SpaceMismatch: _Kind(409, "space_mismatch", "Ask the server's administrator to embed everything again."),
     errors.ChangesGone: _Kind(410, "changes_gone", _IN_LOG),
     errors.StoreError: _Kind(502, "store_failed", _IN_LOG, "A store of copies could not do what was asked."),
     errors.StoreUnavailable: _Kind(503, "store_unavailable", _LATER, "A store of copies did not answer."),
@@ -150,7 +150,7 @@ KINDS: dict[type[TrueweaveError], _Kind] = {
     errors.ItemGone: _Kind(502, "item_gone", _LATER, "A document no longer exists at its address."),
     errors.RemovalNotConfirmed: _Kind(409, "removal_not_confirmed", "Check the address, then confirm the removal."),
     errors.SourceBusy: _Kind(409, "source_busy", "Try again when its run has ended."),
-    errors.SourceNotAllowed: _Kind(403, "source_not_allowed", "Ask whoever runs the server to allow it."),
+    errors.SourceNotAllowed: _Kind(403, "source_not_allowed", "Ask the server's administrator to allow it."),
     errors.UnknownSource: _Kind(404, "unknown_source", "List the sources of the workspace."),
     errors.RuleError: _Kind(422, "invalid_rule", "Change the rule and send it again."),
     errors.Defect: _Kind(500, "internal", _IN_LOG, "The request failed by a bug."),

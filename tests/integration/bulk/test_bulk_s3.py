@@ -1,7 +1,6 @@
 """Shards of a bulk load from S3, by a server on this machine that speaks its protocol."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import boto3
@@ -16,31 +15,21 @@ from trueweave.ingest.loading import Files
 from trueweave.text.uris import Naming
 
 
-@pytest.fixture(scope="module")
-def endpoint() -> Iterator[str]:
-    from moto.server import ThreadedMotoServer  # which takes a second, in each process that collects this module
-
-    server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"{host}:{port}"
-    server.stop()
-
-
 @pytest.fixture
-def bucket(endpoint: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+def bucket(s3_endpoint: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
     """The address of a folder with a file of lines, one of Parquet and a page."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "test")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    client = boto3.client("s3", endpoint_url=f"http://{endpoint}", region_name="us-east-1")
+    client = boto3.client("s3", endpoint_url=s3_endpoint, region_name="us-east-1")
     client.create_bucket(Bucket="corpus")
     rows = [{"id": str(n), "text": f"Ada Lovelace wrote note {n}."} for n in range(3)]
     client.put_object(Bucket="corpus", Key="in/a.jsonl", Body="".join(json.dumps(row) + "\n" for row in rows).encode())
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "b.parquet")
     client.put_object(Bucket="corpus", Key="in/b.parquet", Body=(tmp_path / "b.parquet").read_bytes())
     client.put_object(Bucket="corpus", Key="in/notes/c.md", Body=b"# Notes\n\nShe lived in London.")
-    return f"s3://corpus/in?scheme=http&endpoint_override={endpoint}&region=us-east-1&allow_bucket_creation=false"
+    host = s3_endpoint.removeprefix("http://")
+    return f"s3://corpus/in?scheme=http&endpoint_override={host}&region=us-east-1&allow_bucket_creation=false"
 
 
 def listed(address: str) -> list[shards.Shard]:
@@ -57,10 +46,10 @@ def test_a_folder_of_a_bucket_is_read_by_shards(bucket: str) -> None:
     assert texts == {**lines, **rows, "s3://corpus/in/notes/c.md": "# Notes\n\nShe lived in London."}
 
 
-def test_a_shard_has_the_same_key_until_its_file_changes(bucket: str, endpoint: str) -> None:
+def test_a_shard_has_the_same_key_until_its_file_changes(bucket: str, s3_endpoint: str) -> None:
     before = [shard.key for shard in listed(bucket)]
     assert [shard.key for shard in listed(bucket)] == before
-    client = boto3.client("s3", endpoint_url=f"http://{endpoint}", region_name="us-east-1")
+    client = boto3.client("s3", endpoint_url=s3_endpoint, region_name="us-east-1")
     client.put_object(Bucket="corpus", Key="in/notes/c.md", Body=b"# Notes\n\nShe lived in Turin, too.")
     assert len(set(before) & {shard.key for shard in listed(bucket)}) == len(before) - 1
 

@@ -18,7 +18,7 @@ from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
 from trueweave.ingest.worker import worker_of
 from trueweave.store.postgres.schema.migrate import migrate
 
-DOCS = Path(__file__).parents[3] / "docs" / "logging.md"
+DOCS = Path(__file__).parents[3] / "docs" / "how-to" / "operations.md"
 SECRET = "Zanzibarine"
 
 

@@ -128,6 +128,7 @@ CALLS: dict[str, Call] = {
     "mention_counts": lambda it: it.graph.mention_counts(uuid4()),
     "relation": lambda it: it.graph.relation(uuid4()),
     "statements": lambda it: it.graph.statements(uuid4()),
+    "relation_passages": lambda it: it.graph.relation_passages(uuid4()),
     "complete": lambda it: it.graph.complete("a"),
     "activity": lambda it: it.maintenance.activity(),
     "request_retry": lambda it: it.maintenance.request_retry(),

@@ -281,6 +281,7 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert relation.description
         assert trueweave.graph.relation(relation.id) == relation
         assert trueweave.graph.statements(relation.id)
+        assert len(trueweave.graph.relation_passages(relation.id)[relation.id]) == 1
         assert trueweave.graph.mentions(ada.id)
         assert trueweave.graph.mention_counts(ada.id).mentions
         assert trueweave.graph.neighbours(ada.id)

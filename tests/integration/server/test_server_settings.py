@@ -27,6 +27,7 @@ NEVER = {
     "models, which others pay for, and which may be folders": {
         "model",
         "models",
+        "model_options",
         "embedding_model",
         "reranker",
         "verifiers",
@@ -36,6 +37,7 @@ NEVER = {
         "context_length",
         "max_reply_tokens",
     },
+    "text that operators see": {"trace_content"},
     "what is counted, and how fast and how long models are called": {
         "prices",
         "currency",

@@ -45,6 +45,7 @@ LOOK_UPS = {
     "record.forget_invisible": ("uris", "keep"),
     "record.unset_current": ("uris", "keep"),
     "source.in_record": ("uris", "ids", "made"),
+    "source.in_queue": ("uris", "ids"),
     "source.begin": ("uris", "ids"),
     "source.finish": ("uris", "ids"),
     "source.withdraw": ("uris",),

@@ -85,6 +85,41 @@ async def test_whatever_comes_and_goes_the_copy_ends_as_the_record(trueweave: As
     assert await exact(trueweave, store)
 
 
+SOURCES = """
+MATCH (e:Entity) OPTIONAL MATCH (e)<-[:MENTIONS]-(c:Chunk)
+WITH e, collect(DISTINCT c.id) AS chunks RETURN e.displayName AS name, e.source_id AS listed, chunks
+UNION
+MATCH (a:Entity)-[r]->(b:Entity) OPTIONAL MATCH (:NamePair {copy: a.copy, relation: r.id})<-[:STATES]-(c:Chunk)
+WITH a, r, b, collect(DISTINCT c.id) AS chunks
+RETURN a.displayName + ' > ' + b.displayName AS name, r.source_id AS listed, chunks
+"""
+
+
+async def test_entities_and_relations_in_neo4j_list_the_chunks_they_are_from(
+    trueweave: AsyncTrueweave, neo4j: Any
+) -> None:
+    async def listed() -> dict[str, int]:
+        assert await exact(trueweave, "neo4j")
+        rows = neo4j.execute_query(SOURCES).records
+        for row in rows:
+            assert sorted(row["listed"]) == sorted(row["chunks"]), row["name"]
+        return {row["name"]: len(row["listed"]) for row in rows}
+
+    await trueweave.add_documents([document("a", "Ada", "Ben"), document("b", "Ada", "Ben", "Cas")])
+    assert await listed() == {"Ada": 2, "Ben": 2, "Cas": 1, "Ada > Ben": 2, "Ben > Cas": 1}
+    await trueweave.add_documents([document("c", "Ada", "Ben"), document("b", "Ben", "Cas", version=1)])
+    assert await listed() == {"Ada": 2, "Ben": 3, "Cas": 1, "Ada > Ben": 2, "Ben > Cas": 1}
+    await trueweave.remove(["a"])
+    assert await listed() == {"Ada": 1, "Ben": 2, "Cas": 1, "Ada > Ben": 1, "Ben > Cas": 1}
+    await trueweave.add_documents([document("d", "Benjamin", "Cas")])
+    await listed()
+    await trueweave.rules.merge(NameKey("Ben"), NameKey("Benjamin"))
+    merged = await listed()
+    assert [count for name, count in merged.items() if name.endswith(" > Cas")] == [2]
+    await trueweave.remove(["b", "d"])
+    assert await listed() == {"Ada": 1, "Ben": 1, "Ada > Ben": 1}
+
+
 @pytest.mark.parametrize("store", STORES)
 async def test_a_copy_is_built_anew_beside_the_live_one_which_answers_meanwhile(
     trueweave: AsyncTrueweave, store: StoreName

@@ -27,7 +27,7 @@ from trueweave.testing import Databases, HashEmbedder
 # Servers are killed here, machines are not.
 QUICK = {"fsync": "off", "max_connections": "100", "autovacuum": "off", "max_standby_streaming_delay": "0"}
 ROOM = "/v1/workspaces/tenant"
-NEED_A_MODEL = {"community", "drift", "guess"}
+NEED_A_MODEL = {"community", "drift", "guess", "rephrase", "hyde", "rewrite", "decompose"}
 PLACES = ("Ambrel Bridge", "Tower", "Mill", "Harbour", "Castle")
 
 

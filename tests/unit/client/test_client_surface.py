@@ -15,7 +15,7 @@ from trueweave.errors import Defect, SchemaMismatch
 from trueweave.server.problems import KINDS
 
 # What a client does not have, and why. A new call of AsyncTrueweave is either a call of AsyncClient, or is added here
-# and to the table in docs/client.md.
+# and to the table in docs/how-to/client.md.
 BESIDE = "it is done beside the database"
 OBJECTS = "it hands out objects that are of the database"
 FILES = "it compares files with the index, which a server cannot see"
@@ -38,6 +38,7 @@ ABSENT = {
     "bench.save": BESIDE,
     "budget.for_run": "a client's documents are worked by the server, after its call has ended",
     "graph.nearest": "it takes a vector of the embedding model, which is with the server",
+    "graph.relation_passages": "graph.statements has them for one relation",
     "graph.export": BESIDE,
     "graph.to_networkx": BESIDE,
     "graph.changes": BESIDE,

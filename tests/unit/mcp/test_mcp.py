@@ -121,7 +121,7 @@ def test_the_prompt_takes_a_question_that_is_not_searched_for_places() -> None:
 
 
 def test_the_page_tells_of_every_tool_and_client() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "mcp.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "mcp.md").read_text("utf-8")
     for tool in TOOLS:
         assert f"| `{tool.name}` |" in page
     for client in CLIENT_NAMES:

@@ -282,7 +282,7 @@ function NotFound({ workspace, isEmpty, entities, isFinding, onFind }: NotFoundP
           {isFinding ? "Finding communities…" : "Find communities"}
         </Button>
       ) : (
-        <p>Your key may only read. Ask whoever runs the server to find them.</p>
+        <p>Your key may only read. Ask the server's administrator to find them.</p>
       )}
       <p className="muted">
         From a terminal: <code>trueweave communities build --workspace {workspace}</code>

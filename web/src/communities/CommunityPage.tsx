@@ -144,7 +144,7 @@ function Shown({ workspace, community, report }: ShownProps) {
                   ? "Two entities and what connects them are a relation, which every method finds."
                   : mayWrite
                     ? "You see what it costs before it is written."
-                    : "Your key may only read. Ask whoever runs the server to have it written."}
+                    : "Your key may only read. Ask the server's administrator to have it written."}
               </p>
             </Empty>
           )}

@@ -92,7 +92,7 @@ function Costs({ estimate, currency }: { estimate: Estimate; currency: string })
       <p>
         No language model is set, so nothing is spent:{" "}
         {reports === 1 ? "the report consists" : "reports consist"} of names and sentences selected from the
-        documents. Whoever runs the server sets a model in <code>trueweave.toml</code>.
+        documents. The server's administrator sets a model in <code>trueweave.toml</code>.
       </p>
     );
   }

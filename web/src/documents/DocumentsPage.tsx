@@ -169,7 +169,7 @@ function DocumentsView({ workspace }: { workspace: string }) {
               </p>
             </>
           ) : (
-            <p>Your key may only read. Ask whoever runs the server to add documents.</p>
+            <p>Your key may only read. Ask the server's administrator to add documents.</p>
           )}
         </Empty>
       ) : (

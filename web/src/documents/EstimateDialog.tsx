@@ -157,7 +157,7 @@ function Extraction({ estimate, currency }: { estimate: Estimate; currency: stri
     return (
       <p>
         No language model is used, so nothing is spent: names are {how}. A model finds more names, and how
-        they relate. Whoever runs the server sets one in <code>trueweave.toml</code>.
+        they relate. The server's administrator sets one in <code>trueweave.toml</code>.
       </p>
     );
   }

@@ -79,7 +79,7 @@ function refusedOf(code: string): Problem {
   return new Problem({
     detail,
     code,
-    next_step: "Log in again. If that fails, ask whoever runs the server.",
+    next_step: "Log in again. If that fails, ask the server's administrator.",
   });
 }
 

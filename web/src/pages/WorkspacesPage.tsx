@@ -26,7 +26,8 @@ export function WorkspacesPage() {
       {found.data?.length === 0 && caller && !mayCreate && (
         <Empty title="There is no workspace that you may use">
           <p>
-            Ask whoever runs the server to create one with <code>trueweave init</code>, or for access to one.
+            Ask the server's administrator to create one with <code>trueweave init</code>, or for access to
+            one.
           </p>
         </Empty>
       )}

@@ -27,7 +27,7 @@ export function ModelsPart({ workspace, me }: { workspace: string; me: Schemas["
   const { chat, embedding, extractor } = found.data;
   return (
     <>
-      <p>Whoever runs the server sets the models, in trueweave.toml or in its environment.</p>
+      <p>The server's administrator sets the models, in trueweave.toml or in its environment.</p>
       <dl className={styles.facts}>
         {Object.entries(ROLES).map(([role, does]) => (
           <div key={role}>

@@ -69,8 +69,8 @@ export function SettingsPage() {
           ) : chosen ? (
             <Empty title={`${chosen.name} needs the scope ${chosen.scope}`}>
               <p>
-                Your key has the scope {me.scope}. Log in with another key, or ask whoever runs the server for
-                one.
+                Your key has the scope {me.scope}. Log in with another key, or ask the server's administrator
+                for one.
               </p>
             </Empty>
           ) : (

@@ -6,7 +6,7 @@
 
 No model is called to extract entities again. All readers yield documents one at a time. What cannot be used or imported
 is reported to a listener; without one, a row that cannot be used is an error, and other notes go to the log. See
-docs/moving.md.
+docs/how-to/moving.md.
 """
 
 from __future__ import annotations

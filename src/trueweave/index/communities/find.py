@@ -9,8 +9,9 @@ import numpy as np
 
 from trueweave.core.graph import CommunityChanges, Hierarchy
 from trueweave.graph import communities
-from trueweave.graph.communities import LIBRARY, LeidenSettings
+from trueweave.graph.communities import LeidenSettings
 from trueweave.graph.community_ids import successors
+from trueweave.graph.leiden import library
 from trueweave.graph.map_layout import leaf_links, map_layout
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import one_grouper, share_view
@@ -22,8 +23,10 @@ from trueweave.store.postgres.view.communities import FoundTree, Known, Network
 async def regroup(workspace: Workspace, how: LeidenSettings) -> CommunityChanges:
     """Detect the communities of the graph, unless that was done since its last change.
 
-    Each label and report passes to the community that has most in common with its earlier owner.
+    Each label and report passes to the community that has most in common with its earlier owner. Raises ConfigError if
+    the library that detects them is not installed.
     """
+    library()  # or it would be missed only after the graph was read
     while True:
         async with workspace.database.long_work, workspace.transaction(snapshot=True, unhurried=True) as moment:
             known = await store.hierarchy(moment)
@@ -55,7 +58,7 @@ def _find(graph: Network, before: Known, how: LeidenSettings) -> FoundTree:
 
 def _is_up_to_date(known: Hierarchy, how: LeidenSettings) -> bool:
     found_by = known.library, known.most, known.resolution, known.seed
-    return not known.behind and found_by == (LIBRARY, how.most, how.resolution, how.seed)
+    return not known.behind and found_by == (library(), how.most, how.resolution, how.seed)
 
 
 async def _forget(tx: Transaction, gone: list[UUID]) -> None:

@@ -221,7 +221,7 @@ class _WantedCalls:
         if how.writer is None:
             return
         asked = [how.writer.prompt(facts) for facts in await _facts(tx, wanted, how)]
-        prompts = {prompt_key(how.writer.model, prompt): prompt for prompt in asked}
+        prompts = {prompt_key(how.writer.cached_as, prompt): prompt for prompt in asked}
         known = set() if again else set(await replies.answered(tx, list(prompts)))
         self.answered += len(known)
         self.calls += len(prompts) - len(known)

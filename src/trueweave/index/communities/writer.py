@@ -77,7 +77,7 @@ class Prompted(NamedTuple):
 
 class ReportWriter:
     """Writes reports from facts of `budget` tokens at most. Unusable replies are passed to `forget`, so that the next
-    attempt calls the model again."""
+    attempt calls the model again. `cached_as` is the name of the model in the keys of cached replies."""
 
     def __init__(
         self,
@@ -87,8 +87,10 @@ class ReportWriter:
         max_tokens: int = MAX_TOKENS,
         forget: Callable[[Prompt], Awaitable[None]] | None = None,
         prompts: PromptSet = BUILT_IN,
+        cached_as: str = "",
     ) -> None:
         self._llm = llm
+        self.cached_as = cached_as or llm.model
         self._instructions = prompts.load("report").render(most=str(_MOST_FINDINGS))
         self._budget = budget
         self.max_tokens = max_tokens

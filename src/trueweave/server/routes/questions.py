@@ -129,7 +129,8 @@ async def ask(request: Request, body: AskBody, trueweave: Asking) -> Any:
 
 @router.post("/search", response_model=PassagesBody)
 async def search(request: Request, body: SearchBody, trueweave: Asking) -> Any:
-    """The passages that match a text best: by meaning and by words, or only by words if nothing is embedded."""
+    """The passages that match a text best: by meaning and by words, or only by words if nothing is embedded. Of several
+    texts, the passages that most of them have near the top."""
     found = await while_there(request, trueweave.search(body.text, body.limit, filter=body.filter.filter()))
     return {"passages": found}
 

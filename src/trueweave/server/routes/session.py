@@ -180,7 +180,7 @@ def _provider(request: Request, shared: Services) -> tuple[ProviderLogin, str]:
             404,
             "no_provider",
             "Browsers cannot log in at an identity provider here.",
-            "Log in with a key, or ask whoever runs the server to set oidc_client_id.",
+            "Log in with a key, or ask the server's administrator to set oidc_client_id.",
         )
     if own is None or shared.origins.cookie(request.scope, request.headers) != COOKIE:
         raise _https_needed()

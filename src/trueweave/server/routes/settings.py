@@ -53,6 +53,7 @@ class TenantSettings(BaseModel):
     max_paths_per_chunk: Annotated[int, Field(ge=1, le=200)] | None = None
     min_chunk_size: Annotated[int, Field(ge=1, le=4000)] | None = None
     max_chunk_size: Annotated[int, Field(ge=16, le=4000)] | None = None
+    extraction_chunk_size: Annotated[int, Field(ge=16, le=16_000)] | None = None
     chunk_overlap: Annotated[int, Field(ge=0, le=2000)] | None = None
     max_community_size: Annotated[int, Field(ge=2, le=1000)] | None = None
     report_tokens: Annotated[int, Field(ge=1000, le=32_000)] | None = None

@@ -24,7 +24,7 @@ router = APIRouter(
 )
 
 SourceName = Annotated[str, Path(min_length=1, max_length=100, description="Its name."), storable_text]
-_FAILED = "The run failed. Whoever runs the server finds the reason in its log."
+_FAILED = "The run failed. The server's administrator finds the reason in its log."
 
 
 class SourceBody(BaseModel):

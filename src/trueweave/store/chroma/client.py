@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import urlsplit
@@ -27,6 +28,10 @@ class ChromaClient:
     process may have open at the same time. Opened by the first call. Calls block, so they run in threads."""
 
     def __init__(self, address: str, key: str | None = None) -> None:
+        if find_spec("chromadb") is None:
+            raise ConfigError(
+                'Chroma needs its library, which is not installed. Run `pip install "trueweave[chroma]"`.'
+            )
         parts = urlsplit(address)
         self._is_server = parts.scheme in ("http", "https")
         if not self._is_server and "://" in address:
@@ -71,11 +76,9 @@ class ChromaClient:
             return await asyncio.get_running_loop().run_in_executor(self._threads, act)
 
     def _open(self) -> Client:
-        try:
-            import chromadb
-            from chromadb.config import Settings
-        except ImportError as error:
-            raise _not_installed() from error
+        import chromadb
+        from chromadb.config import Settings
+
         settings = Settings(anonymized_telemetry=False)
         if not self._is_server:
             folder = Path(self._address).expanduser()
@@ -104,10 +107,8 @@ class ChromaClient:
     @contextmanager
     def _translated(self) -> Iterator[None]:
         """Convert library errors to StoreError, or to StoreUnavailable if a later retry may help."""
-        try:
-            import httpx  # a dependency of the library
-        except ImportError as error:
-            raise _not_installed() from error
+        import httpx  # a dependency of the library
+
         try:
             yield
         except (httpx.TransportError, OSError) as error:
@@ -120,7 +121,3 @@ class ChromaClient:
             if not type(error).__module__.startswith("chromadb"):
                 raise
             raise StoreError(f"{self.place} refused a call: {error}") from error
-
-
-def _not_installed() -> ConfigError:
-    return ConfigError('Chroma needs its library, which is not installed. Run `pip install "trueweave[chroma]"`.')

@@ -133,6 +133,26 @@ CALL (e) {
 }
 SET e.source_id = chunks
 
+// name: sources_of_relations
+// Stores on each relation the chunks that state it, highest strength first. Its ends are those of any of its name pairs.
+UNWIND $ids AS id
+MATCH (p:NamePair {copy: $copy, relation: id})
+WITH id, min(p.source) AS source, min(p.target) AS target
+CALL (id) {
+    MATCH (:NamePair {copy: $copy, relation: id})<-[s:STATES]-(c:Chunk)
+    WITH c.id AS chunk, max(s.strength) AS strength ORDER BY strength DESC, chunk
+    RETURN collect(chunk)[..$most] AS chunks
+}
+MATCH (s:Entity {copy: $copy, id: source}) MATCH (t:Entity {copy: $copy, id: target})
+MATCH (s)-[r {id: id}]->(t) SET r.source_id = chunks
+
+// name: found_in_chunks
+// The entities and relations that list these chunks as their sources.
+UNWIND $ids AS id
+MATCH (c:Chunk {copy: $copy, id: id})
+RETURN [(c)-[:MENTIONS]->(e:Entity) | e.id] AS entities,
+    [(c)-[:STATES]->(p:NamePair) WHERE p.relation IS NOT NULL | p.relation] AS relations
+
 // name: vectors_of_chunks
 UNWIND $rows AS row MATCH (n:Chunk {copy: $copy, id: row.id})
 CALL db.create.setNodeVectorProperty(n, 'embedding', row.vector) SET n:<<label>>

@@ -1,4 +1,4 @@
-"""A copy of the graph in Neo4j, maintained by a projector. docs/neo4j.md describes its schema."""
+"""A copy of the graph in Neo4j, maintained by a projector. docs/how-to/neo4j.md describes its schema."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from trueweave.store.neo4j.vocabulary import RELATED, NameVocabulary, escaped, l
 _NODES = {"document": "Document", "chunk": "Chunk", "entity": "Entity", "community": "Community"}
 _ALL_NODES = (*_NODES.values(), "EntityName", "NamePair")
 _SHORT = 40  # maximum length of a description used as the type of a relation that has none
-_SOURCES = 50  # chunks listed on an entity
+_SOURCES = 50  # chunks listed on an entity or a relation
 _PAGE = 500
 _FUNCTIONS = {"cosine": "cosine", "l2": "euclidean", "inner": "cosine"}
 _DIMENSIONS = 4096  # maximum for a vector index in Neo4j
@@ -148,13 +148,24 @@ class _Write:
         await self._chunks(batch)
         await self._run("communities", rows=[_community(one) for one in batch.communities])
         await self._vectors(batch)
-        touched = {one.entity.id for one in batch.entities}
-        touched |= {entity for one in batch.chunks for name, _ in one.mentions if (entity := batch.entity_of.get(name))}
-        await self._run("sources_of_entities", ids=[str(id_) for id_ in touched], most=_SOURCES)
+        entities, relations = await self._with_sources(batch)
         await self._remove(batch, names)
+        await self._run("sources_of_entities", ids=list(entities), most=_SOURCES)
+        await self._run("sources_of_relations", ids=list(relations), most=_SOURCES)
         if known != (len(self._labels.known), len(self._types.known)):
             labels, types = list(self._labels.known), list(self._types.known)
             await self._tx.run(query("set_vocabulary"), copy=self._copy, labels=labels, types=types)
+
+    async def _with_sources(self, batch: ProjectedBatch) -> tuple[set[str], set[str]]:
+        """The entities and the relations whose chunks this batch changes, including those of chunks that it removes."""
+        entities = {one.entity.id for one in batch.entities}
+        entities |= {found for one in batch.chunks for name, _ in one.mentions if (found := batch.entity_of.get(name))}
+        relations = {one.relation.id for one in batch.relations}
+        relations |= {id_ for one in batch.chunks for s, t, _ in one.links if (id_ := batch.relation_of.get((s, t)))}
+        gone = [str(id_) for id_ in batch.gone.get("chunk", ())]
+        rows = await self._tx.rows(query("found_in_chunks"), copy=self._copy, ids=gone) if gone else []
+        listed = {id_ for row in rows for id_ in row["entities"]}, {id_ for row in rows for id_ in row["relations"]}
+        return {*map(str, entities), *listed[0]}, {*map(str, relations), *listed[1]}
 
     async def _run(self, name: str, /, **params: Any) -> None:
         """Run a statement over a list of rows or ids, unless the list is empty."""
@@ -327,6 +338,7 @@ def _stored(kind: ProjectedKind, row: Row) -> Iterable[tuple[UUID, str]]:
         for type_, target, properties in row["stored"]:
             if type_:
                 own = properties.pop("id")
+                properties.pop("source_id", None)
                 whole = {"id": own, "source": id_, "target": target, "type": type_, "properties": properties}
                 yield UUID(own), _text(whole)
         return

@@ -32,8 +32,13 @@ class PostgresRecord:
         self._session = session
 
     async def is_empty(self) -> bool:
-        """Whether no document passes the filter. Needs no statement if the filter has been used before."""
-        return (await self._session.scope()).is_empty
+        """Whether no document passes the filter. Needs no statement for a filter that has been used before."""
+        scope = await self._session.scope()
+        return (
+            not await self._session.rows(QUERIES["search.some_document"].encode())
+            if scope.shape.is_all
+            else scope.is_empty
+        )
 
     async def documents(self) -> list[UUID] | None:
         """The ids of the documents that pass the filter; None if all do."""

@@ -24,8 +24,9 @@ from trueweave.core.graph import (
 )
 from trueweave.graph import content_hash
 from trueweave.graph.aggregate import report_text
-from trueweave.graph.communities import LIBRARY, NONE, LeidenSettings, Tree
+from trueweave.graph.communities import NONE, LeidenSettings, Tree
 from trueweave.graph.content_hash import Contents
+from trueweave.graph.leiden import library
 from trueweave.graph.louvain import Floats, Graph, Ints, merged
 from trueweave.graph.map_layout import LeafLinks, MapLayout
 from trueweave.graph.report_facts import EntityFact, RelationFact
@@ -145,7 +146,7 @@ async def write(tx: Transaction, graph: Network, found: FoundTree, how: LeidenSe
     await tx.run("community.write")
     await tx.run("community.write_members")
     await tx.run(
-        "community.write_hierarchy", library=LIBRARY, seed=how.seed, resolution=how.resolution, most=how.most,
+        "community.write_hierarchy", library=library(), seed=how.seed, resolution=how.resolution, most=how.most,
         graph=graph.version, entities=len(graph.entities), alone=int((~inside).sum()), levels=tree.depth,
         modularity=modularity,
     )  # fmt: skip

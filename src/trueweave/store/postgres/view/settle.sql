@@ -295,23 +295,25 @@ DELETE FROM dirty_pair d USING unnest(%(source)s::uuid[], %(target)s::uuid[]) AS
 WHERE d.source = u.source AND d.target = u.target
 
 -- name: note_stale
--- Texts that are about to change or be removed, if replies or summaries were made from them.
+-- Texts that are about to change or be removed, if replies or summaries were made from them. Whether a chunk was read
+-- together with others is not looked up for each: if any were in this workspace, all chunks are noted.
 INSERT INTO stale_text (hash)
 SELECT DISTINCT hash FROM (
-    SELECT e.text_hash FROM unnest(%(entities)s::uuid[], %(entity_hashes)s::uuid[]) AS u (id, hash)
+    SELECT e.text_hash, false FROM unnest(%(entities)s::uuid[], %(entity_hashes)s::uuid[]) AS u (id, hash)
     CROSS JOIN LATERAL (SELECT text_hash FROM entity WHERE id = u.id OFFSET 0) e WHERE e.text_hash <> u.hash
     UNION ALL
-    SELECT e.text_hash FROM unnest(%(gone_entities)s::uuid[]) AS u (id)
+    SELECT e.text_hash, false FROM unnest(%(gone_entities)s::uuid[]) AS u (id)
     CROSS JOIN LATERAL (SELECT text_hash FROM entity WHERE id = u.id OFFSET 0) e
     UNION ALL
-    SELECT r.text_hash FROM unnest(%(relations)s::uuid[], %(relation_hashes)s::uuid[]) AS u (id, hash)
+    SELECT r.text_hash, false FROM unnest(%(relations)s::uuid[], %(relation_hashes)s::uuid[]) AS u (id, hash)
     CROSS JOIN LATERAL (SELECT text_hash FROM relation WHERE id = u.id OFFSET 0) r WHERE r.text_hash <> u.hash
     UNION ALL
-    SELECT r.text_hash FROM unnest(%(gone_relations)s::uuid[]) AS u (id)
+    SELECT r.text_hash, false FROM unnest(%(gone_relations)s::uuid[]) AS u (id)
     CROSS JOIN LATERAL (SELECT text_hash FROM relation WHERE id = u.id OFFSET 0) r
     UNION ALL
-    SELECT c.text_hash FROM unnest(%(gone_chunks)s::uuid[]) AS u (id)
-    CROSS JOIN LATERAL (SELECT text_hash FROM chunk WHERE id = u.id LIMIT 1) c) AS gone (hash)
+    SELECT c.text_hash, true FROM unnest(%(gone_chunks)s::uuid[]) AS u (id)
+    CROSS JOIN LATERAL (SELECT text_hash FROM chunk WHERE id = u.id LIMIT 1) c) AS gone (hash, is_chunk)
 WHERE EXISTS (SELECT FROM reply r WHERE r.text_hash = gone.hash OFFSET 0)
     OR EXISTS (SELECT FROM summary s WHERE s.hash = gone.hash OFFSET 0)
+    OR (is_chunk AND EXISTS (SELECT FROM reply WHERE chunk_hashes IS NOT NULL))
 ORDER BY hash ON CONFLICT DO NOTHING
