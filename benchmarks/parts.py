@@ -34,13 +34,14 @@ async def carried_out(parts: Sequence[tuple[str, Part]], only: str) -> Figures:
     return figures
 
 
-def main(parser: argparse.ArgumentParser, run: Run, kept: Path, results: Path) -> None:
+def main(parser: argparse.ArgumentParser, run: Run, kept: Path, results: Path, *, needs_data: bool = True) -> None:
     """Run a benchmark as its command line says: on what is kept, or in a smoke run on what passes. `parser` has options
-    of its own; the figures of parts that are left out stay in the results."""
+    of its own; the figures of parts that are left out stay in the results. Without `needs_data`, it runs where there is
+    no benchmark data."""
     parser.add_argument("--smoke", action="store_true", help="a small part of it, to see that it runs; writes nothing")
     parser.add_argument("--only", default="", help="parts to run, by their names; the others' results stay")
     options = parser.parse_args()
-    if not corpora.are_there(smoke=options.smoke):
+    if needs_data and not corpora.are_there(smoke=options.smoke):
         return
     with tempfile.TemporaryDirectory() as passing:
         folder = Path(passing) if options.smoke else kept

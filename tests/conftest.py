@@ -113,6 +113,18 @@ async def trueweave(database: Database) -> AsyncIterator[AsyncTrueweave]:
 
 
 @pytest.fixture(scope="session")
+def s3_endpoint() -> Iterator[str]:
+    """The address of a server that speaks the protocol of S3. Its buckets are shared by all tests of this process."""
+    from moto.server import ThreadedMotoServer  # which takes a second, in each process that collects tests
+
+    server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture(scope="session")
 def neo4j_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """TRUEWEAVE_TEST_NEO4J_URL, or a Neo4j that is stopped at the end. Tests share it: each has copies of its own."""
     if url := os.environ.get("TRUEWEAVE_TEST_NEO4J_URL"):

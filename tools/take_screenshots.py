@@ -1,4 +1,4 @@
-"""Takes the pictures of docs/web-ui.md anew: the real pages in Chromium, with a real book and scripted answers.
+"""Takes the pictures of docs/how-to/web-ui.md anew: the real pages in Chromium, with a real book and scripted answers.
 
 python tools/take_screenshots.py    # `make screenshots`, after `make web`
 """

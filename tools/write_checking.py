@@ -1,4 +1,4 @@
-"""Writes the figures of docs/checking.md from the results of benchmarks/citations.py.
+"""Writes the figures of docs/explanation/checking.md from the results of benchmarks/citations.py.
 
 `make docs` fails while they are out of date.
 """
@@ -14,7 +14,7 @@ from written import table, write_or_check
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "citations.json"
-PAGE = ROOT / "docs" / "checking.md"
+PAGE = ROOT / "docs" / "explanation" / "checking.md"
 BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
 
 NOW = "rules"

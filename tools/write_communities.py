@@ -1,4 +1,4 @@
-"""Writes the figures of docs/communities.md and its pictures from the results of benchmarks/communities.py.
+"""Writes the figures of docs/explanation/communities.md and its pictures from the results of benchmarks/communities.py.
 
 `make docs` fails while they are out of date.
 """
@@ -18,7 +18,8 @@ from written import table, write_or_check
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "communities.json"
-PAGE = ROOT / "docs" / "communities.md"
+PAGE = ROOT / "docs" / "explanation" / "communities.md"
+PLOTS = ROOT / "docs" / "plots"
 BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
 
 Figures = Mapping[str, Any]
@@ -51,8 +52,8 @@ _FATES = ("came", "changed", "same", "gone")
 
 _INTRO = """## In figures
 
-Written by `make communities` from [the results](../benchmarks/results/communities.json) of
-[`benchmarks/communities.py`](../benchmarks/communities.py), which tells how each figure is made.
+`make communities` writes this section from the [results](../../benchmarks/results/communities.json) of
+[`benchmarks/communities.py`](../../benchmarks/communities.py), which describes each measurement.
 """
 
 
@@ -72,9 +73,9 @@ def drawn(figures: Figures) -> dict[str, str]:
 
 def _scale(found: Figures, library: str) -> list[str]:
     named = {
-        "`communities.find`, the first time": found["first"],
+        "`communities.find`, first run": found["first"],
         "after one more document": found["after_one_document"],
-        "when nothing has changed": found["unchanged"],
+        "nothing has changed": found["unchanged"],
         "the library alone": found["library"],
     }
     rows = [
@@ -97,27 +98,29 @@ def _scale(found: Figures, library: str) -> list[str]:
         "### What it costs\n",
         _said(
             f"WordNet, Debian's packages and FB15k-237 together: {found['documents']:,} documents,",
-            f"{found['entities']:,} entities and {found['relations']:,} relations, which make {found['edges']:,} edges",
-            "where directions do not count. `communities.find` reads them from the database and writes communities to",
-            f"it. The hierarchical Leiden of {library} is given the same edges in memory. Both divide what has more",
-            "than ten members. Medians of three runs, each in a process of its own; the memory is that of the process,",
-            "and not of the database.",
+            f"{found['entities']:,} entities and {found['relations']:,} relations, which are {found['edges']:,}",
+            "undirected edges. `communities.find` reads them from the database and writes communities to it. The",
+            f"hierarchical Leiden algorithm of {library} gets the same edges in memory. Both divide communities with",
+            "more than ten members. Medians of three runs, each in its own process; memory is that of the process,",
+            "without the database.",
         ),
         table(("", "seconds", *_STAGES, "peak MB"), rows),
         _said(
-            "Both were run in turn, and compared round by round: in the median the first time takes",
+            "Both were run alternately and compared round by round: in the median, the first run takes",
             f"{found['ratio']:g} times as long as the library alone, with {found['ratio_peak']:g} times its memory;",
-            f"detecting alone takes {found['ratio_detecting']:g} times as long.",
-            f"There are {', '.join(levels)} communities from the outermost level to the innermost. Found anew, they",
-            f"were {_same(found)} every time. One document more, which speaks of two things, leaves",
-            f"{after['same']:,} of them as they were; {after['changed']:,} have other contents, {after['came']:,} came",
-            f"and {after['gone']:,} went.",
+            f"detection alone takes {found['ratio_detecting']:g} times as long.",
+            f"From the outermost level to the innermost there are {', '.join(levels)} communities. Repeated runs found",
+            f"{_same(found)} communities every time. One more document, which mentions two entities, leaves",
+            f"{after['same']:,} of them unchanged; {after['changed']:,} have changed contents, {after['came']:,} were",
+            f"added and {after['gone']:,} removed.",
         ),
         _said(
-            "The graph falls into parts, and each is looked at alone: what is elsewhere does not matter. The library's",
-            "communities are the larger, the more there is elsewhere. So its modularity is higher over everything,",
-            f"{found['library']['modularity']:.3f} to {found['modularity']:.3f}, and lower within each of the large",
-            "parts:",
+            "The graph has parts that are not connected. We process each part separately, so the rest of",
+            "the graph does",
+            "not influence it. The communities that the library finds become larger as the rest of the",
+            "graph grows. Its",
+            f"modularity is therefore higher over the whole graph, {found['library']['modularity']:.3f} against",
+            f"{found['modularity']:.3f}, and lower within each of the large parts:",
         ),
         table(("entities", "edges", "outermost communities", "modularity", "by the library", "modularity"), parts),
     ]
@@ -142,13 +145,15 @@ def _change(found: Figures) -> list[str]:
     return [
         "### What a change costs\n",
         _said(
-            "How many calls of a model all reports take, and how many when 1 % of the documents, drawn at random, are",
-            "removed; which share that is of writing all reports anew, in calls and in tokens that are sent. Means of",
-            "five draws, with the least and the most. Touched are the communities that would say something else if",
-            "their members had stayed: what is removed spoke of somebody in them. The others got other members. After",
-            "each draw, the index",
+            "The number of model calls for all reports, and the number when 1 % of the documents, chosen at",
+            "random, are",
+            "removed, as a share of writing all reports again, in calls and in tokens sent. Means of five draws, with",
+            "the minimum and maximum. *Touched* are the communities whose report would change even with the same",
+            "members, because a removed document mentioned one of them; the other changed communities have",
+            "other members.",
+            "After each draw, the index",
             "was" if all(draw["as_rebuilt"] for draw in draws) else "was not",
-            "to the last line what is built anew from the documents that are left.",
+            "identical to one built from scratch from the remaining documents.",
         ),
         table(
             (
@@ -157,10 +162,10 @@ def _change(found: Figures) -> list[str]:
                 "calls for all",
                 "removed",
                 "touched",
-                "calls then",
+                "calls after the removal",
                 "share",
                 "of tokens",
-                " / ".join(_FATES),
+                "added / changed / same / removed",
             ),
             rows,
         ),
@@ -178,17 +183,20 @@ def _tree(subject: Subject, one: Figures) -> list[str]:
         f"### {subject.title}\n",
         _said(
             subject.told,
-            f"{one['entities']:,} entities, of which {one['alone']:,} have no relation and so are in no community, and",
+            f"{one['entities']:,} entities, of which {one['alone']:,} have no relation and are therefore in",
+            "no community, and",
             f"{one['relations']:,} relations.",
         ),
-        f"![Communities of {subject.title}](plots/{subject.picture})\n",
+        f"![Communities of {subject.title}](../plots/{subject.picture})\n",
         table(("level", "communities", "entities in them", "largest", "of two"), rows),
         _said(
-            f"An outermost community has {median['outermost']:g} members in the median, an innermost one",
-            f"{median['innermost']:g}. The modularity of the outermost level is {one['modularity']:.3f}; Leiden",
-            f"without levels, over everything in one go, finds {alone['communities']} communities with",
-            f"{alone['modularity']:.3f}. Found anew, and in another workspace with the documents in another order,",
-            f"they were {_same(one)}. The largest, as reports without a model name them:",
+            f"The median size is {median['outermost']:g} members for an outermost community and",
+            f"{median['innermost']:g} for an innermost one. The modularity of the outermost level is",
+            f"{one['modularity']:.3f}; Leiden without levels, over the whole graph at once, finds",
+            f"{alone['communities']} communities with {alone['modularity']:.3f}. Repeated runs, and a run in another",
+            f"workspace with the documents in another order, found {_same(one)} communities. The largest",
+            "ones, with the",
+            "names that reports without a model give them:",
         ),
         "".join(map(_branch, one["largest"])),
     ]
@@ -197,9 +205,11 @@ def _tree(subject: Subject, one: Figures) -> list[str]:
 def _branch(one: Figures) -> str:
     """A community and the largest of its parts, as a list."""
     parts = one.get("parts", ())
-    lines = [f"- {one['title']}", *(f"  - {part['title']}" for part in parts[:_SHOWN])]
+    lines = [f"- {one['title']}", *(f"    - {part['title']}" for part in parts[:_SHOWN])]
     if more := [part["size"] for part in parts[_SHOWN:]]:
-        lines.append(f"  - and {len(more)} more, of {more[-1]} to {more[0]}" if len(more) > 1 else "  - and one more")
+        lines.append(
+            f"    - and {len(more)} more, of {more[-1]} to {more[0]}" if len(more) > 1 else "    - and one more"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -233,7 +243,7 @@ def main() -> None:
     figures = json.loads(RESULTS.read_text("utf-8"))
     before = PAGE.read_text("utf-8") if PAGE.is_file() else f"{BEGIN}\n{END}\n"
     wanted = {PAGE: page(before, figures)}
-    wanted |= {PAGE.parent / "plots" / name: svg for name, svg in drawn(figures).items()}
+    wanted |= {PLOTS / name: svg for name, svg in drawn(figures).items()}
     write_or_check(wanted, "communities")
 
 

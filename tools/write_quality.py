@@ -1,4 +1,4 @@
-"""Writes docs/quality.md and its plots from the results of benchmarks/quality.py.
+"""Writes docs/explanation/quality.md and its plots from the results of benchmarks/quality.py.
 
 `make docs` fails while they are out of date.
 """
@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from recall_chart import recall_chart
 from written import table, write_or_check
 
 from trueweave.bench import plots
@@ -17,30 +18,42 @@ from trueweave.core.bench import Interval
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "quality.json"
-PAGE = ROOT / "docs" / "quality.md"
+PAGE = ROOT / "docs" / "explanation" / "quality.md"
+PLOTS = ROOT / "docs" / "plots"
 TESTED = {"musique": "MuSiQue (dev)", "twowiki": "2WikiMultihopQA", "hotpotqa": "HotpotQA"}
+CHARTED = {
+    "keyword": "words: keyword",
+    "naive": "vectors: naive",
+    "fuse": "both: fuse",
+    "weave": "graph and both: weave",
+}
 _STYLE = """<style>
-svg { font: 13px system-ui, sans-serif; background: #fff }
-.name { text-anchor: end; fill: #333 } .value { text-anchor: end; fill: #333 } .tick { text-anchor: middle; fill: #777 }
-.grid { stroke: #e4e4e4 } .bar { fill: #b9c4d0 } .best { fill: #3b6ea5 } .span { stroke: #222; fill: none }
+svg { font: 13px system-ui, sans-serif; background: #faf8f3 } .name { text-anchor: end } .value { text-anchor: end }
+.name, .value { fill: #1e1b16 } .tick { text-anchor: middle; fill: #6b6458 }
+.grid { stroke: #dcd6c9 } .bar { fill: #c3bcad } .best { fill: #27498f } .span { stroke: #1e1b16; fill: none }
+@media (prefers-color-scheme: dark) { svg { background: #161512 } .name, .value { fill: #efeae0 }
+.tick { fill: #9c9587 } .grid { stroke: #37342d } .bar { fill: #544e45 } .best { fill: #9fb8f2 }
+.span { stroke: #efeae0 } }
 </style>"""
 
 Figures = Mapping[str, Any]
 
 _INTRO = """# What each method finds
 
-Which share of the passages that support an answer is among the first 2, 5 and 10 that a method returns, in per cent, on
-public questions that take several passages each. There is no language model anywhere: names are found by their
-capitals, and all-MiniLM-L6-v2 (22 million parameters) embeds. Methods that need a model are not in the tables.
-This page is written by `make quality` from [the results](../benchmarks/results/quality.json) of
-[`benchmarks/quality.py`](../benchmarks/quality.py), which tells how each figure is made.
+How much of what is needed for an answer a method finds: the share of the supporting passages that is among the first
+2, 5 and 10 passages returned, in per cent. The questions are public, and each needs several passages. No language
+model is used: names are recognised by capitalisation, and texts are embedded with all-MiniLM-L6-v2 (22 million
+parameters). Methods that need a language model are therefore missing. [The methods, drawn](methods.md) explains what
+each method does. `make quality` writes this page from the [results](../../benchmarks/results/quality.json) of
+[`benchmarks/quality.py`](../../benchmarks/quality.py), which describes each measurement.
 """
 
 _TUNED = """
-`weave` was tuned on 200 other questions, musique_train100 and hotpotqa_train100, by cross-validation; the three sets
-here were not tuned on. Intervals are 95 %, from 2,000 resamples of the questions; differences are paired, question by
-question. The two marked *style* are re-implementations of published methods
-([how they depart](../benchmarks/rebuilt.py)), tuned on the same questions.
+`weave` was tuned on 200 other questions (musique_train100 and hotpotqa_train100), by cross-validation, and not on the
+three sets below. The figures are those of version 0.1.0; since then its walk adapts to the embedding model
+([0051](../adr/0051-the-scale-of-the-walk.md)). Intervals are 95 % intervals from 2,000 resamples of the questions.
+Differences are paired, question by question. The two methods marked *style* are re-implementations of published methods
+([differences](../../benchmarks/rebuilt.py)), tuned on the same questions as `weave`.
 """
 
 
@@ -58,7 +71,11 @@ def page(figures: Figures) -> str:
 
 def drawn(figures: Figures) -> dict[str, str]:
     """The plots, by the names of their files."""
-    made = {}
+    shares = {
+        title: {method: one["recall@5"][0] for method, one in figures["reference"][name]["methods"].items()}
+        for name, title in TESTED.items()
+    }
+    made = {"recall.svg": recall_chart(shares, CHARTED)}
     for name, title in TESTED.items():
         rows = [(method, _interval(one["recall@5"])) for method, one in _ranked(figures["sets"][f"{name} capitals"])]
         svg = plots.intervals(rows, f"Recall at 5 on {title}")
@@ -75,7 +92,7 @@ def _sets(sets: Figures) -> list[str]:
         shown += [
             f"\n## {title}\n",
             f"{one['questions']:,} questions, from all over the set.\n",
-            f"![Recall at 5](plots/{name}.svg)\n",
+            f"![Recall at 5](../plots/{name}.svg)\n",
         ]
         rows = [(method, _three(found), _span(found.get("weave_ahead_at_5"))) for method, found in _ranked(one)]
         shown.append(table(("method", "recall at 2 / 5 / 10", "weave is ahead at 5 by"), rows))
@@ -89,16 +106,17 @@ def _reference(found: Figures) -> list[str]:
         ours, ahead = _three(one["methods"]["weave"]), _span(one["ahead_of_reference"]["recall@5"])
         rows.append((TESTED[name], f"{one['questions']:,}", theirs, ours, ahead))
     said = (
-        "\n## Beside the reference\n\nThe method was specified by a program that holds everything in memory. All"
-        " questions of the sets; recall at 2 / 5 / 10.\n"
+        "\n## Beside the reference\n\n"
+        "The reference is the program that `weave` was specified by, which holds everything in memory. All\n"
+        "questions of each set; recall at 2 / 5 / 10.\n"
     )
-    return [said, table(("set", "questions", "reference", "weave", "ahead at 5 by"), rows)]
+    return [said, table(("set", "questions", "reference", "weave", "weave is ahead at 5 by"), rows)]
 
 
 def _kinds(found: Figures) -> list[str]:
     kinds = found["musique"]["by_kind"]
     rows = [(kind, f"{kinds['fuse'][kind]:.1f}", f"{share:.1f}") for kind, share in kinds["weave"].items()]
-    said = "\n## By the number of hops\n\nMuSiQue, recall at 5; in brackets how many questions.\n"
+    said = "\n## By the number of hops\n\nMuSiQue, recall at 5, with the number of questions in brackets.\n"
     return [said, table(("", "fuse", "weave"), rows)]
 
 
@@ -109,10 +127,11 @@ def _lightrag(found: Figures) -> list[str]:
         for method, shown in _ranked(one)
     ]
     said = (
-        "\n## Beside LightRAG\n\nLightRAG 1.5.7 itself, given the same passages, names, keywords and embedder; the"
-        " order of the\nchunks in its own context counts ([how](../benchmarks/peer_retrieval.py)). Sets that are cut"
-        " have 3,000 passages\nand those that support the questions, which are the first 300 (of MuSiQue, all of two"
-        " hops).\n"
+        "\n## Beside LightRAG\n\n"
+        "LightRAG 1.5.7 itself, with the same passages, names, keywords and embedding model. The order of the\n"
+        "chunks in its context is its ranking ([how](../../benchmarks/peer_retrieval.py)). Sets marked *cut*\n"
+        "consist of 3,000 passages and those that support the first 300 questions (in MuSiQue, all of these need\n"
+        "two hops).\n"
     )
     shown = [said, table(("set", "questions", "method", "recall at 2 / 5 / 10", "weave is ahead at 5 by"), rows)]
     modes = {name: one for name, one in found.items() if "ahead_of_lightrag_at_5" in one}
@@ -121,7 +140,7 @@ def _lightrag(found: Figures) -> list[str]:
         spans = [
             (method, *(_span(one["ahead_of_lightrag_at_5"][method]) for one in modes.values())) for method in methods
         ]
-        shown += ["\nHow far each method is ahead of LightRAG's mode of the same name, at 5:\n"]
+        shown += ["\nHow many points each method is ahead of the LightRAG mode of the same name, at 5:\n"]
         shown += [table(("method", *modes), spans)]
     return shown
 
@@ -134,9 +153,10 @@ def _extractions(sets: Figures) -> list[str]:
         for method in methods
     ]
     said = (
-        "\n## Names found otherwise\n\nThe two small sets that `weave` was tuned on, so its figures here flatter it:"
-        " with names by their capitals, with those that spaCy finds (nlp), and with the triples that GPT-3.5 found"
-        " (given). Recall at 2 / 5 / 10.\n"
+        "\n## Names found by other means\n\n"
+        "Names recognised by capitalisation (capitals), by spaCy (nlp), or taken from triples extracted by\n"
+        "GPT-3.5 (given). These are the two small sets that `weave` was tuned on, so its figures here are too\n"
+        "high. Recall at 2 / 5 / 10.\n"
     )
     return [said, table(("method", *wanted), rows)]
 
@@ -148,8 +168,8 @@ def _untitled(found: Figures) -> list[str]:
         for method, one in _ranked(each)
     ]
     said = (
-        "\n## Without titles\n\nThe same passages without a title anywhere: what a passage is about is then the name"
-        " that it begins with.\n"
+        "\n## Without titles\n\n"
+        "The same passages without their titles. The subject of a passage is then the name that it begins with.\n"
     )
     return [said, table(("set", "method", "recall at 2 / 5 / 10", "weave is ahead at 5 by"), rows)]
 
@@ -161,8 +181,10 @@ def _prose(found: Figures) -> list[str]:
         for method, one in each["methods"].items()
     ]
     said = (
-        "\n## Ordinary prose\n\nGraphRAG-Bench gives the evidence in words of its own, not passages. So this is the"
-        " share of the evidence's words that is in the first 6,000 characters found.\n"
+        "\n## Ordinary prose\n\n"
+        "GraphRAG-Bench describes the evidence in its own words instead of naming passages. The score is\n"
+        "therefore the share of the words of the evidence that is in the first 6,000 characters found. [When a\n"
+        "graph does not help](no-graph.md) discusses these figures.\n"
     )
     return [said, table(("set", "questions", "method", "words found", "weave is ahead by"), rows)]
 
@@ -182,8 +204,9 @@ def _cost(found: Figures) -> list[str]:
         for method, one in each["costs"].items()
     ]
     said = (
-        "\n## As the corpus grows\n\nA hundred questions of each set. Nodes are what the searches brought up. The times"
-        " include the embedding\nof the question.\n"
+        "\n## As the corpus grows\n\n"
+        "A hundred questions of each set. *Nodes* are the chunks, names, entities and relations that the searches\n"
+        "returned. Times include embedding the question.\n"
     )
     return [
         said,
@@ -213,7 +236,7 @@ def _interval(found: Sequence[float]) -> Interval:
 
 def main() -> None:
     figures = json.loads(RESULTS.read_text("utf-8"))
-    wanted = {PAGE: page(figures)} | {PAGE.parent / "plots" / name: svg for name, svg in drawn(figures).items()}
+    wanted = {PAGE: page(figures)} | {PLOTS / name: svg for name, svg in drawn(figures).items()}
     write_or_check(wanted, "quality")
 
 

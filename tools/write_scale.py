@@ -1,4 +1,4 @@
-"""Writes docs/scale.md and its plots from the results of benchmarks.
+"""Writes docs/explanation/scale.md and its plots from the results of benchmarks.
 
 `make docs` fails while they are out of date.
 """
@@ -17,18 +17,22 @@ from written import table, write_or_check
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 TEMPLATE = Path(__file__).parent / "scale_template.md"
-PAGE = ROOT / "docs" / "scale.md"
+PAGE = ROOT / "docs" / "explanation" / "scale.md"
+PLOTS = ROOT / "docs" / "plots"
 SIZES = (1e6, 1e7, 1e8, 1e9)
 
 Figures = Mapping[str, Any]
 
-_EXTRACTION = {"given": "given triples", "capitals": "by capitals", "nlp": "by spaCy"}
+_EXTRACTION = {"given": "given triples", "capitals": "by capitalisation", "nlp": "by spaCy"}
 
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _BOTTOM, _LABEL = 640, 400, 50, 110, 30, 13
 _STYLE = """<style>
-svg { font: 12px system-ui, sans-serif; background: #fff } .tick { fill: #777 } .grid { stroke: #e4e4e4 }
-.line { fill: none; stroke: #b9c4d0; stroke-width: 1.5 } .dot { fill: #b9c4d0 } .name { fill: #333 }
-.best { stroke: #3b6ea5; stroke-width: 2.5 } .best.dot { fill: #3b6ea5 }
+svg { font: 12px system-ui, sans-serif; background: #faf8f3 } .tick { fill: #6b6458 } .grid { stroke: #dcd6c9 }
+.line { fill: none; stroke: #9c9587; stroke-width: 1.5 } .dot { fill: #9c9587 } .name { fill: #1e1b16 }
+.best { stroke: #27498f; stroke-width: 2.5 } .best.dot { fill: #27498f }
+@media (prefers-color-scheme: dark) { svg { background: #161512 } .tick { fill: #9c9587 } .grid { stroke: #37342d }
+.line { stroke: #6b6458 } .dot { fill: #6b6458 } .name { fill: #efeae0 }
+.best { stroke: #9fb8f2 } .best.dot { fill: #9fb8f2 } }
 </style>"""
 
 
@@ -89,7 +93,7 @@ def _growing(growth: Figures) -> dict[str, str]:
         ),
         "questions": table(("method", *head, *(f"× {_span(step)}" for step in growth["growth"])), asked),
         "recall": table(("documents", *head), recall),
-        "met": f"Met are {', '.join(met)}.",
+        "met": f"It is met for {', '.join(met)}.",
     }
 
 
@@ -127,7 +131,7 @@ def _partitions(parts: Figures) -> dict[str, str]:
     quantised = [("16 bits", f"{half['index_bytes_a_row']:,}", f"{half['recall_at_10']:.3f}")]
     for name, one in bits.items():
         if name.endswith("x"):
-            what = f"1 bit, {name[:-1]} times as many compared again"
+            what = f"1 bit, {name[:-1]} times as many results compared again"
             quantised.append((what, f"{bits['index_bytes_a_row']:,}", f"{one['recall_at_10']:.3f}"))
     return {
         "partitioned_vectors": f"{parts['rows']:,}",
@@ -146,20 +150,21 @@ def _readers(standby: Figures) -> dict[str, str]:
 def _stages(one: Figures) -> str:
     share = 1e6 / one["chunks"] / 60
     rows = [(stage.lower(), f"{seconds * share:.1f}") for stage, seconds in one["stages"].items()]
-    return table(("stage", "minutes"), [*rows, ("**all**", f"**{one['bulk_seconds'] * share:.1f}**")])
+    return table(("stage", "minutes"), [*rows, ("all", f"{one['bulk_seconds'] * share:.1f}")])
 
 
 def _breaking(one: Figures, cores: int) -> str:
     first = {
-        1e6: "Nothing; the graph of the vector index no longer fits the memory that it is built in",
-        1e7: "The memory of a small server, and the patience of who waits for a bulk load on two cores",
+        1e6: "Nothing; but the graph of the vector index no longer fits into the memory for building it",
+        1e7: "The memory of a small server; and a bulk load on two cores takes too long",
         1e8: "One server: its disk, its backup, its vacuum",
-        1e9: "The price of models, and one database at all",
+        1e9: "The price of models, and any single database",
     }
     then = {
-        1e6: "[partitions](adr/0039-partitions.md) that fit, built side by side",
-        1e7: "more memory, [standbys](standbys.md) for questions, [bulk loading](bulk.md) on more nodes",
-        1e8: "a workspace for each subject, over [several servers](servers.md)",
+        1e6: "[partitions](../adr/0039-partitions.md) that fit, built in parallel",
+        1e7: "more memory, [standbys](../how-to/standbys.md) for questions, "
+        "[bulk loading](../how-to/bulk.md) on more nodes",
+        1e8: "a workspace for each subject, over [several servers](../how-to/servers.md)",
         1e9: "no model for extraction; a catalogue that chooses which workspaces to ask is not built",
     }
     rows = []
@@ -167,7 +172,7 @@ def _breaking(one: Figures, cores: int) -> str:
         hours = size * one["bulk_seconds"] / one["chunks"] * cores / 3600
         stored = _bytes(size * one["bytes_per_chunk"])
         rows.append((_short(size), stored, f"{hours:,.0f}", first[size], then[size]))
-    return table(("chunks", "storage", "core hours to load", "what breaks first", "what is done about it"), rows)
+    return table(("chunks", "storage", "core hours to load", "what breaks first", "what to do"), rows)
 
 
 def _extraction(models: Figures) -> str:
@@ -175,7 +180,12 @@ def _extraction(models: Figures) -> str:
     for name, one in models.items():
         dollars = (f"{size / 1e6 * one['dollars_per_million_chunks']:,.0f}" for size in SIZES)
         rows.append((name, f"{one['tokens_in_a_chunk']:,}", f"{one['tokens_out_a_chunk']:,}", *dollars))
-    head = ("model", "tokens to it, a chunk", "from it, assumed", *(f"$ for {_short(size)} chunks" for size in SIZES))
+    head = (
+        "model",
+        "input tokens per chunk",
+        "output tokens, assumed",
+        *(f"$ for {_short(size)} chunks" for size in SIZES),
+    )
     return table(head, rows)
 
 
@@ -258,7 +268,7 @@ def _short(size: float) -> str:
 def main() -> None:
     names = ("growth", "bulk", "partitions", "tenants", "standby")
     growth, *others = (json.loads((RESULTS / f"{name}.json").read_text()) for name in names)
-    files = {PAGE: page(growth, *others), PAGE.parent / "plots" / "growth.svg": drawn(growth)}
+    files = {PAGE: page(growth, *others), PLOTS / "growth.svg": drawn(growth)}
     write_or_check(files, "scale")
 
 

@@ -22,3 +22,14 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     lines += ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join(lines) + "\n"
+
+
+def filled_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown, without a last column that has no text."""
+    width = len(head) - (not any(row[-1] for row in rows))
+    return table(head[:width], [row[:width] for row in rows])
+
+
+def cell(text: str) -> str:
+    """A text as a cell of a table."""
+    return text.replace("|", "\\|")

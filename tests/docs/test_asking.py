@@ -16,7 +16,7 @@ from tests.docs.pages import ROOT, blocks, commands, run
 from trueweave.retrieval.methods import registry
 from trueweave.testing.model_server import Asked
 
-PAGE = (ROOT / "docs" / "asking.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "asking.md").read_text("utf-8")
 
 DOCUMENT = {
     "title": "The Analytical Engine",
@@ -75,7 +75,7 @@ def folder(tmp_path: Path, model_url: str, environment: dict[str, str]) -> Path:
 
 def test_the_commands(folder: Path, environment: dict[str, str]) -> None:
     listed = commands(PAGE)
-    assert len(listed) == 8
+    assert len(listed) == 5
     shown = [run(folder, environment, "-m", *shlex.split(command, comments=True)) for command in listed]
     assert "Not confirmed:\n  She was paid for it.\n    not checked: it cites no passage" in shown[0]
     assert "[1] The Analytical Engine\n  “Note G by Ada Lovelace is often called the first program”\n" in shown[0]

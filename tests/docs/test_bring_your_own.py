@@ -14,7 +14,7 @@ from trueweave.extend import Database
 from trueweave.testing import HashEmbedder, ModelServer
 from trueweave.testing.model_server import Asked
 
-PAGE = (ROOT / "docs" / "bring-your-own.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "bring-your-own.md").read_text("utf-8")
 
 
 @pytest.fixture

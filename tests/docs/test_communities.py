@@ -9,7 +9,7 @@ import pytest
 
 from tests.docs.pages import ROOT, blocks, commands, run
 
-PAGE = (ROOT / "docs" / "communities.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "communities.md").read_text("utf-8")
 
 WARD = """# The ward
 

@@ -9,8 +9,8 @@ import pytest
 
 from tests.docs.pages import ROOT, blocks, commands, run
 
-PAGE = (ROOT / "docs" / "looking-things-up.md").read_text("utf-8")
-PICTURES = (ROOT / "docs" / "pictures.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "looking-things-up.md").read_text("utf-8")
+PICTURES = (ROOT / "docs" / "how-to" / "pictures.md").read_text("utf-8")
 DOCUMENTS = (
     {
         "uri": "notes/engine.md",

@@ -9,7 +9,7 @@ import pytest
 from tests.docs.pages import ROOT, blocks, commands, run
 from tests.unit.formats.test_importing import TURTLE, write_graphrag, write_lightrag
 
-PAGE = (ROOT / "docs" / "moving.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "moving.md").read_text("utf-8")
 READ, NETWORKX, EXPORT = blocks(PAGE, "python")
 
 

@@ -176,5 +176,5 @@ def test_workers_are_scaled_by_a_metric_that_there_is() -> None:
     assert trigger["type"] == "prometheus"
     found = re.fullmatch(r'max\((\w+)\{kind="document", namespace="prod"\}\)', trigger["metadata"]["query"])
     assert found
-    assert f"`{found.group(1)}`" in (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    assert f"`{found.group(1)}`" in (ROOT / "docs" / "how-to" / "operations.md").read_text(encoding="utf-8")
     assert f'"{found.group(1)}"' in (ROOT / "src/trueweave/server/metrics.py").read_text(encoding="utf-8")

@@ -22,7 +22,7 @@ from trueweave.extend import Database
 from trueweave.store.postgres.view.digest import differences
 from trueweave.testing.model_server import Asked
 
-pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="bulk loading needs Ray: pip install 'trueweave[ray]'")
+pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="bulk loading needs Ray: pip install trueweave[ray]")
 
 FILES, LINES = 24, 3
 LOOPBACK = {
