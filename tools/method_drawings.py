@@ -50,12 +50,12 @@ def legend() -> Drawing:
 def auto() -> Drawing:
     d = Drawing(
         220,
-        "auto: without vectors it uses keyword; if at least 60 % of the chunks are about one subject it uses "
-        "weave, otherwise fuse.",
+        "auto: without vectors it uses keyword; if at least 60 % of the chunks are about one subject and the question "
+        "contains a name it uses weave, otherwise fuse.",
     )
     asked = d.question(46, 60)
     first = d.box(176, 60, 140, 60, "Vectors?\nin the index")
-    second = d.box(384, 60, 160, 60, "Subjects?\n≥ 60 % of chunks")
+    second = d.box(384, 60, 160, 60, "Names?\nchunks and question")
     d.line(asked, first, "flow", arrow=True)
     d.line(first, second, "flow", arrow=True)
     d.text(274, 50, "yes", "small", "middle")

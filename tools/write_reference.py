@@ -51,7 +51,8 @@ class _About(NamedTuple):
 
 _ABOUT = {
     "auto": _About(
-        "weave if at least the share least_subjects of the chunks are about a name that few chunks contain, else fuse",
+        "weave if at least the share least_subjects of the chunks are about a name that few chunks contain,\n"
+        "and the question contains a name of the documents; else fuse with by=score, weights=0.7,0.3",
         "The default. Without vectors, it uses keyword.",
     ),
     "naive": _About(

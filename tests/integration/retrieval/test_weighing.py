@@ -108,12 +108,14 @@ async def test_auto_puts_the_passage_first_that_is_first_by_meaning_and_by_words
     assert uris(await trueweave.retrieve(when, Auto(top_k=1))) == ["Pump Rota"]
 
 
-async def test_auto_keeps_the_order_of_weave_where_no_words_match(trueweave: AsyncTrueweave) -> None:
+async def test_auto_asks_by_fusion_where_the_question_names_nothing(trueweave: AsyncTrueweave) -> None:
     await trueweave.add_documents([BRIDGE, WORKS, RIVER])
-    unknown = "zeppelins"
-    assert uris(await trueweave.retrieve(unknown, Keyword())) == []
-    assert len(uris(await trueweave.retrieve(unknown, Naive()))) == 3
-    assert uris(await trueweave.retrieve(unknown, Auto())) == uris(await trueweave.retrieve(unknown, Weave()))
+    nameless = "Which river is crossed by a bridge of iron?"
+    found = await trueweave.retrieve(nameless, Auto(top_k=3))
+    assert chosen(found) == ["fuse"]
+    fused = await trueweave.retrieve(nameless, Fuse(by="score", weights=(0.7, 0.3), top_k=3))
+    assert [(one.uri, one.score) for one in found.passages] == [(one.uri, one.score) for one in fused.passages]
+    assert chosen(await trueweave.retrieve("Which river is crossed by Ambrel Bridge?", Auto())) == ["weave"]
 
 
 def uris(evidence: Evidence) -> list[str]:

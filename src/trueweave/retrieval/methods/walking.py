@@ -67,7 +67,10 @@ class GraphWalk:
 
     async def walk(self, query: Query, context: QueryContext) -> Walked:
         """Where the walk for a question ends."""
-        names = await context.walk.names_in(query.text)
+        return await self.walk_from(await context.walk.names_in(query.text), query, context)
+
+    async def walk_from(self, names: Sequence[Name], query: Query, context: QueryContext) -> Walked:
+        """The same, if the names in the question are known already."""
         vector, asked = await context.embed([query.text, _without(query.text, names)])
         near, matching = await context.walk.both_lists(query.text, vector, _LIST_DEPTH)
         seed = _mixed(_by_words(matching), _by_vector(near), _DENSE_WEIGHT)
