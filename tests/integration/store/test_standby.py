@@ -159,9 +159,9 @@ async def test_a_standby_that_falls_behind_is_not_read_from_until_it_has_caught_
         finally:
             pair[1].execute("SELECT pg_wal_replay_resume()")
         await until(lambda: not state(trueweave).problem)
-        await until(lambda: (state(trueweave).lag or 9) < 1.5)
-        assert await finds(trueweave, 1)
-        assert state(trueweave).reads > before
+        async with asyncio.timeout(60):  # a busy machine may let the standby fall behind once more
+            while state(trueweave).reads == before:
+                assert await finds(trueweave, 1)
 
 
 async def test_an_idle_primary_makes_no_lag(urls: tuple[str, str]) -> None:
