@@ -32,7 +32,7 @@ _BLOCK = re.compile(r"^```console\n(?P<body>.*?)^```$", re.DOTALL | re.MULTILINE
 _ID = re.compile(r"\btwk_[\w-]+|\b[0-9a-f]{8}-[0-9a-f-]{27}\b|\b(?=[a-f]*\d)[0-9a-f]{8,64}\b")
 _KEY = re.compile(r"\btwk_[\w-]+")
 _VARYING = re.compile(
-    r"\b1[789]\d{8}\b|\b\d+(\.\d+)? (ms|s)\b|\b20[2-9]\d-\d\d-\d\d(T[\d:.+Z]*| \d\d:\d\d)?"
+    r"\b1[789]\d{8}\b|\b\d[\d,]*(\.\d+)? (ms|s)\b|\b20[2-9]\d-\d\d-\d\d(T[\d:.+Z]*| \d\d:\d\d)?"
     r"|\b\d\d [A-Z][a-z]{2} \d\d:\d\d\b"
 )
 _MILLISECONDS = re.compile(r"^(\w+(?: +\d+\.\d\*?)+) +\d+$", re.MULTILINE)  # the last column of a row of scores

@@ -69,10 +69,12 @@ def test_the_browser_gets_a_private_page_with_a_code_that_works_once(
     assert not Path(argument.removeprefix("file://")).exists()
 
 
-@pytest.mark.usefixtures("needs_ui", "trueweave")
+@pytest.mark.usefixtures("needs_ui")
 def test_the_address_is_printed_when_it_answers_and_two_run_side_by_side(
-    tmp_path: Path, environment: dict[str, str]
+    tmp_path: Path, trueweave: Trueweave, environment: dict[str, str]
 ) -> None:
+    trueweave("init", "--workspace", "harbour", "--yes")
+
     def started(*options: str) -> "subprocess.Popen[str]":
         command = [str(PROGRAM), "ui", "--no-browser", *options]
         return subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
@@ -99,7 +101,7 @@ def test_the_address_is_printed_when_it_answers_and_two_run_side_by_side(
 def _port(process: "subprocess.Popen[str]") -> str:
     assert process.stderr
     for line in process.stderr:
-        if found := re.search(r"web UI is at http://tw-[0-9a-f]{16}\.localhost:(\d+)/", line):
+        if found := re.search(r"http://tw-[0-9a-f]{16}\.localhost:(\d+)/ui/login\?next=/harbour/ask#code=", line):
             return found[1]
     pytest.fail("no address was printed")
 

@@ -132,8 +132,8 @@ def _model_advice(settings: Settings, *, is_chosen: bool) -> list[Text]:
     if not is_chosen and not settings.model_for("extract"):
         advice.append(
             Text(
-                "Names are found by rules alone. A language model finds more, and how they relate: set one in "
-                'trueweave.toml, as in model = "ollama/llama3.1:8b".'
+                "Names are recognised by capitalisation. A language model also finds types, descriptions and the kinds "
+                'of relations: set one in trueweave.toml, as in model = "ollama/llama3.1:8b".'
             )
         )
     if not settings.embedding_model:

@@ -57,7 +57,7 @@ def _model() -> str:
     from trueweave.models.found import found_models
 
     found = found_models(secret)
-    _explain("Which language model?", "It finds how names relate, and writes answers.")
+    _explain("Which language model?", "It extracts entities and relations, and writes answers.")
     print_to(err, Text("  0  none: names are recognised by capitalisation, and answers are passages"))
     for number, one in enumerate(found, start=1):
         print_to(err, Text(f"  {number}  {one.name} ({_cost(one)})"))

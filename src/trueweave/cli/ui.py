@@ -22,7 +22,7 @@ import typer
 
 from trueweave.cli.log_form import logged
 from trueweave.cli.options import DatabaseUrl
-from trueweave.cli.render.console import say
+from trueweave.cli.render.console import say, say_unbroken
 from trueweave.cli.reply import replying
 from trueweave.cli.session import bundled, in_database, load_settings, start
 
@@ -41,15 +41,17 @@ def ui(
 ) -> None:
     """Start the web UI on this machine, with a server, a worker and the database, and open it in the browser.
 
-    Without a URL, the bundled PostgreSQL is started, and created if needed. The browser logs in with a code that is
-    valid once: other users of this machine can reach the port, but get no access.
+    Without a URL, the bundled PostgreSQL is started, and created if needed. The browser opens the workspace of the
+    settings if it exists, and logs in with a code that is valid once: other users of this machine can reach the port,
+    but get no access.
     """
     with replying(False, runs_until_stopped=True):
         serve_ui(load_settings(database_url), port, browser=browser)
 
 
-def serve_ui(settings: Settings, port: int = 0, *, browser: bool, page: str = "/") -> None:
-    """Serve the web UI until it is stopped. The browser is led to this page of it."""
+def serve_ui(settings: Settings, port: int = 0, *, browser: bool, page: str | None = None) -> None:
+    """Serve the web UI until it is stopped. The browser is led to this page of it, or else to the workspace of the
+    settings if it exists."""
     from trueweave.server.run import check_installed
 
     with _stopped_by_sigterm():
@@ -60,33 +62,32 @@ def serve_ui(settings: Settings, port: int = 0, *, browser: bool, page: str = "/
             _serve(settings, port, page, browser=browser)
 
 
-def _serve(settings: Settings, port: int, page: str, *, browser: bool) -> None:
+def _serve(settings: Settings, port: int, page: str | None, *, browser: bool) -> None:
     from trueweave.core.errors import ConfigError
     from trueweave.server.listening import bind
     from trueweave.server.local_login import LocalLogin
     from trueweave.server.routes.ui import is_built
     from trueweave.server.run import run
     from trueweave.server.tracing import sent_traces
-    from trueweave.store.postgres.access import api_keys
 
     if not is_built():
         raise ConfigError("the web UI is not built. Run `make web` in the source tree, or install a wheel.")
     logging.getLogger("trueweave.server.requests").setLevel(logging.WARNING)  # its user needs no line for each request
     logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # nor one for each request that the browser abandons
-    in_database(api_keys.any_valid, settings)  # fails here, and not in the browser, if the database is unusable
+    # This fails here, and not in the browser, if the database is unusable.
+    exists = in_database(lambda opened: opened.find_workspace(settings.workspace, make=False), settings)
     sockets = bind(_HOST, port)
     local = LocalLogin(getuser())
     chosen = sockets[0].getsockname()[1]
-    address = local.address(chosen, page)
+    address = local.address(chosen, page or (f"/{settings.workspace}/ask" if exists else "/"))
     with _page_to(address) as file, sent_traces("trueweave-server"):
 
         def announce() -> None:
             if not _is_ready(chosen, local.host):
                 return
-            say(
-                f"The web UI is at {address.partition('login')[0]} Ctrl-C stops it.",
-                f"To log in, open this address within ten minutes. It works once: {address}",
-            )
+            say_unbroken(f"The web UI is at {address.partition('login')[0]}")
+            say("Ctrl-C stops it. To log in, open this address within ten minutes; it works once:")
+            say_unbroken(address)
             if browser and not webbrowser.open(file.as_uri()):
                 say("No browser could be opened: open the address above.")
 

@@ -9,6 +9,7 @@ from rich.console import Console, RenderableType
 
 from trueweave import Budget, Estimate, Spent
 from trueweave.cli.inputs import sort_out
+from trueweave.cli.render import console as consoles
 from trueweave.cli.render.money import budget_rows, document_estimate, receipt_table
 from trueweave.cli.render.run_summary import IngestTally
 from trueweave.cli.run_progress import IngestWatch
@@ -152,3 +153,12 @@ def test_a_slip_on_the_command_line_is_told_before_anything_is_done(
 ) -> None:
     with pytest.raises(ConfigError, match=problem):
         sort_out(paths, uri)
+
+
+def test_an_address_has_no_line_end_in_it_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    printed = StringIO()
+    monkeypatch.setattr(
+        consoles, "err", consoles.SafeConsole(file=printed, width=20, force_terminal=True, highlight=False)
+    )
+    consoles.say_unbroken("http://tw-89fee367be8324eb.localhost:8766/ui/")
+    assert printed.getvalue() == "http://tw-89fee367be8324eb.localhost:8766/ui/\n"

@@ -97,7 +97,7 @@ async def _acts(database: Database, here: DemoFolder, settings: Settings, *, is_
     from contextlib import aclosing
 
     from trueweave.cli.demo import acts, script, show
-    from trueweave.cli.render.console import out, print_to
+    from trueweave.cli.render.console import out
     from trueweave.engine.trueweave import AsyncTrueweave
 
     asked = script.questions()
@@ -113,12 +113,12 @@ async def _acts(database: Database, here: DemoFolder, settings: Settings, *, is_
         }
         done: dict[str, Any] = {}
         for line in show.opening() if is_shown else ():
-            print_to(out, line)
+            out.print(line)
         for name, (title, act, shown) in steps.items():
             with spinner(f"{title} …"):
                 result, seconds = await acts.timed(act)
             if is_shown:
-                print_to(out, shown(result, seconds))
+                out.print(shown(result, seconds))  # lines are broken in a file, too: the acts are indented
             done[name] = {"holds": result.holds, "seconds": round(seconds, 2), **asdict(result)}
     return done
 

@@ -144,7 +144,7 @@ def answer_advice(answer: Answer, *, is_answered: bool, is_filtered: bool, show_
             return [next_step("trueweave add PATH")]
         return [others, next_step("trueweave documents", "shows which documents are there")]
     if not is_answered:
-        how = 'To have it answered, set a language model in trueweave.toml, as in model = "ollama/llama3.1:8b".'
+        how = 'For a written answer, set a language model in trueweave.toml, as in model = "ollama/llama3.1:8b".'
         return [Text(how)]
     if answer.known:
         return []

@@ -71,6 +71,11 @@ def say(*text: RenderableType) -> None:
         print_to(err, part)
 
 
+def say_unbroken(line: str) -> None:
+    """Print a line on stderr that people copy, such as an address: even on a narrow terminal it has one line end."""
+    err.print(line, soft_wrap=True)
+
+
 @contextmanager
 def spinner(what: str) -> Iterator[None]:
     """A spinner on stderr, if that is a terminal."""
