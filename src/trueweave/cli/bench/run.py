@@ -1,11 +1,11 @@
-"""`trueweave bench`: measure methods on questions with known passages."""
+"""`trueweave bench run`: measure methods on questions with known passages."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,7 +37,7 @@ DatasetOption = Annotated[
     typer.Argument(
         metavar="DATASET_OR_FILE",
         help="A set in the folder bench_data, a folder, or a file of questions. `mine` is the questions stored in the "
-        "workspace; `saved` lists the runs that are stored there.",
+        "workspace.",
     ),
 ]
 Methods = Annotated[str | None, typer.Option(metavar="A,B", help="The methods. Default: all that can be used.")]
@@ -57,10 +57,8 @@ Out = Annotated[
     Path | None, typer.Option(metavar="FOLDER", help="The folder of the report. Default: trueweave-bench/NAME.")
 ]
 
-_MOST_LISTED = 200  # runs
 
-
-def bench(
+def run(
     dataset: DatasetOption,
     methods: Methods = None,
     set_: Set = None,
@@ -89,9 +87,6 @@ def bench(
     The report is one HTML page and one JSON file. The run is also stored in the workspace, where the web UI shows it
     question by question. Run the same command again to resume an interrupted run.
     """
-    if dataset == "saved":
-        _list_saved(load_settings(database_url, workspace), json=json)
-        return
     with replying(json) as reply:
         from trueweave.bench import datasets, report
         from trueweave.bench.own import MINE, own_questions
@@ -109,10 +104,10 @@ def bench(
         depths = _depths(k)
         chosen = _chosen(methods, set_, max(depths))
         folder = out or Path(BENCH, _plain(found.name))
-        run = _Run(settings, found, chosen, depths, folder, answers, insist=bool(methods))
-        if not _agreed(run, yes):
+        asked = _Run(settings, found, chosen, depths, folder, answers, insist=bool(methods))
+        if not _agreed(asked, yes):
             raise typer.Exit(1)
-        results, saved = in_workspace(run, settings, make=found.passages is not None)
+        results, saved = in_workspace(asked, settings, make=found.passages is not None)
         page, told = report.files_in(folder)
         files = {"report": str(page), "results": str(told)}
         reply(
@@ -121,19 +116,6 @@ def bench(
             next_step(str(page), "open it in a browser; it shows where the methods differ", heading="Report"),
             f"The run is stored in the workspace {settings.workspace}; the Bench view of `trueweave ui` shows it.",
         )
-
-
-def _list_saved(settings: Settings, *, json: bool) -> None:
-    """List the runs that are stored in the workspace."""
-    with replying(json) as reply:
-        found = in_workspace(lambda trueweave: trueweave.bench.runs(_MOST_LISTED), settings)
-        made = table("run", "made", "set", ">questions", "best", ">score")
-        for one in found:
-            best = one.methods[0]
-            score = f"{100 * best.scores[one.leading].mean:.1f} {one.leading}"
-            made.add_row(str(one.id), f"{one.made:%Y-%m-%d %H:%M}", one.name, f"{one.questions:,}", best.name, score)
-        none = "No run is stored here. `trueweave bench questions.jsonl` makes one."
-        reply({"runs": [asdict(one) for one in found]}, made if found else none)
 
 
 @dataclass(frozen=True)

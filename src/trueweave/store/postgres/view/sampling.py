@@ -1,0 +1,86 @@
+"""Samples of what documents say, for questions that are generated from it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+from uuid import UUID
+
+from trueweave.store.postgres.binary_params import Texts
+from trueweave.store.postgres.connections import Row
+from trueweave.store.postgres.db import Transaction, Workspace
+from trueweave.text.names import key
+
+T = TypeVar("T")
+
+_PAGE = 100  # entities or documents per statement
+_WINDOW = 2400  # characters of a chunk that are read
+_MOST_MENTIONS = 60  # of an entity that connects documents
+_DOCUMENTS = 4  # of one entity
+_CHUNKS = 3  # of one document
+
+
+@dataclass(frozen=True, slots=True)
+class SampledText:
+    """A part of a chunk: where it begins in the document, whether it is cut at either end, and the names that the chunk
+    mentions. `name` is the one for which it was chosen, if there is one."""
+
+    uri: str
+    title: str
+    start: int
+    text: str
+    is_cut: tuple[bool, bool]
+    names: tuple[str, ...]
+    name: str = ""
+
+
+async def bridges(workspace: Workspace, seed: int) -> AsyncIterator[list[SampledText]]:
+    """Entities in random order, each as what several documents say around its name, one text for each document."""
+
+    def texts(rows: Sequence[Row]) -> list[SampledText]:
+        return [SampledText(row[2], row[3], row[4], row[5], (row[6], row[7]), _names(row[8]), row[1]) for row in rows]
+
+    given = {"most": _MOST_MENTIONS, "documents": _DOCUMENTS, "window": _WINDOW}
+    async for found in _walk(workspace, "sampling.bridges", seed, texts, given):
+        yield found
+
+
+async def chunks(workspace: Workspace, seed: int) -> AsyncIterator[list[SampledText]]:
+    """Documents in random order, each as the beginnings of some of its chunks."""
+
+    def texts(rows: Sequence[Row]) -> list[SampledText]:
+        return [SampledText(row[1], row[2], row[3], row[4], (False, row[5]), _names(row[6])) for row in rows]
+
+    given = {"chunks": _CHUNKS, "window": _WINDOW, "seed": str(seed)}
+    async for found in _walk(workspace, "sampling.chunks", seed, texts, given):
+        yield found
+
+
+async def places(tx: Transaction, quotes: Sequence[tuple[str, str]]) -> list[int | None]:
+    """For each uri and quote, where in the document the quote begins; None if it is not there."""
+    given = {"uris": Texts(uri for uri, _ in quotes), "quotes": Texts(quote for _, quote in quotes)}
+    return [start for _, start in await tx.rows("sampling.quotes", **given)]
+
+
+async def _walk(
+    workspace: Workspace, query: str, seed: int, made: Callable[[Sequence[Row]], T], given: dict[str, Any]
+) -> AsyncIterator[T]:
+    """What the query finds for each id, from an id that the seed determines to the last one, and then from the first
+    one. Only one page is in memory."""
+    begin = key("sample", str(seed))
+    for after, until in ((begin, None), (UUID(int=0), begin)):
+        at: UUID | None = after
+        while at is not None:
+            async with workspace.transaction(snapshot=True) as tx:
+                rows = await tx.rows(query, after=at, until=until, limit=_PAGE, **given)
+            by_id: dict[UUID, list[Row]] = {}
+            for row in rows:
+                by_id.setdefault(row[0], []).append(row)
+            for found in by_id.values():
+                yield made([row for row in found if row[2] is not None])
+            at = max(by_id) if by_id else None
+
+
+def _names(written: Sequence[str]) -> tuple[str, ...]:
+    return tuple(sorted(written))
