@@ -26,6 +26,7 @@ LEFT_OUT = frozenset(
         "database",
         "workspace",
         "worker_dependencies",
+        "model_and_prompts",
         "source_runs",
         "clean_up",
         "projection",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from trueweave.bench import drafting
 from trueweave.bench.drafts import Draft, problem
+from trueweave.bench.writing import QuestionWriter
 from trueweave.core.errors import ConfigError
 from trueweave.store.postgres.view import sampling
 from trueweave.store.postgres.view.sampling import SampledText
@@ -24,11 +25,14 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int], None]
 Drafts = AsyncIterator[Sequence[Draft]]
+Passages = AsyncIterator[Sequence[SampledText]]
+
+_AT_ONCE = 8  # calls of a model
 
 
 @dataclass
 class Generated:
-    """The questions generated so far, and how many drafts were dropped, by the reason."""
+    """The questions generated so far, and how many of those that a model wrote were dropped, by the reason."""
 
     number: int
     per_document: int
@@ -50,9 +54,11 @@ class Generated:
         """Keep the first usable one of these drafts; returns whether there is one. At most `per_document` questions
         rest on the same document, and no question and no sentence with an answer occurs twice."""
         for draft in drafts:
-            if why := problem(draft):
-                self.dropped[why] += 1
-            elif self._asked.isdisjoint((draft.question, draft.quotes[-1].text)) and self._has_room(draft):
+            if (
+                not problem(draft)
+                and self._asked.isdisjoint((draft.question, draft.quotes[-1].text))
+                and self._has_room(draft)
+            ):
                 self._used.update({quote.uri for quote in draft.quotes})
                 self._asked |= {draft.question, draft.quotes[-1].text}
                 self.drafts.append(draft)
@@ -74,6 +80,73 @@ async def generate(
     if len(made.drafts) < number:
         await _fill(made, number, _from_two(trueweave, seed), progress)
     return made
+
+
+async def written(
+    trueweave: AsyncTrueweave,
+    writer: QuestionWriter,
+    number: int,
+    *,
+    seed: int = 0,
+    per_document: int = 3,
+    progress: Progress = lambda _: None,
+) -> Generated:
+    """Questions by a model, likewise. The passages are those that the seed determines, so after an interruption the
+    same call resumes with the replies that are cached."""
+    made = Generated(number, per_document)
+    half = number // 2
+    await _ask(made, writer, half, _pairs(trueweave, seed), most_calls(half), progress)
+    await _ask(made, writer, number, _singles(trueweave, seed), most_calls(number - half), progress)
+    return made
+
+
+def most_calls(number: int) -> int:
+    """How often a model is asked for this many questions of a kind: some of them are dropped."""
+    return 2 * number
+
+
+async def _ask(
+    made: Generated, writer: QuestionWriter, until: int, passages: Passages, calls: int, progress: Progress
+) -> None:
+    async with aclosing(passages) as found:  # type: ignore[type-var]
+        async for some in _batches(found, calls):
+            replies = await asyncio.gather(*(writer.write(one) for one in some))
+            for reply in replies:
+                if len(made.drafts) >= until:
+                    return
+                if why := reply if isinstance(reply, str) else problem(reply):
+                    made.dropped[why] += 1
+                elif not isinstance(reply, str) and made.take([reply]):
+                    progress(1)
+
+
+async def _batches(passages: Passages, calls: int) -> AsyncIterator[list[Sequence[SampledText]]]:
+    """Passages to ask about at the same time, until there were as many calls as allowed."""
+    some: list[Sequence[SampledText]] = []
+    async for one in passages:
+        if not calls:
+            break
+        some.append(one)
+        calls -= 1
+        if len(some) == _AT_ONCE:
+            yield some
+            some = []
+    if some:
+        yield some
+
+
+async def _pairs(trueweave: AsyncTrueweave, seed: int) -> Passages:
+    """For each name that connects documents, what two of them say around it."""
+    async for texts in sampling.bridges(trueweave.workspace, seed):
+        if len(texts) > 1:
+            first, second = sorted(texts, key=lambda one: key("pair", str(seed), one.uri).bytes)[:2]
+            yield first, second
+
+
+async def _singles(trueweave: AsyncTrueweave, seed: int) -> Passages:
+    async for texts in sampling.chunks(trueweave.workspace, seed):
+        for text in texts:
+            yield (text,)
 
 
 async def _fill(made: Generated, until: int, drafts: Drafts, progress: Progress) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from trueweave.core.events import Progress, unseen
 from trueweave.core.jobs import Status
+from trueweave.core.model_calls import ModelRole
 from trueweave.core.protocols import (
     ChangeReaders,
     Chunker,
@@ -36,6 +37,7 @@ from trueweave.engine.sources import AsyncSourcesGroup
 from trueweave.ingest.jobs import WorkerDependencies
 from trueweave.ingest.own import MakeChunker, MakeExtractor
 from trueweave.models.from_langchain import is_embeddings
+from trueweave.models.prompts import PromptSet
 from trueweave.store.postgres.cluster.joining import migrate_servers
 from trueweave.store.postgres.cluster.moving import OwnerAddress
 from trueweave.store.postgres.cluster.servers import HOME
@@ -221,6 +223,11 @@ class AsyncTrueweave(MemoryCalls):
     async def worker_dependencies(self) -> WorkerDependencies:
         """What a worker needs for the jobs of this workspace."""
         return await self._core.worker_dependencies()
+
+    async def model_and_prompts(self, role: ModelRole) -> tuple[StreamingLLM | None, PromptSet]:
+        """What a benchmark needs to ask a model itself: the language model of a role, if there is one, paid from the
+        budget of the workspace, and the prompts in effect."""
+        return await self._core.chat(role), await self._core.prompts()
 
     @property
     def source_runs(self) -> SourceRuns:

@@ -49,6 +49,7 @@ APART = {
     "has_model",
     "method",
     "migrate",
+    "model_and_prompts",
     "open",
     "settings",
     "workspace",

@@ -7,12 +7,13 @@ import pytest
 from trueweave.bench import drafting
 from trueweave.bench.drafts import ONE, TWO, Draft, Quote, problem
 from trueweave.store.postgres.view.sampling import SampledText
+from trueweave.text.names import key
 
 
 def sampled(
     text: str, *names: str, name: str = "", uri: str = "a.md", cut: tuple[bool, bool] = (False, False)
 ) -> SampledText:
-    return SampledText(uri, "A", 0, text, cut, names, name)
+    return SampledText(uri, "A", 0, text, cut, names, key("text", text), name)
 
 
 ACME = sampled("Ada Lund founded the firm Acme in old Oslo.", "Ada Lund", "Acme", "Oslo", name="Ada Lund")

@@ -25,6 +25,7 @@ ABSENT = {
     "workspace": OBJECTS,
     "worker_dependencies": BESIDE,
     "source_runs": BESIDE,
+    "model_and_prompts": OBJECTS,
     "sources.sync": "workers of the server synchronise: request_sync asks them to",
     "migrate": BESIDE,
     "rebuilt": BESIDE,

@@ -28,6 +28,7 @@ LEFT_OUT = {
     "database",
     "workspace",
     "worker_dependencies",
+    "model_and_prompts",
     "source_runs",
     "clean_up",
     "projection",

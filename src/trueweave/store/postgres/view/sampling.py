@@ -24,7 +24,7 @@ _CHUNKS = 3  # of one document
 @dataclass(frozen=True, slots=True)
 class SampledText:
     """A part of a chunk: where it begins in the document, whether it is cut at either end, and the names that the chunk
-    mentions. `name` is the one for which it was chosen, if there is one."""
+    mentions. `text_hash` is that of the whole chunk. `name` is the one for which it was chosen, if there is one."""
 
     uri: str
     title: str
@@ -32,6 +32,7 @@ class SampledText:
     text: str
     is_cut: tuple[bool, bool]
     names: tuple[str, ...]
+    text_hash: UUID
     name: str = ""
 
 
@@ -39,7 +40,7 @@ async def bridges(workspace: Workspace, seed: int) -> AsyncIterator[list[Sampled
     """Entities in random order, each as what several documents say around its name, one text for each document."""
 
     def texts(rows: Sequence[Row]) -> list[SampledText]:
-        return [SampledText(row[2], row[3], row[4], row[5], (row[6], row[7]), _names(row[8]), row[1]) for row in rows]
+        return [SampledText(*row[2:6], (row[6], row[7]), _names(row[8]), row[9], row[1]) for row in rows]
 
     given = {"most": _MOST_MENTIONS, "documents": _DOCUMENTS, "window": _WINDOW}
     async for found in _walk(workspace, "sampling.bridges", seed, texts, given):
@@ -50,7 +51,7 @@ async def chunks(workspace: Workspace, seed: int) -> AsyncIterator[list[SampledT
     """Documents in random order, each as the beginnings of some of its chunks."""
 
     def texts(rows: Sequence[Row]) -> list[SampledText]:
-        return [SampledText(row[1], row[2], row[3], row[4], (False, row[5]), _names(row[6])) for row in rows]
+        return [SampledText(*row[1:5], (False, row[5]), _names(row[6]), row[7]) for row in rows]
 
     given = {"chunks": _CHUNKS, "window": _WINDOW, "seed": str(seed)}
     async for found in _walk(workspace, "sampling.chunks", seed, texts, given):

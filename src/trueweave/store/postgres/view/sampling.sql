@@ -17,11 +17,11 @@ said AS (
         ORDER BY m.document, m.chunk, m.n) AS m),
 few AS (SELECT * FROM said WHERE at <= %(documents)s)
 SELECT e.id, few.written, d.uri, d.title, c.start + w.skipped, substr(c.text, w.skipped + 1, %(window)s),
-       w.skipped > 0, w.skipped + %(window)s < length(c.text), coalesce(here.names, '{}')
+       w.skipped > 0, w.skipped + %(window)s < length(c.text), coalesce(here.names, '{}'), c.text_hash
 FROM chosen e
 LEFT JOIN (few
     JOIN LATERAL (SELECT uri, title FROM document WHERE id = few.document AND visible OFFSET 0) AS d ON true
-    JOIN LATERAL (SELECT start, text FROM chunk WHERE document = few.document AND id = few.chunk OFFSET 0) AS c ON true
+    JOIN LATERAL (SELECT start, text, text_hash FROM chunk WHERE document = few.document AND id = few.chunk OFFSET 0) AS c ON true
     JOIN LATERAL (SELECT greatest(strpos(c.text, few.written) - %(window)s / 2, 0) AS skipped) AS w ON true
     JOIN LATERAL (
         SELECT array_agg(DISTINCT written) AS names FROM mention
@@ -34,11 +34,11 @@ WITH chosen AS MATERIALIZED (
     SELECT id, uri, title FROM document
     WHERE visible AND id > %(after)s AND (%(until)s::uuid IS NULL OR id <= %(until)s::uuid)
     ORDER BY id LIMIT %(limit)s)
-SELECT d.id, d.uri, d.title, c.start, left(c.text, %(window)s), length(c.text) > %(window)s, coalesce(here.names, '{}')
+SELECT d.id, d.uri, d.title, c.start, left(c.text, %(window)s), length(c.text) > %(window)s, coalesce(here.names, '{}'), c.text_hash
 FROM chosen d
 LEFT JOIN LATERAL (
     SELECT id FROM chunk WHERE document = d.id ORDER BY md5(id::text || %(seed)s::text) LIMIT %(chunks)s) AS picked ON true
-LEFT JOIN LATERAL (SELECT start, text FROM chunk WHERE document = d.id AND id = picked.id OFFSET 0) AS c ON true
+LEFT JOIN LATERAL (SELECT start, text, text_hash FROM chunk WHERE document = d.id AND id = picked.id OFFSET 0) AS c ON true
 LEFT JOIN LATERAL (
     SELECT array_agg(DISTINCT written) AS names FROM mention
     WHERE document = d.id AND chunk = picked.id OFFSET 0) AS here ON true
