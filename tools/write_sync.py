@@ -27,6 +27,8 @@ LEFT_OUT = frozenset(
         "workspace",
         "worker_dependencies",
         "model_and_prompts",
+        "varied",
+        "estimate_varied",
         "source_runs",
         "clean_up",
         "projection",

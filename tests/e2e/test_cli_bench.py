@@ -72,3 +72,32 @@ def test_a_model_writes_questions_within_a_budget_and_is_not_paid_twice(
         assert isinstance(row["supporting"], list)
         for one in row["supporting"]:
             assert one["quote"] in (filled / one["uri"]).read_text("utf-8")
+
+
+def test_settings_are_varied_and_a_model_is_paid_once(
+    trueweave: Trueweave, filled: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for console in (consoles.out, consoles.err):
+        monkeypatch.setattr(console, "_width", 80)
+    trueweave("bench", "generate", "--number", "6", "--out", "own.jsonl")
+    (filled / "trueweave.toml").write_text('extractor = "llm"\n')
+    command = ("bench", "own.jsonl", "--vary", "max_chunk_size=100,200", "--vary", "method=keyword")
+    with model_server("--script", "tests.e2e.bench_model:reply") as url:
+        environment |= {"TRUEWEAVE_MODEL": "vllm/writer", "TRUEWEAVE_MODEL_URL": url}
+        short = trueweave(*command, "--budget", "3000 tokens", code=1)
+        assert "budget" in short.stderr
+        measured = answer(trueweave(*command, "--json"))
+        spent = trueweave("receipt").stdout
+        again = answer(trueweave(*command, "--json"))
+        assert trueweave("receipt").stdout == spent
+    assert "extract" in spent
+    assert [one["name"] for one in measured["indexes"]] == ["max_chunk_size=100", "max_chunk_size=200"]
+    assert all(one["tokens"] == 0 for one in again["indexes"])
+    assert [one["name"] for one in answer(trueweave("bench", "saved", "--json"))["runs"]] == ["own", "own"]
+    (filled / "trueweave.toml").write_text('extractor = "capitals"\n')
+    shown = trueweave(*command).stdout
+    assert "keyword with max_chunk_size=100" in shown
+    assert "built in" in shown
+    assert "The index of the best takes" in " ".join(shown.split())
+    both = trueweave(*command, "--methods", "keyword", code=1)
+    assert "both name the methods" in both.stderr

@@ -104,6 +104,11 @@ class OutcomeFile:
             self._part.replace(self._path)
 
 
+def read_outcomes(path: Path) -> list[Outcome]:
+    """The outcomes of a finished experiment."""
+    return [_outcome(json.loads(line)) for line in path.read_text("utf-8").splitlines()]
+
+
 def _outcome(row: dict[str, Any]) -> Outcome:
     found = tuple((uri, score) for uri, score in row["found"])
     price = row["usage"]["price"]

@@ -152,6 +152,8 @@ CALLS: dict[str, Call] = {
     "path": lambda it: it.graph.path(uuid4(), uuid4()),
     "picture": lambda it: it.graph.picture(uuid4()),
     "plan_sync": lambda it: it.plan_sync("."),
+    "varied": lambda it: it.varied({}),
+    "estimate_varied": lambda it: it.estimate_varied({}),
     "rebuilt": lambda it: it.rebuilt(),
     "receipt": lambda it: it.budget.receipt(),
     "receipt_by_day": lambda it: it.budget.receipt_by_day(),

@@ -26,6 +26,8 @@ ABSENT = {
     "worker_dependencies": BESIDE,
     "source_runs": BESIDE,
     "model_and_prompts": OBJECTS,
+    "varied": BESIDE,
+    "estimate_varied": BESIDE,
     "sources.sync": "workers of the server synchronise: request_sync asks them to",
     "migrate": BESIDE,
     "rebuilt": BESIDE,

@@ -29,6 +29,8 @@ LEFT_OUT = {
     "workspace",
     "worker_dependencies",
     "model_and_prompts",
+    "varied",
+    "estimate_varied",
     "source_runs",
     "clean_up",
     "projection",

@@ -40,7 +40,10 @@ async def bridges(workspace: Workspace, seed: int) -> AsyncIterator[list[Sampled
     """Entities in random order, each as what several documents say around its name, one text for each document."""
 
     def texts(rows: Sequence[Row]) -> list[SampledText]:
-        return [SampledText(*row[2:6], (row[6], row[7]), _names(row[8]), row[9], row[1]) for row in rows]
+        return [
+            SampledText(uri, title, start, text, (before, after), tuple(sorted(names)), text_hash, name)
+            for _, name, uri, title, start, text, before, after, names, text_hash in rows
+        ]
 
     given = {"most": _MOST_MENTIONS, "documents": _DOCUMENTS, "window": _WINDOW}
     async for found in _walk(workspace, "sampling.bridges", seed, texts, given):
@@ -51,7 +54,10 @@ async def chunks(workspace: Workspace, seed: int) -> AsyncIterator[list[SampledT
     """Documents in random order, each as the beginnings of some of its chunks."""
 
     def texts(rows: Sequence[Row]) -> list[SampledText]:
-        return [SampledText(*row[1:5], (False, row[5]), _names(row[6]), row[7]) for row in rows]
+        return [
+            SampledText(uri, title, start, text, (False, after), tuple(sorted(names)), text_hash)
+            for _, uri, title, start, text, after, names, text_hash in rows
+        ]
 
     given = {"chunks": _CHUNKS, "window": _WINDOW, "seed": str(seed)}
     async for found in _walk(workspace, "sampling.chunks", seed, texts, given):
@@ -81,7 +87,3 @@ async def _walk(
             for found in by_id.values():
                 yield made([row for row in found if row[2] is not None])
             at = max(by_id) if by_id else None
-
-
-def _names(written: Sequence[str]) -> tuple[str, ...]:
-    return tuple(sorted(written))
