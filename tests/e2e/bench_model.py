@@ -15,9 +15,14 @@ def reply(asked: Asked) -> str:
     system, user = asked.messages[0].content, asked.messages[-1].content
     if system.startswith("You write a question"):
         return json.dumps(_question(user))
+    if system.startswith("You judge an answer"):
+        said = user.rpartition("Answer:")[2]
+        right = "yes" if any(one in said for one in user.partition("Passages:")[0].split()[-3:]) else "no"
+        return json.dumps({"correct": right, "complete": right, "supported": "yes", "reason": ""})
     if "{" in json.dumps(asked.schema or ""):
         return json.dumps({"entities": [], "relations": []})
-    return "Nothing is known."
+    born = _BORN.search(user)
+    return f"{born[2]} [1]." if born else "[0] The documents do not say."
 
 
 def _question(passages: str) -> dict[str, Any]:

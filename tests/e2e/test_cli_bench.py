@@ -101,3 +101,30 @@ def test_settings_are_varied_and_a_model_is_paid_once(
     assert "The index of the best takes" in " ".join(shown.split())
     both = trueweave(*command, "--methods", "keyword", code=1)
     assert "both name the methods" in both.stderr
+
+
+def test_answers_are_judged_within_a_budget_and_verdicts_are_cached(
+    trueweave: Trueweave, filled: Path, environment: dict[str, str]
+) -> None:
+    lines = [
+        {"question": f"In which town was {person} born?", "supporting": [f"notes/{town}.md"], "answers": [town]}
+        for person, town in zip(PEOPLE, TOWNS, strict=True)
+    ]
+    (filled / "own.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    alone = trueweave("bench", "own.jsonl", "--judge", code=1)
+    assert "--judge is about answers. Give --answers, too." in alone.stderr
+    command = ("bench", "own.jsonl", "--methods", "keyword", "--answers", "--judge")
+    with model_server("--script", "tests.e2e.bench_model:reply") as url:
+        environment |= {"TRUEWEAVE_MODEL": "vllm/writer", "TRUEWEAVE_MODEL_URL": url}
+        short = trueweave(*command, "--budget", "9000 tokens", code=1)
+        assert "budget" in short.stderr
+        measured = answer(trueweave(*command, "--json"))
+        spent = trueweave("receipt").stdout
+        trueweave(*command)
+        assert trueweave("receipt").stdout == spent
+    assert "judge" in spent
+    [one] = measured["methods"]
+    assert one["scores"]["correct"]["mean"] == one["scores"]["exact match"]["mean"] > 0
+    assert one["scores"]["supported"]["mean"] == 1.0
+    assert measured["under"]["judge"] == "vllm/writer"
+    assert "You judge an answer to a question" in (filled / measured["report"]).read_text("utf-8")

@@ -33,6 +33,9 @@ _HELP = {
     "exact match": "the answer equals a known answer",
     "F1": "the overlap of its words with a known answer",
     "vouched": "the share of its sentences that the check confirms",
+    "correct": "whether a model judges the answer to be right (1), partly right (0.5) or wrong",
+    "complete": "whether it judges that the answer says all that is asked",
+    "supported": "whether it judges that the passages state what the answer says",
 }
 
 
@@ -242,6 +245,9 @@ def _how(found: Results) -> Iterable[str]:
         yield f"<p>{escape(name)} was left out: {escape(reason)}</p>"
     for note in found.notes:
         yield f"<p>{escape(note)}</p>"
+    if found.judge_prompt:
+        yield "<details><summary>The prompt by which answers were judged</summary>"
+        yield f"<pre>{escape(found.judge_prompt)}</pre></details>"
     yield (
         '<p class="dim">Each question went to all methods in turn, one call at a time. Intervals are by 2,000 '
         "resamples of the questions, paired for differences; each compares two methods, so among many comparisons "

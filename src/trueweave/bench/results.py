@@ -122,6 +122,7 @@ class Results:
     ranked: str = "passages"
     indexes: tuple[IndexResult, ...] = ()
     graph: GraphGain | None = None
+    judge_prompt: str = ""
 
     def method(self, name: str) -> MethodResult:
         """The results of the method of that name."""
@@ -180,6 +181,7 @@ def results(
         (*dataset.notes, *notes),
         currency,
         _ranked(dataset),
+        judge_prompt=experiment.judge.instructions if experiment.judge else "",
     )
 
 
@@ -228,6 +230,11 @@ def scored(
             values["exact match"] = [exact_match(_said(one), answers) for one, answers in given]
             values["F1"] = [token_f1(_said(one), answers) for one, answers in given]
         values["vouched"] = [one.vouched / one.sentences if one and one.sentences else 0.0 for one, _ in given]
+        judged = [one.judged for one, _ in given if one and one.judged]
+        if len(judged) == len(given):
+            values["correct"] = [one.correct for one in judged]
+            values["complete"] = [one.complete for one in judged]
+            values["supported"] = [one.supported for one in judged]
     return values
 
 

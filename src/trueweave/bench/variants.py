@@ -128,7 +128,8 @@ class Variants:
         asked = [repr(question) for question in one.dataset.questions]
         methods = [f"{name} {method!r}" for name, method in one.methods.items()]
         settings = repr(sorted(changes.items()))
-        return key("variant", state, settings, one.under, str(one.answers), *methods, "asked", *asked).hex
+        judge = one.judge.fingerprint if one.judge else ""
+        return key("variant", state, settings, one.under, str(one.answers), judge, *methods, "asked", *asked).hex
 
     async def _state(self) -> str:
         return await self.experiment.trueweave.maintenance.state()

@@ -62,6 +62,9 @@ Vary = Annotated[
 Answers = Annotated[
     bool, typer.Option("--answers", help="Also have the model answer each question, and measure the answers.")
 ]
+Judge = Annotated[
+    bool, typer.Option("--judge", help="With --answers: also have the model for judging grade each answer.")
+]
 Depths = Annotated[str, typer.Option("--k", metavar="2,5,10", help="The depths at which to measure.")]
 Out = Annotated[
     Path | None, typer.Option(metavar="FOLDER", help="The folder of the report. Default: trueweave-bench/NAME.")
@@ -75,6 +78,7 @@ def run(
     vary: Vary = None,
     limit: Questions = None,
     answers: Answers = False,
+    judge: Judge = False,
     k: Depths = "2,5,10",
     split: Split = "",
     out: Out = None,
@@ -118,6 +122,8 @@ def run(
         found = datasets.limited(every, limit)
         if found.passages is not None and not workspace:
             settings = settings.model_copy(update={"workspace": _workspace(found.name)})
+        if judge and not answers:
+            raise ConfigError("--judge is about answers. Give --answers, too.")
         depths, varied = _depths(k), read_variations(vary or ())
         if METHOD in varied:
             if methods:
@@ -126,8 +132,8 @@ def run(
         chosen = _chosen(methods, set_, max(depths))
         folder = out or Path(BENCH, _plain(found.name))
         changes = combinations(varied)
-        allowance = read_budget(budget, settings, _priced(settings, answers=answers, builds=bool(changes)))
-        asked = _Run(settings, found, chosen, depths, folder, answers, bool(methods), changes, allowance)
+        allowance = read_budget(budget, settings, _priced(settings, answers, judge, bool(changes)))
+        asked = _Run(settings, found, chosen, depths, folder, answers, judge, bool(methods), changes, allowance)
         if not _agreed(asked, yes):
             raise typer.Exit(1)
         results, saved = in_workspace(asked, settings, make=found.passages is not None)
@@ -151,6 +157,7 @@ class _Run:
     depths: list[int]
     folder: Path
     answers: bool
+    judges: bool
     insist: bool
     changes: Sequence[Mapping[str, str]] = ()
     allowance: Allowance | None = None
@@ -170,6 +177,7 @@ class _Run:
             "embedding model": self.settings.embedding_model or "none",
             "language model": ", ".join(self.settings.chat_models) or "none",
             "reranker": self.settings.reranker or "none",
+            **({"judge": self.settings.model_for("judge") or "none"} if self.judges else {}),
             **({} if self.dataset.passages is None else {"entities": extractor}),
         }
 
@@ -180,6 +188,7 @@ class _Run:
     async def _measure(self, trueweave: AsyncTrueweave) -> tuple[Results, BenchRun]:
         from trueweave.bench import loading, report
         from trueweave.bench.experiment import Experiment
+        from trueweave.bench.judging import AnswerJudge
         from trueweave.bench.measures import usual
         from trueweave.bench.results import results
         from trueweave.bench.saving import save
@@ -192,9 +201,13 @@ class _Run:
         else:
             notes = await self._load(trueweave)
         under = " ".join(self.under.values())
-        experiment = Experiment(
-            trueweave, dataset, self.methods, usual(self.depths), answers=self.answers, under=under, insist=self.insist
-        )
+        judge = None
+        if self.judges:
+            llm, prompts = await trueweave.model_and_prompts("judge")
+            assert llm, "the settings name a model, which --answers needs"
+            judge = AnswerJudge(llm, prompts)
+        measures, how_asked = usual(self.depths), {"answers": self.answers, "insist": self.insist}
+        experiment = Experiment(trueweave, dataset, self.methods, measures, under=under, judge=judge, **how_asked)
         indexes: tuple[IndexResult, ...] = ()
         if self.changes:
             with stages() as shown:
@@ -248,6 +261,11 @@ def _agreed(run: _Run, yes: bool) -> bool:
     if run.answers and model and model_settings.price(run.settings, model) != model_settings.FREE:
         asks = len(run.dataset.questions) * len(run.methods) * max(len(run.changes), 1)
         say(f"{count(asks, 'answer')} will be requested from {model}, except cached ones.")
+    judge = run.settings.model_for("judge") if run.judges else None
+    if judge and model_settings.price(run.settings, judge) != model_settings.FREE:
+        verdicts = len(run.dataset.questions) * len(run.methods) * max(len(run.changes), 1)
+        say(f"{count(verdicts, 'verdict')} will be requested from {judge}, except cached ones.")
+        asks += verdicts
     if run.dataset.passages is not None and not run.is_said and is_paid(run.settings, of_documents(run.settings)):
         with spinner("Counting …"):
             wanted = list(loading.sources(run.dataset))
@@ -271,10 +289,10 @@ def _say_estimates(run: _Run) -> None:
         say(f"Index with {label('', changes)}:", *document_estimate(found, run.settings.currency))
 
 
-def _priced(settings: Settings, *, answers: bool, builds: bool) -> list[str]:
+def _priced(settings: Settings, answers: bool, judges: bool, builds: bool) -> list[str]:
     """The models whose prices a budget needs."""
-    answering = settings.model_for("answer") if answers else None
-    return [*([answering] if answering else []), *(of_documents(settings) if builds else [])]
+    asked = settings.model_for("answer") if answers else None, settings.model_for("judge") if judges else None
+    return [*filter(None, asked), *(of_documents(settings) if builds else [])]
 
 
 def _chosen(names: str | None, given: Sequence[str] | None, deepest: int) -> dict[str, Method]:
