@@ -34,8 +34,8 @@ _EXTEND = """# Python: extending
 What authors of methods, loaders, connectors, extractors, chunkers, verifiers and stores need, in `trueweave.extend`. A
 protocol is implemented by any class that has its calls. This page is written by `make reference`.
 """
-# For the worker of all workspaces, which is of the package itself.
-_INTERNAL = frozenset({"worker_dependencies", "source_runs"})
+# For the worker of all workspaces and for benchmarks, which are of the package itself.
+_INTERNAL = frozenset({"worker_dependencies", "source_runs", "model_and_prompts", "varied", "estimate_varied"})
 
 
 def python_pages() -> dict[str, str]:

@@ -42,6 +42,7 @@ FILES: dict[str, str] = {
     "people.csv": "id,text\n1,Ada Lovelace knew Mary Somerville.\n2,Mary Somerville wrote on astronomy.",
 }
 MOST = 150_000  # bytes of a picture
+expect.set_options(timeout=60_000)  # milliseconds: the pictures are also taken on busy machines
 
 
 async def take(server_url: str, place: Path) -> None:

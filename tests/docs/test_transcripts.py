@@ -43,7 +43,7 @@ IN_THE_DEMO = {
     "how-to/tenants.md": 8,
     "how-to/databases.md": 1,
     "how-to/upgrade.md": 1,
-    "how-to/benchmarking.md": 1,
+    "how-to/benchmarking.md": 2,
     "how-to/bring-your-own.md": 1,
     "how-to/chroma.md": 1,
     "how-to/embedding.md": 1,

@@ -84,6 +84,6 @@ def _from_file(path: Path) -> Dataset:
 
 
 def _own(row: Row) -> Question:
-    if not (row.texts("supporting") or row.texts("evidence")):
+    if not (row.quoted("supporting") or row.texts("evidence")):
         raise row.broken('"supporting" names no document, and there is no "evidence"')
     return question(row)

@@ -15,6 +15,7 @@ from trueweave.core.errors import ConfigError
 from trueweave.text.names import key
 
 if TYPE_CHECKING:
+    from trueweave.bench.judging import AnswerJudge
     from trueweave.core.answers import Answer
     from trueweave.core.evidence import Evidence, Usage
     from trueweave.engine.trueweave import AsyncTrueweave
@@ -38,8 +39,9 @@ class Ran:
 class Experiment:
     """Named methods to run on the questions of a set. They are the same objects that answer users.
 
-    With `answers` each question is answered as well. `under` names everything else that the outcomes depend on, such as
-    models. A method that cannot be used here is an error if `insist` is set; if not, it is left out with the reason.
+    With `answers` each question is answered as well, and with a `judge` each answer is judged. `under` names everything
+    else that the outcomes depend on, such as models. A method that cannot be used here is an error if `insist` is set;
+    if not, it is left out with the reason.
     """
 
     trueweave: AsyncTrueweave
@@ -49,6 +51,7 @@ class Experiment:
     answers: bool = False
     under: str = ""
     insist: bool = True
+    judge: AnswerJudge | None = None
 
     async def run(self, file: Path | None, progress: Progress = lambda _: None) -> Ran:
         """Run the experiment and return all outcomes. They are stored in a file, from which an interrupted run resumes;
@@ -88,7 +91,8 @@ class Experiment:
     async def _runs(self) -> dict[str, str]:
         """For each method, a key of everything that its outcomes depend on, so that no other outcomes are reused."""
         index = await self.trueweave.maintenance.state()
-        shared = (self.dataset.name, index, self.under, str(self.answers))
+        judge = [self.judge.fingerprint] if self.judge else []
+        shared = [self.dataset.name, index, self.under, str(self.answers), *judge]
         return {name: key("run with places", *shared, name, repr(method)).hex for name, method in self.methods.items()}
 
     async def _outcome(self, question: Question, name: str, run: str) -> Outcome:
@@ -99,7 +103,9 @@ class Experiment:
             return _outcome(question, name, run, evidence, evidence.trace.usage)
         answer = await self.trueweave.ask(question.text, method)
         found = _outcome(question, name, run, answer.evidence, answer.usage)
-        return replace(found, answered=_answered(answer, time.perf_counter() - began))
+        seconds = time.perf_counter() - began
+        judged = await self.judge.judge(answer, question.answers) if self.judge else None
+        return replace(found, answered=replace(_answered(answer, seconds), judged=judged))
 
 
 def _outcome(question: Question, name: str, run: str, evidence: Evidence, usage: Usage) -> Outcome:

@@ -66,21 +66,23 @@ def _reason_to_leave_out(row: Row, split: str) -> str:
         return "not all of their supporting passages are known"
     if "AMOR" in str(row.get("source", "")):
         return "they come from a collection of easy ones (AMOR)"
-    is_known = row.texts("supporting") or row.texts("evidence")
+    is_known = row.quoted("supporting") or row.texts("evidence")
     return "" if is_known else "neither supporting passages nor evidence are known"
 
 
 def question(row: Row) -> Question:
     """The question in a row with id, question, supporting or evidence and, if they are known, answers, hops or type,
     and split."""
+    supporting = row.quoted("supporting")
     return Question(
         row.text("id") if "id" in row else f"{row.unit} {row.number}",
         row.text("question"),
-        dict.fromkeys(row.texts("supporting"), 1),
+        dict.fromkeys((uri for uri, _ in supporting), 1),
         row.texts("answers") or row.texts("answer"),
         kind(row.values),
         str(row.get("split", "")),
         " ".join(row.texts("evidence")),
+        quotes=tuple(one for one in supporting if one[1]),
     )
 
 

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from trueweave.bench.types import Dataset, DatasetPassage, Question
+from trueweave.bench.types import Dataset, DatasetPassage, Question, Span
 from trueweave.core.errors import ConfigError
 from trueweave.core.events import Event, Extracted, Failed, Found
 from trueweave.core.record import Document, Source
 from trueweave.ingest.extract import preannotated
 from trueweave.ingest.json_lines import name_of, rows
+from trueweave.store.postgres.view import sampling
 
 if TYPE_CHECKING:
     from trueweave.engine.trueweave import AsyncTrueweave
 
 _AT_ONCE = 10_000  # passages; a set may have more than fit in memory
+_QUESTIONS_AT_ONCE = 200  # whose quotes are looked up by one statement
 
 Progress = Callable[[int], None]
 
@@ -82,7 +84,47 @@ async def over_documents(trueweave: AsyncTrueweave, dataset: Dataset) -> Dataset
         left_out = len(dataset.questions) - len(kept)
         note = f"{left_out:,} of the questions are left out: their documents are not in the workspace"
         dataset = replace(dataset, notes=(*dataset.notes, note))
-    return replace(dataset, questions=tuple(_renamed(one, known) for one in kept))
+    return await _located(trueweave, replace(dataset, questions=tuple(_renamed(one, known) for one in kept)))
+
+
+async def _located(trueweave: AsyncTrueweave, dataset: Dataset) -> Dataset:
+    """The set with the places of the passages that its questions quote. A question with a quote that is not in its
+    document any more is left out, with a note."""
+    located: list[Question] = []
+    for at in range(0, len(dataset.questions), _QUESTIONS_AT_ONCE):
+        some = dataset.questions[at : at + _QUESTIONS_AT_ONCE]
+        quotes = [quote for question in some for quote in question.quotes]
+        async with trueweave.workspace.transaction(snapshot=True) as tx:
+            starts = iter(await sampling.places(tx, quotes))
+        found = [_with_spans(question, [next(starts) for _ in question.quotes]) for question in some]
+        located += filter(None, found)
+    left_out = len(dataset.questions) - len(located)
+    if not left_out:
+        return replace(dataset, questions=tuple(located))
+    note = f"{left_out:,} of the questions are left out: a passage that they quote is not in its document any more"
+    if not located:
+        raise ConfigError(
+            f"no question can be measured: {note}. `trueweave bench generate` makes questions from the documents as "
+            "they are now."
+        )
+    return replace(dataset, questions=tuple(located), notes=(*dataset.notes, note))
+
+
+def _with_spans(question: Question, starts: Sequence[int | None]) -> Question | None:
+    """The question with the parts of documents that it quotes, instead of whole documents; None if one is missing."""
+    if None in starts:
+        return None
+    placed = (
+        (uri, start, start + len(quote))
+        for (uri, quote), start in zip(question.quotes, starts, strict=True)
+        if start is not None
+    )
+    spans = {f"{uri}#{start}-{end}": Span(uri, start, end) for uri, start, end in placed}
+    quoted = {uri for uri, _ in question.quotes}
+    whole = {id_: grade for id_, grade in question.supporting.items() if id_ not in quoted}
+    return replace(
+        question, supporting={**whole, **dict.fromkeys(spans, 1)}, spans={**question.spans, **spans}, quotes=()
+    )
 
 
 def _unknown(question: Question, known: Mapping[str, str]) -> list[str]:
@@ -91,7 +133,9 @@ def _unknown(question: Question, known: Mapping[str, str]) -> list[str]:
 
 
 def _renamed(question: Question, known: Mapping[str, str]) -> Question:
-    return replace(question, supporting={known.get(id_, id_): grade for id_, grade in question.supporting.items()})
+    supporting = {known.get(id_, id_): grade for id_, grade in question.supporting.items()}
+    quotes = tuple((known.get(uri, uri), quote) for uri, quote in question.quotes)
+    return replace(question, supporting=supporting, quotes=quotes)
 
 
 def _not_there(question: Question, known: Mapping[str, str]) -> ConfigError:

@@ -17,14 +17,26 @@ from trueweave.core.evidence import Usage
 
 
 @dataclass(frozen=True, slots=True)
+class Judged:
+    """What a model thinks of an answer: how correct, complete and supported it is, from 0 to 1, and why."""
+
+    correct: float
+    complete: float
+    supported: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer: its text, whether it was known, how many sentences it has, and how many of them the check confirms."""
+    """An answer: its text, whether it was known, how many sentences it has, and how many of them the check confirms;
+    and the verdict of a model, if one was asked."""
 
     text: str
     known: bool
     sentences: int
     vouched: int
     seconds: float
+    judged: Judged | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +116,21 @@ class OutcomeFile:
             self._part.replace(self._path)
 
 
+def read_outcomes(path: Path) -> list[Outcome]:
+    """The outcomes of a finished experiment."""
+    return [_outcome(json.loads(line)) for line in path.read_text("utf-8").splitlines()]
+
+
+def _answered(row: dict[str, Any]) -> Answered:
+    judged = row.get("judged")
+    return Answered(**{**row, "judged": Judged(**judged) if judged else None})
+
+
 def _outcome(row: dict[str, Any]) -> Outcome:
     found = tuple((uri, score) for uri, score in row["found"])
     price = row["usage"]["price"]
     usage = Usage(**{**row["usage"], "price": None if price is None else Decimal(price)})
-    answered = Answered(**row["answered"]) if row["answered"] else None
+    answered = _answered(row["answered"]) if row["answered"] else None
     places = tuple(
         Span(uri, start, end, UUID(chunk) if chunk else None) for uri, start, end, chunk in row.get("places", ())
     )

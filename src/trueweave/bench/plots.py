@@ -13,15 +13,15 @@ _ROW = 30
 _RIGHT = 60  # room for numbers
 
 
-def intervals(rows: Sequence[tuple[str, Interval]], title: str) -> str:
-    """A bar for each mean, from 0 to 1, with its interval across the end."""
+def intervals(rows: Sequence[tuple[str, Interval]], title: str, *, is_best: bool = True) -> str:
+    """A bar for each mean, from 0 to 1, with its interval across the end. The first stands out if it is the best."""
     height = _ROW * len(rows) + 24
     parts = [_axis(height)]
     for number, (name, one) in enumerate(rows):
         middle = _ROW * number + _ROW / 2
         top, low, high = middle - 5, _x(one.low), _x(one.high)
         parts += [
-            _bar(name, one.mean, middle, 16, is_best=number == 0),
+            _bar(name, one.mean, middle, 16, is_best=is_best and number == 0),
             f'<path class="span" d="M{low:.1f} {top:g}v10M{low:.1f} {middle:g}H{high:.1f}M{high:.1f} {top:g}v10"/>',
         ]
     return _svg(height, title, parts)

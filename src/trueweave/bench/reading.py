@@ -7,7 +7,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import TextIOWrapper
 from pathlib import Path
 from typing import IO, Any
@@ -49,6 +49,19 @@ class Row:
         found = self.get(key, [])
         listed = found if isinstance(found, list) else [found]
         return tuple(self._storable(key, one) for one in listed)
+
+    def quoted(self, key: str) -> tuple[tuple[str, str], ...]:
+        """The texts under this key, each with a quote from it if it is an object with both, as in {"uri": "…", "quote":
+        "…"}; the quote is otherwise empty."""
+        found = self.get(key, [])
+        pairs = []
+        for one in found if isinstance(found, list) else [found]:
+            if isinstance(one, dict):
+                row = replace(self, values=one)
+                pairs.append((row.text("uri"), row.text("quote")))
+            else:
+                pairs.append((self._storable(key, one), ""))
+        return tuple(pairs)
 
     def objects(self, key: str) -> list[dict[str, Any]]:
         """The objects in the list under this key."""

@@ -16,11 +16,13 @@ from pathlib import Path
 
 from trueweave.bench import plots
 from trueweave.bench.measures import EVIDENCE_WITHIN
-from trueweave.bench.results import MethodResult, Results, Telling, answer
+from trueweave.bench.results import IndexResult, MethodResult, Results, Telling, answer
 from trueweave.bench.verdict import verdict
 from trueweave.core.errors import ConfigError
 from trueweave.core.money import money
 from trueweave.ingest.loading.own_files import GENERATOR
+
+INDEX_HEADINGS = ("built in", "chunks", "entities", "relations", "size", "price")
 
 _HELP = {
     "recall": "the share of the supporting passages among the first k",
@@ -31,6 +33,9 @@ _HELP = {
     "exact match": "the answer equals a known answer",
     "F1": "the overlap of its words with a known answer",
     "vouched": "the share of its sentences that the check confirms",
+    "correct": "whether a model judges the answer to be right (1), partly right (0.5) or wrong",
+    "complete": "whether it judges that the answer says all that is asked",
+    "supported": "whether it judges that the passages state what the answer says",
 }
 
 
@@ -64,7 +69,9 @@ def page(found: Results) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{style}</style></head>\n<body>\n"
-        + "\n".join((*_top(found, title), *_scores(found), *_kinds(found), *_costs(found), *_tellings(found)))
+        + "\n".join(
+            (*_top(found, title), *_scores(found), *_indexes(found), *_kinds(found), *_costs(found), *_tellings(found))
+        )
         + "\n"
         + "\n".join(_how(found))
         + "\n</body></html>\n"
@@ -77,9 +84,41 @@ def _top(found: Results, title: str) -> Iterable[str]:
     yield f"<h1>{escape(title)}</h1>"
     yield f'<p class="dim">{escape(counts)}</p>'
     yield f'<p class="verdict">{escape(verdict(found))}</p>'
-    rows = [(one.name, one.scores[found.leading]) for one in found.methods]
-    yield plots.intervals(rows, f"{found.leading} of each method")
+    yield from _plots(found)
     yield f'<p class="dim">{escape(found.leading)}, with 95 % intervals.</p>'
+
+
+def _plots(found: Results) -> Iterable[str]:
+    """The scores of all methods; of several indexes, those in each under its settings."""
+    if not found.indexes:
+        rows = [(one.name, one.scores[found.leading]) for one in found.methods]
+        yield plots.intervals(rows, f"{found.leading} of each method")
+    best = found.best(found.leading).name
+    for index in found.indexes:
+        names = {label: name for name, label in index.labels.items()}
+        here = [one for one in found.methods if one.name in names]
+        rows = [(names[one.name], one.scores[found.leading]) for one in here]
+        yield f"<h3>{escape(index.name)}</h3>"
+        yield plots.intervals(rows, f"{found.leading} with {index.name}", is_best=any(one.name == best for one in here))
+
+
+def _indexes(found: Results) -> Iterable[str]:
+    if not found.indexes:
+        return
+    yield "<h2>What an index takes</h2>"
+    rows = {one.name: [escape(cell) for cell in index_cells(one, found.currency)] for one in found.indexes}
+    yield _table(INDEX_HEADINGS, rows, "settings")
+    yield (
+        '<p class="dim">The time to build it, with replies of models that were cached before; the size is that of rows '
+        "and vectors, without the indexes of PostgreSQL.</p>"
+    )
+
+
+def index_cells(one: IndexResult, currency: str) -> list[str]:
+    """What an index took, under INDEX_HEADINGS."""
+    price = "not known" if one.price is None else money(one.price, currency) if one.price else "nothing"
+    counts = (one.chunks, one.entities, one.relations)
+    return [f"{one.seconds:,.1f} s", *(f"{number:,}" for number in counts), f"{one.size / 1e6:,.1f} MB", price]
 
 
 def _scores(found: Results) -> Iterable[str]:
@@ -109,12 +148,12 @@ def _score(found: Results, method: MethodResult, measure: str) -> str:
     return f'{shown}<small title="95 % interval {low:+.1f} to {high:+.1f}">{points}</small>'
 
 
-def _table(headings: Iterable[str], rows: Mapping[str, Iterable[str]]) -> str:
+def _table(headings: Iterable[str], rows: Mapping[str, Iterable[str]], of: str = "method") -> str:
     """A table of numbers, a row for each method. Cells are HTML."""
     head = "".join(f'<th class="number">{escape(heading)}</th>' for heading in headings)
     cells = {name: "".join(f'<td class="number">{cell}</td>' for cell in row) for name, row in rows.items()}
     body = "".join(f"<tr><td>{escape(name)}</td>{row}</tr>" for name, row in cells.items())
-    return f'<div class="wide"><table><thead><tr><th>method</th>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    return f'<div class="wide"><table><thead><tr><th>{of}</th>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
 def _kinds(found: Results) -> Iterable[str]:
@@ -206,6 +245,9 @@ def _how(found: Results) -> Iterable[str]:
         yield f"<p>{escape(name)} was left out: {escape(reason)}</p>"
     for note in found.notes:
         yield f"<p>{escape(note)}</p>"
+    if found.judge_prompt:
+        yield "<details><summary>The prompt by which answers were judged</summary>"
+        yield f"<pre>{escape(found.judge_prompt)}</pre></details>"
     yield (
         '<p class="dim">Each question went to all methods in turn, one call at a time. Intervals are by 2,000 '
         "resamples of the questions, paired for differences; each compares two methods, so among many comparisons "

@@ -73,6 +73,32 @@ class Telling:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexResult:
+    """One index of those that were compared: the settings that differ, the name of each method in it, and what it took
+    to build: seconds, tokens of models and their price (None if unknown), and bytes of rows and vectors."""
+
+    name: str
+    changes: Mapping[str, str]
+    labels: Mapping[str, str]
+    seconds: float
+    chunks: int
+    entities: int
+    relations: int
+    size: int
+    tokens: int
+    price: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphGain:
+    """How much more the best method that uses the graph finds than the best one that does not."""
+
+    using: str
+    without: str
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True)
 class Results:
     """Everything that a report shows. `titles` are those of the passages that it names; `leading` is the measure that
     methods are ordered by, and `ranked` says whether documents or passages are ranked."""
@@ -94,6 +120,17 @@ class Results:
     notes: tuple[str, ...]
     currency: str = "USD"
     ranked: str = "passages"
+    indexes: tuple[IndexResult, ...] = ()
+    graph: GraphGain | None = None
+    judge_prompt: str = ""
+
+    def method(self, name: str) -> MethodResult:
+        """The results of the method of that name."""
+        return next(one for one in self.methods if one.name == name)
+
+    def index_of(self, method: str) -> IndexResult:
+        """The index, of those compared, that a method was measured in."""
+        return next(one for one in self.indexes if method in one.labels.values())
 
     def difference(self, measure: str, method: str) -> ScoreDifference | None:
         """How a method compares with the best by this measure; None for the best itself."""
@@ -144,6 +181,7 @@ def results(
         (*dataset.notes, *notes),
         currency,
         _ranked(dataset),
+        judge_prompt=experiment.judge.instructions if experiment.judge else "",
     )
 
 
@@ -192,6 +230,11 @@ def scored(
             values["exact match"] = [exact_match(_said(one), answers) for one, answers in given]
             values["F1"] = [token_f1(_said(one), answers) for one, answers in given]
         values["vouched"] = [one.vouched / one.sentences if one and one.sentences else 0.0 for one, _ in given]
+        judged = [one.judged for one, _ in given if one and one.judged]
+        if len(judged) == len(given):
+            values["correct"] = [one.correct for one in judged]
+            values["complete"] = [one.complete for one in judged]
+            values["supported"] = [one.supported for one in judged]
     return values
 
 

@@ -38,7 +38,8 @@ class Question:
 
     If no passages are known, `evidence` may say what has to be found, in any words. `kind` groups questions, such as "2
     hops" or "comparison". An id is the uri of a document, unless `spans` says which part of a document it stands for;
-    with spans, passages are ranked, and not documents.
+    with spans, passages are ranked, and not documents. `quotes` has the words of such parts, each after its document,
+    until it is known where they stand.
     """
 
     id: str
@@ -49,6 +50,7 @@ class Question:
     split: str = ""
     evidence: str = ""
     spans: Mapping[str, Span] = field(default_factory=dict)
+    quotes: tuple[tuple[str, str], ...] = ()
 
     def ids(self, found: Span) -> tuple[str, ...]:
         """The ids under which a passage that was found is ranked: those of the supporting passages that it overlaps,

@@ -1,15 +1,47 @@
-"""The result of a benchmark in one sentence."""
+"""The result of a benchmark in a few sentences."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from trueweave.bench.measures import EVIDENCE_WITHIN
 from trueweave.bench.results import Results
+from trueweave.core.money import money
 
 _NUMBERS = ("no", "first", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 def verdict(found: Results) -> str:
-    """The best method, how much it finds of what it should, and how the second best compares."""
+    """The best method, how much it finds of what it should, and how the second best compares. Of several indexes also
+    whether the graph pays, and at what cost."""
+    return " ".join((_best(found), *_graph(found), *_cost(found)))
+
+
+def _graph(found: Results) -> Iterator[str]:
+    """Whether the best method that uses the graph finds more than the best that does not, and what a question takes."""
+    if gain := found.graph:
+        low, high = (_signed(round(100 * bound)) for bound in (gain.interval.low, gain.interval.high))
+        using, without = found.method(gain.using), found.method(gain.without)
+        is_ahead = gain.interval.mean > 0
+        pays = "does not pay" if not is_ahead else "pays" if gain.interval.excludes_zero else "is not shown to pay"
+        times = f"{1000 * using.p50:,.0f} ms a question instead of {1000 * without.p50:,.0f}"
+        difference = f"{_signed(round(100 * gain.interval.mean))} points (95 % interval {low} to {high})"
+        yield (
+            f"The graph {pays} on these questions: {using.name} finds {difference} "
+            f"compared with {without.name}, the best without it, and takes {times}."
+        )
+
+
+def _cost(found: Results) -> Iterator[str]:
+    """What the index of the best method took."""
+    if found.indexes:
+        index = found.index_of(found.best(found.leading).name)
+        price = "an unknown price" if index.price is None else money(index.price, found.currency) if index.price else ""
+        took = [f"{index.seconds:,.1f} s", *([price] if price else []), f"{index.size / 1e6:,.1f} MB"]
+        yield f"The index of the best takes {', '.join(took[:-1])} to build and {took[-1]} of rows and vectors."
+
+
+def _best(found: Results) -> str:
     best = found.best(found.leading)
     where = "On your questions" if found.own else f"On {found.dataset}"
     first = f"{where}, {best.name} {_finds(found, best.scores[found.leading].mean)}"

@@ -133,7 +133,7 @@ _PANELS: Mapping[str, Mapping[str, Callable[..., None] | typer.Typer]] = {
         "chat": chat.chat,
         "compare": compare.compare,
         "methods": methods.methods,
-        "bench": bench.bench,
+        "bench": bench.app,
     },
     "What is in the index": {
         "status": status.status,

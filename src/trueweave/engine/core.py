@@ -66,8 +66,10 @@ class OpenWorkspace:
         readers: ChangeReaders | None = None,
         extractor: Extractor | MakeExtractor | None = None,
         chunker: Chunker | MakeChunker | None = None,
+        payer: Workspace | None = None,
     ) -> None:
         self._workspace = workspace
+        self._payer = payer
         self._langchain = LangChainModels.among(llm, embedder)
         self.llm = None if is_chat_model(llm) else llm
         self.own = dict(own or {})
@@ -135,7 +137,8 @@ class OpenWorkspace:
                 workspace = self.workspace
                 embedder = None if self._embedder_is_of_settings else self._embedder
                 given = Given(embedder, self._extractor, self._chunker, self._langchain)
-                made = await WorkspaceModels.open(self._factory, workspace, self.settings, await self.prompts(), given)
+                payer = self._payer or workspace
+                made = await WorkspaceModels.open(self._factory, payer, self.settings, await self.prompts(), given)
                 await self._closing.enter_async_context(aclosing(made))
                 if workspace == self.workspace:  # not replaced meanwhile by a bulk load
                     self._models = made
@@ -283,6 +286,20 @@ class OpenWorkspace:
         embedder, llm = self._given_models
         given = self._extractor, self._chunker
         other = OpenWorkspace(self.workspace, embedder, self._of_process, llm, own, self._factory, None, *given)
+        async with aclosing(other):
+            yield other
+
+    @asynccontextmanager
+    async def beside(self, workspace: Workspace, changes: Mapping[str, Any]) -> AsyncIterator[OpenWorkspace]:
+        """Another workspace with the models and settings of this one, some of them changed. This one pays for its model
+        calls and has their replies; ConfigError for settings that cannot be changed."""
+        own = {**self.own, **workspace_settings(changes)}
+        await self.models()
+        embedder, llm = self._given_models
+        given = self._extractor, self._chunker
+        other = OpenWorkspace(
+            workspace, embedder, self._of_process, llm, own, self._factory, None, *given, payer=self.workspace
+        )
         async with aclosing(other):
             yield other
 

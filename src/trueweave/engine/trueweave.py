@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from trueweave.core.events import Progress, unseen
 from trueweave.core.jobs import Status
+from trueweave.core.model_calls import ModelRole
+from trueweave.core.money import Estimate
 from trueweave.core.protocols import (
     ChangeReaders,
     Chunker,
@@ -33,14 +35,17 @@ from trueweave.engine.rebuilding import rebuilt
 from trueweave.engine.rules import AsyncRulesGroup
 from trueweave.engine.source_runs import SourceRuns
 from trueweave.engine.sources import AsyncSourcesGroup
+from trueweave.engine.varying import estimate_varied, varied
 from trueweave.ingest.jobs import WorkerDependencies
 from trueweave.ingest.own import MakeChunker, MakeExtractor
 from trueweave.models.from_langchain import is_embeddings
+from trueweave.models.prompts import PromptSet
 from trueweave.store.postgres.cluster.joining import migrate_servers
 from trueweave.store.postgres.cluster.moving import OwnerAddress
 from trueweave.store.postgres.cluster.servers import HOME
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.public_errors import own_errors, translated
+from trueweave.store.postgres.record import storage
 from trueweave.store.postgres.view import read
 
 if TYPE_CHECKING:
@@ -78,7 +83,10 @@ class AsyncTrueweave(MemoryCalls):
         extractor: Extractor | MakeExtractor | None = None,
         chunker: Chunker | MakeChunker | None = None,
     ) -> None:
-        self._core = core = OpenWorkspace(workspace, embedder, settings, llm, own, models, readers, extractor, chunker)
+        self._enter(OpenWorkspace(workspace, embedder, settings, llm, own, models, readers, extractor, chunker))
+
+    def _enter(self, core: OpenWorkspace) -> None:
+        self._core = core
         self.graph = AsyncGraphGroup(core)
         self.communities = AsyncCommunitiesGroup(core)
         self.rules = AsyncRulesGroup(core)
@@ -221,6 +229,29 @@ class AsyncTrueweave(MemoryCalls):
     async def worker_dependencies(self) -> WorkerDependencies:
         """What a worker needs for the jobs of this workspace."""
         return await self._core.worker_dependencies()
+
+    @asynccontextmanager
+    async def varied(
+        self, changes: Mapping[str, Any], progress: Progress = unseen
+    ) -> AsyncIterator[tuple[AsyncTrueweave, int]]:
+        """For benchmarks: a temporary workspace with the documents of this one, processed with some settings changed,
+        and the bytes that its index takes. This workspace pays for its model calls."""
+        with translated():
+            async with varied(self._core, changes, progress) as beside:
+                made = AsyncTrueweave.__new__(AsyncTrueweave)
+                made._enter(beside)  # noqa: SLF001 (its own)
+                async with beside.workspace.transaction(snapshot=True, unhurried=True) as tx:
+                    size = await storage.index_bytes(tx)
+                yield made, size
+
+    async def estimate_varied(self, changes: Mapping[str, Any]) -> Estimate:
+        """For benchmarks: what processing all documents again with some settings changed would cost."""
+        return await estimate_varied(self._core, changes)
+
+    async def model_and_prompts(self, role: ModelRole) -> tuple[StreamingLLM | None, PromptSet]:
+        """What a benchmark needs to ask a model itself: the language model of a role, if there is one, paid from the
+        budget of the workspace, and the prompts in effect."""
+        return await self._core.chat(role), await self._core.prompts()
 
     @property
     def source_runs(self) -> SourceRuns:

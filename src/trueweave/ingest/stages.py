@@ -21,9 +21,9 @@ _LONG = 500_000  # characters; chunking more takes a second or longer
 
 
 async def work(
-    source: Source, id_: UUID, recipe: Recipe, extractor: Extractor, chunker: Chunker | None = None
+    source: Source, id_: UUID | None, recipe: Recipe, extractor: Extractor, chunker: Chunker | None = None
 ) -> Contribution:
-    """The contents of a document, as rows of the record."""
+    """The contents of a document, as rows of the record; `id_` is that of the submitted source, if it was submitted."""
     if len(source.text) > _LONG:
         tell(Working(source.uri))
     chunker = chunker or StructureChunker()

@@ -12,15 +12,18 @@ from typer.testing import CliRunner
 from trueweave import AsyncTrueweave, Chunk, Document, Evidence, Trueweave
 from trueweave.bench import datasets, loading, report, saving, vectors
 from trueweave.bench.experiment import Experiment, deep_enough
+from trueweave.bench.judging import AnswerJudge
 from trueweave.bench.measures import usual
+from trueweave.bench.outcomes import Judged, read_outcomes
 from trueweave.bench.results import results
 from trueweave.bench.types import Dataset, DatasetPassage, Question
 from trueweave.bench.verdict import verdict
 from trueweave.core.bench import BenchPassage
 from trueweave.core.model_calls import Purpose, TextRole
-from trueweave.errors import ConfigError, DatabaseUnavailable
+from trueweave.errors import BadReply, ConfigError, DatabaseUnavailable
 from trueweave.extend import Database, Method, Prompt, Query, QueryContext, Reply, Vectors
 from trueweave.methods import Guess, Keyword, Naive
+from trueweave.models.prompts import PromptSet, Template
 from trueweave.testing import HashEmbedder
 
 PASSAGES = (
@@ -147,6 +150,60 @@ async def test_answers_are_measured_too(database: Database, tmp_path: Path) -> N
         "vouched": 0.5,  # no passage says that it rained
     }
     assert (one.usage.calls, one.usage.tokens_in) == (1, 10)
+
+
+@dataclass(frozen=True)
+class Judging(Same):
+    """A model that answers as `Same` does, and judges by a script; it keeps what it was asked."""
+
+    verdicts: list[str] = field(default_factory=list)
+    asked: list[Prompt] = field(default_factory=list)
+    forgotten: list[Prompt] = field(default_factory=list)
+
+    async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
+        if purpose.stage != "judge":
+            return await super().complete(prompt, purpose)
+        self.asked.append(prompt)
+        return Reply(self.verdicts.pop(0), 10, 5)
+
+    async def forget(self, prompt: Prompt) -> None:
+        self.forgotten.append(prompt)
+
+
+async def test_answers_are_judged_by_a_model_with_the_prompt_that_the_report_shows(
+    database: Database, tmp_path: Path
+) -> None:
+    verdict = {"correct": "yes", "complete": "partly", "supported": "no", "reason": "it did not rain"}
+    model = Judging(verdicts=["no JSON", json.dumps(verdict)])
+    trueweave = await AsyncTrueweave.enter(database, "test", llm=model)
+    await loading.load(trueweave, SMALL, as_said=True, progress=unseen)
+    own = PromptSet({"judge": Template("judge", "Judge it <kindly>.")})
+    methods: dict[str, Method] = {"keyword": Keyword()}
+    first = replace(SMALL, questions=QUESTIONS[:1])
+    experiment = Experiment(trueweave, first, methods, usual([2]), answers=True, judge=AnswerJudge(model, own))
+    with pytest.raises(
+        BadReply, match=r"was to judge the answer to 'Where was Ada Lund born\?', and its reply cannot be"
+    ):
+        await experiment.run(tmp_path / "outcomes.jsonl")
+    assert model.forgotten == model.asked, "the model is asked again next time"
+    found = results(experiment, await experiment.run(tmp_path / "outcomes.jsonl"), passages=4, under={})
+    [one] = found.methods
+    scores = {name: one.scores[name].mean for name in ("correct", "complete", "supported")}
+    assert scores == {"correct": 1.0, "complete": 0.5, "supported": 0.0}
+    assert one.usage.calls == 1, "what a verdict costs is not of the method"
+    instructions, shown = (message.content for message in model.asked[-1].messages)
+    assert instructions == "Judge it <kindly>."
+    for part in ("Where was Ada Lund born?", "Bergen", "Ada Lund was born in Bergen.", "It rained."):
+        assert part in shown
+    assert "Judge it &lt;kindly&gt;." in report.page(found)
+    # Kept with the outcomes, and not taken over by a run with another prompt.
+    again = read_outcomes(tmp_path / "outcomes.jsonl")
+    assert again[0].answered
+    assert again[0].answered.judged == Judged(1.0, 0.5, 0.0, "it did not rain")
+    assert (
+        replace(experiment.judge or AnswerJudge(model), prompts=PromptSet()).fingerprint
+        != AnswerJudge(model, own).fingerprint
+    )
 
 
 async def test_a_workspace_with_other_documents_is_refused(trueweave: AsyncTrueweave) -> None:

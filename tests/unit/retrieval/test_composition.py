@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from trueweave import AsyncTrueweave, Entity, Evidence, Passage, Relation, Settings
 from trueweave.cli import app
-from trueweave.cli.bench import _chosen
+from trueweave.cli.bench.run import _chosen
 from trueweave.core.model_calls import Purpose
 from trueweave.core.protocols import LLM, Reranker
 from trueweave.errors import BadReply, ConfigError, UnknownMethod

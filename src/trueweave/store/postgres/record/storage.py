@@ -32,6 +32,11 @@ async def check_room(tx: Transaction, most: int | None, texts: Iterable[str], re
         )
 
 
+async def index_bytes(tx: Transaction) -> int:
+    """The bytes that the rows and vectors of the index take, without PostgreSQL's own indexes. Reads all of them."""
+    return int(await tx.value("storage.index_bytes"))
+
+
 async def compact(tx: Transaction) -> None:
     """Merge the counter rows into one."""
     await tx.run("storage.compact")

@@ -1,11 +1,12 @@
-"""`trueweave bench`: measure methods on questions with known passages."""
+"""`trueweave bench run`: measure methods on questions with known passages."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
+from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,20 +14,21 @@ import typer
 from rich.console import RenderableType
 
 from trueweave.cli.model_files import fetch_model
-from trueweave.cli.options import DatabaseUrl, Json, Workspace, Yes
-from trueweave.cli.pricing import confirmed, is_paid, of_documents
+from trueweave.cli.options import Budget, DatabaseUrl, Json, Workspace, Yes
+from trueweave.cli.pricing import confirmed, is_paid, of_documents, read_budget
 from trueweave.cli.render.console import say, spinner
 from trueweave.cli.render.lines import count, next_step, warning
 from trueweave.cli.render.money import document_estimate
 from trueweave.cli.render.tables import table
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_workspace, load_settings
+from trueweave.cli.stopping import budgeted
 from trueweave.core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from trueweave.bench.experiment import Ran
-    from trueweave.bench.results import Results
+    from trueweave.bench.results import IndexResult, Results
     from trueweave.bench.types import Dataset
+    from trueweave.cli.render.money import Allowance
     from trueweave.core.bench import BenchRun
     from trueweave.core.settings import Settings
     from trueweave.engine.trueweave import AsyncTrueweave
@@ -37,7 +39,7 @@ DatasetOption = Annotated[
     typer.Argument(
         metavar="DATASET_OR_FILE",
         help="A set in the folder bench_data, a folder, or a file of questions. `mine` is the questions stored in the "
-        "workspace; `saved` lists the runs that are stored there.",
+        "workspace.",
     ),
 ]
 Methods = Annotated[str | None, typer.Option(metavar="A,B", help="The methods. Default: all that can be used.")]
@@ -49,26 +51,38 @@ Set = Annotated[
 ]
 Questions = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="Use only the first N questions.")]
 Split = Annotated[str, typer.Option(metavar="NAME", help="The split, if the set has several: dev, test.")]
+Vary = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="SETTING=A,B",
+        help="Measure with each of these values of a setting, in a temporary index of the same documents; `method=A,B` "
+        "names the methods. May be given several times: all combinations are measured.",
+    ),
+]
 Answers = Annotated[
     bool, typer.Option("--answers", help="Also have the model answer each question, and measure the answers.")
+]
+Judge = Annotated[
+    bool, typer.Option("--judge", help="With --answers: also have the model for judging grade each answer.")
 ]
 Depths = Annotated[str, typer.Option("--k", metavar="2,5,10", help="The depths at which to measure.")]
 Out = Annotated[
     Path | None, typer.Option(metavar="FOLDER", help="The folder of the report. Default: trueweave-bench/NAME.")
 ]
 
-_MOST_LISTED = 200  # runs
 
-
-def bench(
+def run(
     dataset: DatasetOption,
     methods: Methods = None,
     set_: Set = None,
+    vary: Vary = None,
     limit: Questions = None,
     answers: Answers = False,
+    judge: Judge = False,
     k: Depths = "2,5,10",
     split: Split = "",
     out: Out = None,
+    budget: Budget = None,
     yes: Yes = False,
     workspace: Workspace = None,
     database_url: DatabaseUrl = None,
@@ -86,16 +100,18 @@ def bench(
 
     Questions that were added in the web UI are stored in the workspace: `trueweave bench mine` measures on them.
 
+    With --vary, indexes with other settings are built from the same documents and measured side by side: the report
+    says which settings and method find most, whether the graph pays, and what each index takes. The workspace stays as
+    it is.
+
     The report is one HTML page and one JSON file. The run is also stored in the workspace, where the web UI shows it
     question by question. Run the same command again to resume an interrupted run.
     """
-    if dataset == "saved":
-        _list_saved(load_settings(database_url, workspace), json=json)
-        return
     with replying(json) as reply:
         from trueweave.bench import datasets, report
         from trueweave.bench.own import MINE, own_questions
         from trueweave.bench.results import answer
+        from trueweave.bench.variants import METHOD, combinations, read_variations
         from trueweave.bench.verdict import verdict
         from trueweave.ingest.loading.own_files import BENCH
 
@@ -106,13 +122,21 @@ def bench(
         found = datasets.limited(every, limit)
         if found.passages is not None and not workspace:
             settings = settings.model_copy(update={"workspace": _workspace(found.name)})
-        depths = _depths(k)
+        if judge and not answers:
+            raise ConfigError("--judge is about answers. Give --answers, too.")
+        depths, varied = _depths(k), read_variations(vary or ())
+        if METHOD in varied:
+            if methods:
+                raise ConfigError("--methods and --vary method=… both name the methods. Give one of them.")
+            methods = ",".join(varied[METHOD])
         chosen = _chosen(methods, set_, max(depths))
         folder = out or Path(BENCH, _plain(found.name))
-        run = _Run(settings, found, chosen, depths, folder, answers, insist=bool(methods))
-        if not _agreed(run, yes):
+        changes = combinations(varied)
+        allowance = read_budget(budget, settings, _priced(settings, answers, judge, bool(changes)))
+        asked = _Run(settings, found, chosen, depths, folder, answers, judge, bool(methods), changes, allowance)
+        if not _agreed(asked, yes):
             raise typer.Exit(1)
-        results, saved = in_workspace(run, settings, make=found.passages is not None)
+        results, saved = in_workspace(asked, settings, make=found.passages is not None)
         page, told = report.files_in(folder)
         files = {"report": str(page), "results": str(told)}
         reply(
@@ -121,19 +145,6 @@ def bench(
             next_step(str(page), "open it in a browser; it shows where the methods differ", heading="Report"),
             f"The run is stored in the workspace {settings.workspace}; the Bench view of `trueweave ui` shows it.",
         )
-
-
-def _list_saved(settings: Settings, *, json: bool) -> None:
-    """List the runs that are stored in the workspace."""
-    with replying(json) as reply:
-        found = in_workspace(lambda trueweave: trueweave.bench.runs(_MOST_LISTED), settings)
-        made = table("run", "made", "set", ">questions", "best", ">score")
-        for one in found:
-            best = one.methods[0]
-            score = f"{100 * best.scores[one.leading].mean:.1f} {one.leading}"
-            made.add_row(str(one.id), f"{one.made:%Y-%m-%d %H:%M}", one.name, f"{one.questions:,}", best.name, score)
-        none = "No run is stored here. `trueweave bench questions.jsonl` makes one."
-        reply({"runs": [asdict(one) for one in found]}, made if found else none)
 
 
 @dataclass(frozen=True)
@@ -146,7 +157,10 @@ class _Run:
     depths: list[int]
     folder: Path
     answers: bool
+    judges: bool
     insist: bool
+    changes: Sequence[Mapping[str, str]] = ()
+    allowance: Allowance | None = None
 
     @property
     def is_said(self) -> bool:
@@ -163,16 +177,23 @@ class _Run:
             "embedding model": self.settings.embedding_model or "none",
             "language model": ", ".join(self.settings.chat_models) or "none",
             "reranker": self.settings.reranker or "none",
+            **({"judge": self.settings.model_for("judge") or "none"} if self.judges else {}),
             **({} if self.dataset.passages is None else {"entities": extractor}),
         }
 
     async def __call__(self, trueweave: AsyncTrueweave) -> tuple[Results, BenchRun]:
+        async with budgeted(trueweave, self.allowance):
+            return await self._measure(trueweave)
+
+    async def _measure(self, trueweave: AsyncTrueweave) -> tuple[Results, BenchRun]:
         from trueweave.bench import loading, report
         from trueweave.bench.experiment import Experiment
+        from trueweave.bench.judging import AnswerJudge
         from trueweave.bench.measures import usual
         from trueweave.bench.results import results
         from trueweave.bench.saving import save
-        from trueweave.cli.render.progress_bar import progress
+        from trueweave.bench.variants import Variants, graph_gain
+        from trueweave.cli.render.progress_bar import progress, stages
 
         dataset, notes = self.dataset, list[str]()
         if dataset.passages is None:
@@ -180,14 +201,25 @@ class _Run:
         else:
             notes = await self._load(trueweave)
         under = " ".join(self.under.values())
-        experiment = Experiment(
-            trueweave, dataset, self.methods, usual(self.depths), answers=self.answers, under=under, insist=self.insist
-        )
-        with progress("Asking", len(dataset.questions) * len(self.methods)) as done:
-            ran: Ran = await experiment.run(self.folder / "outcomes.jsonl", done)
+        judge = None
+        if self.judges:
+            llm, prompts = await trueweave.model_and_prompts("judge")
+            assert llm, "the settings name a model, which --answers needs"
+            judge = AnswerJudge(llm, prompts)
+        measures, how_asked = usual(self.depths), {"answers": self.answers, "insist": self.insist}
+        experiment = Experiment(trueweave, dataset, self.methods, measures, under=under, judge=judge, **how_asked)
+        indexes: tuple[IndexResult, ...] = ()
+        if self.changes:
+            with stages() as shown:
+                experiment, ran, indexes = await Variants(experiment, self.changes, self.folder).run(shown)
+        else:
+            with progress("Asking", len(dataset.questions) * len(self.methods)) as done:
+                ran = await experiment.run(self.folder / "outcomes.jsonl", done)
         there = (await trueweave.status()).documents
         how: dict[str, Any] = {"under": self.under, "notes": notes, "currency": self.settings.currency}
         found = results(experiment, ran, passages=there, **how)
+        if indexes:
+            found = replace(found, indexes=indexes, graph=graph_gain(experiment, ran, indexes, found.leading))
         report.write(found, self.folder)  # before the run is stored, which may fail
         return found, await save(experiment, ran, found)
 
@@ -227,8 +259,13 @@ def _agreed(run: _Run, yes: bool) -> bool:
         )
     asks = 0
     if run.answers and model and model_settings.price(run.settings, model) != model_settings.FREE:
-        asks = len(run.dataset.questions) * len(run.methods)
+        asks = len(run.dataset.questions) * len(run.methods) * max(len(run.changes), 1)
         say(f"{count(asks, 'answer')} will be requested from {model}, except cached ones.")
+    judge = run.settings.model_for("judge") if run.judges else None
+    if judge and model_settings.price(run.settings, judge) != model_settings.FREE:
+        verdicts = len(run.dataset.questions) * len(run.methods) * max(len(run.changes), 1)
+        say(f"{count(verdicts, 'verdict')} will be requested from {judge}, except cached ones.")
+        asks += verdicts
     if run.dataset.passages is not None and not run.is_said and is_paid(run.settings, of_documents(run.settings)):
         with spinner("Counting …"):
             wanted = list(loading.sources(run.dataset))
@@ -236,7 +273,26 @@ def _agreed(run: _Run, yes: bool) -> bool:
         if found.documents:
             asks += 1
             say(*document_estimate(found, run.settings.currency))
+    if run.changes and is_paid(run.settings, of_documents(run.settings)):
+        asks += 1
+        _say_estimates(run)
     return not asks or confirmed(yes)
+
+
+def _say_estimates(run: _Run) -> None:
+    """Show what each of the indexes would cost."""
+    from trueweave.bench.variants import in_full, label
+
+    for changes in run.changes:
+        with spinner("Counting …"):
+            found = in_workspace(methodcaller("estimate_varied", in_full(changes)), run.settings)
+        say(f"Index with {label('', changes)}:", *document_estimate(found, run.settings.currency))
+
+
+def _priced(settings: Settings, answers: bool, judges: bool, builds: bool) -> list[str]:
+    """The models whose prices a budget needs."""
+    asked = settings.model_for("answer") if answers else None, settings.model_for("judge") if judges else None
+    return [*filter(None, asked), *(of_documents(settings) if builds else [])]
 
 
 def _chosen(names: str | None, given: Sequence[str] | None, deepest: int) -> dict[str, Method]:
@@ -291,13 +347,19 @@ def _plain(name: str) -> str:
 
 def _score_table(results: Results, verdict: str) -> list[RenderableType]:
     """A table of scores, what was left out, and the verdict."""
+    taken: list[RenderableType] = []
     made = table("method", *(f">{measure}" for measure in results.measures), ">ms")
     for one in results.methods:
         scores = (f"{100 * one.scores[m].mean:.1f}{_mark(results, m, one.name)}" for m in results.measures)
         made.add_row(one.name, *scores, f"{1000 * one.p50:,.0f}")
     left_out = [warning(f"{name} is left out: {reason}") for name, reason in results.left_out.items()]
+    if results.indexes:
+        from trueweave.bench.report import INDEX_HEADINGS, index_cells
+
+        rows = ([one.name, *index_cells(one, results.currency)] for one in results.indexes)
+        taken = ["", table("index", *(f">{heading}" for heading in INDEX_HEADINGS), rows=rows)]
     legend = "In percent; * is behind the best by more than chance would explain."
-    return [made, legend, *left_out, *map(warning, results.notes), "", verdict]
+    return [made, legend, *taken, *left_out, *map(warning, results.notes), "", verdict]
 
 
 def _mark(results: Results, measure: str, method: str) -> str:
