@@ -52,7 +52,8 @@ class _About(NamedTuple):
 _ABOUT = {
     "auto": _About(
         "weave if at least the share least_subjects of the chunks are about a name that few chunks contain,\n"
-        "and the question contains a name of the documents; else fuse with by=score, weights=0.7,0.3",
+        "and the question contains a name of the documents; if only the latter is missing, fuse with\n"
+        "by=score, weights=0.7,0.3; else fuse",
         "The default. Without vectors, it uses keyword.",
     ),
     "naive": _About(

@@ -18,17 +18,18 @@ from trueweave.retrieval.methods.keyword import Keyword
 from trueweave.retrieval.methods.parameters import CHECKED
 from trueweave.retrieval.methods.weave import Weave
 
-_BY_SCORE = Fuse(by="score", weights=(0.7, 0.3))  # of vectors and of words: more than by ranks on the training sets
+# Where chunks have subjects, scores of vectors and words found more than ranks; in prose, ranks do (docs/adr/0055).
+_BY_SCORE = Fuse(by="score", weights=(0.7, 0.3))
 
 
 @dataclass(frozen=True, config=CHECKED)
 class Auto:
     """Chooses a method for each question: weave where names lead from chunk to chunk, else fuse or keyword.
 
-    Weave is chosen if most chunks are about one subject and the question contains a name from the documents. If not,
-    passages are ranked by a weighted sum of similarity and words, which the trace calls fuse. Keyword is chosen if
-    there are no vectors or no embedding model. If it chose weave, a passage that is first both by meaning and by words
-    comes first.
+    Weave is chosen if most chunks are about one subject and the question contains a name from the documents; a passage
+    that is first both by meaning and by words then comes first. If the question contains no name, fuse ranks by scores.
+    If few chunks are about one subject, it ranks as it does by itself. Keyword is chosen if there are no vectors or no
+    embedding model.
     """
 
     top_k: int = Field(default=5, ge=1, le=100, description="How many passages to keep.")
@@ -44,10 +45,11 @@ class Auto:
         if reason := await context.lacks_vectors():
             return await _by_words(self.top_k, reason, query, context)
         share = await context.walk.subjects()
-        names = await context.walk.names_in(query.text) if share >= self.least_subjects else []
+        has_subjects = share >= self.least_subjects
+        names = await context.walk.names_in(query.text) if has_subjects else []
         context.note("chose", Scored("weave" if names else "fuse", share))  # the trace shows the share as its score
-        chosen = _AgreedFirst(self.top_k, names) if names else replace(_BY_SCORE, top_k=self.top_k)
-        return await _by_vectors(chosen, self.top_k, query, context)
+        fused = replace(_BY_SCORE if has_subjects else Fuse(), top_k=self.top_k)
+        return await _by_vectors(_AgreedFirst(self.top_k, names) if names else fused, self.top_k, query, context)
 
 
 @dataclass(frozen=True)
