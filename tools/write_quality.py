@@ -52,7 +52,9 @@ each method does. `make quality` writes this page from the [results](../../bench
 _TUNED = """
 `weave` was tuned on 200 other questions (musique_train100 and hotpotqa_train100), by cross-validation, and not on the
 three sets below. The figures are those of version 0.1.0, except for prose and small folders. Since then the
-walk adapts to the embedding model ([0051](../adr/0051-the-scale-of-the-walk.md)). Intervals are 95 % intervals from 2,000 resamples of the questions.
+walk adapts to the embedding model ([0051](../adr/0051-the-scale-of-the-walk.md)).
+
+Intervals are 95 % intervals from 2,000 resamples of the questions.
 Differences are paired, question by question. The two methods marked *style* are re-implementations of published methods
 ([differences](../../benchmarks/rebuilt.py)), tuned on the same questions as `weave`.
 """
