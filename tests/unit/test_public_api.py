@@ -100,8 +100,8 @@ ONLY_AT_THE_TOP = FUNCTIONS | {
     "AsyncConversation",
     "Conversation",
 }
-# For the worker of all workspaces, which is of this package.
-INTERNAL = {"worker_dependencies", "source_runs"}
+# For the worker of all workspaces and for benchmarks, which are of this package.
+INTERNAL = {"worker_dependencies", "source_runs", "model_and_prompts", "varied", "estimate_varied"}
 
 
 def public_methods(cls: type) -> Iterator[typing.Callable[..., object]]:

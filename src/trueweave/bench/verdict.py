@@ -25,10 +25,10 @@ def _graph(found: Results) -> Iterator[str]:
         is_ahead = gain.interval.mean > 0
         pays = "does not pay" if not is_ahead else "pays" if gain.interval.excludes_zero else "is not shown to pay"
         times = f"{1000 * using.p50:,.0f} ms a question instead of {1000 * without.p50:,.0f}"
-        difference = f"{_signed(round(100 * gain.interval.mean))} points (95 % interval {low} to {high})"
+        points = f"{abs(100 * gain.interval.mean):.1f} points {'more' if is_ahead else 'less'}"
         yield (
-            f"The graph {pays} on these questions: {using.name} finds {difference} "
-            f"compared with {without.name}, the best without it, and takes {times}."
+            f"The graph {pays} on these questions: {using.name} finds {points} than "
+            f"{without.name}, the best without it (95 % interval {low} to {high}), and takes {times}."
         )
 
 

@@ -57,11 +57,14 @@ def test_the_verdict_on_several_indexes_says_whether_the_graph_pays_and_what_it_
     other = replace(index, name="a=2", labels={"fuse": second}, price=None)
     gain = GraphGain(first, second, Interval(0.05, 0.01, 0.09))
     found = replace(measured, indexes=(index, other), graph=gain)
-    assert f"The graph pays on these questions: {first} finds +5 points (95 % interval +1 to +9)" in verdict(found)
+    assert (
+        f"The graph pays on these questions: {first} finds 5.0 points more than {second}, the best without it (95 % "
+        in (verdict(found))
+    )
     may_be_chance = replace(found, graph=replace(gain, interval=Interval(0.05, -0.01, 0.09)))
     assert "The graph is not shown to pay on these questions" in verdict(may_be_chance)
     behind = replace(found, graph=replace(gain, interval=Interval(-0.05, -0.09, -0.01)))
-    assert "The graph does not pay on these questions" in verdict(behind)
+    assert f"The graph does not pay on these questions: {first} finds 5.0 points less than" in verdict(behind)
     assert "The index of the best takes 2.5 s, $0.4200 to build and 6.0 MB" in verdict(found)
     page = report.page(found)
     assert "<h3>a=1</h3>" in page

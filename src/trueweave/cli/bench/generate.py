@@ -152,8 +152,8 @@ def _lines(made: Generated) -> list[RenderableType]:
     if len(made.drafts) < made.number:
         lines.append(
             warning(
-                f"Only {count(len(made.drafts), 'question')} could be made from {count(made.documents, 'document')} "
-                f"with at most {made.per_document} for each; --per-document allows more."
+                f"Only {count(len(made.drafts), 'question')} could be made, of {count(made.documents, 'document')}. "
+                f"--per-document (now {made.per_document}) allows more for each."
             )
         )
     if made.dropped:
