@@ -98,7 +98,7 @@ async def test_a_bulk_load_gives_the_same_graph(database: Database, tmp_path: Pa
         await settle(made, None)
         await link(made)
         assert report.documents == 3
-        await online.add(*(row_source({"id": name, "text": text}, "a.jsonl", "") for name, text in TEXTS.items()))
+        await online.add(*(row_source({"id": name, "text": text}, str(file), "") for name, text in TEXTS.items()))
         assert await differences(online.workspace, made) == []
         assert "Arthur Koestler" in await entities(online)
 
