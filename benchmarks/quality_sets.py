@@ -23,6 +23,7 @@ from trueweave.bench import datasets, loading, vectors
 from trueweave.bench.types import Dataset, DatasetPassage
 from trueweave.extend import Database, Embedder
 from trueweave.ingest.extract.capitals import CapitalsExtractor
+from trueweave.ingest.short_names import with_full_names
 from trueweave.models import catalogue
 from trueweave.types import Resolution
 
@@ -32,9 +33,10 @@ _AT_ONCE = 5000  # passages
 _WHOLE = 8000  # tokens, so that a passage is one chunk
 TUNED_ON = ("musique_train100", "hotpotqa_train100")
 
-Extraction = Literal["capitals", "nlp", "given", "names"]
+Extraction = Literal["capitals", "nlp", "given", "names", "full names"]
 """What finds entities and relations: capitals, spaCy, whatever comes with the set, or capitals with no relations: that
-embeds a third of the texts, and weave, which needs no relations, finds the same."""
+embeds a third of the texts, and weave, which needs no relations, finds the same. Full names take the place of short
+ones, as the setting short_names has it."""
 
 
 def found(name: str) -> Dataset:
@@ -131,8 +133,8 @@ class Shelf:
             passages = sum(1 for _ in dataset.passages or ())
             if (await trueweave.status()).documents < passages:
                 began = time.perf_counter()
-                if extraction == "names":
-                    await _add_named(trueweave, dataset.passages or ())
+                if extraction in ("names", "full names"):
+                    await _add_named(trueweave, dataset.passages or (), full=extraction == "full names")
                 else:
                     await loading.load(trueweave, dataset, as_said=extraction == "given", progress=lambda _: None)
                 print(f"  {name}: {passages:,} passages in {time.perf_counter() - began:.0f} s", file=sys.stderr)
@@ -154,7 +156,7 @@ class Shelf:
             yield trueweave
 
 
-async def _add_named(trueweave: AsyncTrueweave, passages: Iterable[DatasetPassage]) -> None:
+async def _add_named(trueweave: AsyncTrueweave, passages: Iterable[DatasetPassage], *, full: bool) -> None:
     """Add passages with the names in them, and no relations."""
     extractor = CapitalsExtractor()
     source = iter(passages)
@@ -162,7 +164,8 @@ async def _add_named(trueweave: AsyncTrueweave, passages: Iterable[DatasetPassag
         documents = []
         for one in some:
             [found] = await extractor.extract(Source(one.id, one.whole, one.title), [Chunk(one.whole)])
-            documents.append(Document(one.id, (Chunk(one.whole, mentions=found.mentions),), title=one.title))
+            document = Document(one.id, (Chunk(one.whole, mentions=found.mentions),), title=one.title)
+            documents.append(with_full_names(document) if full else document)
         await trueweave.add_documents(documents)
 
 

@@ -1,4 +1,5 @@
-"""What exact and fuzzy resolution make of names: of 200 pairs written down, and of what methods find.
+"""What exact and fuzzy resolution make of names: of 200 pairs written down, and of what methods find; and which short
+names become full names within their document.
 
     python benchmarks/resolution.py            # full size: half an hour; writes benchmarks/results/resolution.json
     python benchmarks/resolution.py --smoke    # all pairs, a few questions on a small set; writes nothing
@@ -15,22 +16,27 @@ import csv
 import json
 import sys
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import corpora
 import parts
 import quality_sets as sets
 from quality_sets import Shelf
 
-from trueweave import AsyncTrueweave, Chunk, Document, Mention, Settings
+from trueweave import AsyncTrueweave, Chunk, Document, Mention, Settings, Source
 from trueweave.bench.experiment import deep_enough
 from trueweave.bench.measures import recall
 from trueweave.bench.types import Dataset
 from trueweave.core.bootstrap import interval
-from trueweave.extend import Database
-from trueweave.ingest.extract.capitals import VERSION
+from trueweave.extend import ChunkSizes, Database
+from trueweave.ingest.extract.capitals import VERSION, CapitalsExtractor
+from trueweave.ingest.short_names import with_full_names
+from trueweave.ingest.stages import assemble
 from trueweave.retrieval.methods import registry
+from trueweave.text.chunking import StructureChunker
 from trueweave.types import Resolution
 
 Figures = dict[str, Any]
@@ -39,8 +45,10 @@ RESULTS = HERE / "results" / "resolution.json"
 KEPT = HERE / ".resolution"
 PAIRS = HERE / "data" / "name_pairs.tsv"
 MODES: tuple[Resolution, ...] = ("exact", "fuzzy")
+SHORT = HERE / "data" / "short_names.tsv"
 SETS = ("hotpotqa_train100", "musique_train100")
 METHODS = ("naive", "fuse", "local", "walk", "weave")
+NAMED = ("walk", "weave", "local", "auto")
 K, DEPTH = 5, 10
 
 
@@ -58,6 +66,26 @@ def pairs() -> list[Pair]:
     with PAIRS.open(encoding="utf-8", newline="") as file:
         rows = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
         return [Pair(same == "same", kind, one, other) for same, kind, one, other in rows]
+
+
+class ShortName(NamedTuple):
+    """A short and a longer name of a document, and whether they stand for the same there. `drawn` is the sample:
+    `first`, `second` and `third` from the pairs that the rules merged at that time, each after the rules were corrected
+    by the one before; `left` from those that they did not merge."""
+
+    same: bool
+    drawn: str
+    corpus: str
+    passage: str
+    short: str
+    full: str
+
+
+def short_names() -> list[ShortName]:
+    """The pairs that are written down. Each was drawn at random and judged by reading it in its passage."""
+    with SHORT.open(encoding="utf-8", newline="") as file:
+        rows = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return [ShortName(same == "same", *rest) for same, *rest in rows]
 
 
 class Bench:
@@ -98,6 +126,26 @@ class Bench:
             "false_pairs": [f"{p.one} | {p.other}" for p, m in zip(written, merged, strict=True) if m and not p.same],
         }
 
+    # Of pairs of a short and a longer name in one document, how many are one name with the rules of today, and how many
+    # of these stand for the same; by sample and in all.
+    async def short_names(self) -> Figures:
+        written = short_names()
+        full = await _full_names({(pair.corpus, pair.passage) for pair in written})
+        merged = [pair for pair in written if _is_one(pair, full[pair.corpus, pair.passage])]
+        return {
+            drawn: _judged_pairs(written, merged, drawn) for drawn in ("", *dict.fromkeys(p.drawn for p in written))
+        }
+
+    # What methods find with full names in the place of short ones and with names as they are written: recall at 5 in
+    # per cent with 95 % intervals, and the paired difference.
+    async def full_names(self) -> Figures:
+        figures: Figures = {}
+        async with sets.opened(self._database, self._folder) as shelf:
+            for name in SETS[:1] if self._smoke else SETS:
+                dataset = sets.cut(sets.found(name), 5, 50) if self._smoke else sets.found(name)
+                figures[name] = await _compared(shelf, replace(dataset, name=f"{dataset.name} {VERSION}"))
+        return figures
+
     # Which share of the supporting passages each method has among its first five, in per cent with 95 % intervals, by
     # resolution and by the version of the extractor. What former versions came to stays in the results.
     async def recall(self) -> Figures:
@@ -108,6 +156,69 @@ class Bench:
                 here = replace(dataset, name=f"{name} {VERSION}")  # apart from what other versions found
                 figures[name] = {f"{mode}, capitals {VERSION}": await _asked(shelf, here, mode) for mode in MODES}
         return figures if self._smoke else _joined(_measured_before(), figures)
+
+
+async def _full_names(passages: set[tuple[str, str]]) -> dict[tuple[str, str], dict[str, str]]:
+    """By passage, the full names by the short ones that they replace."""
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for corpus in sorted({corpus for corpus, _ in passages}):
+        for row in corpora.rows(f"{corpus}/corpus"):
+            if (corpus, row["id"]) in passages:
+                title = row.get("title", "")
+                source = Source(row["id"], f"{title}\n{row['text']}" if title else row["text"], title)
+                before = await _extracted(source)
+                found[corpus, row["id"]] = {
+                    one.name: other.name
+                    for chunk, after in zip(before.chunks, with_full_names(before).chunks, strict=True)
+                    for one, other in zip(chunk.mentions, after.mentions, strict=True)
+                }
+    return found
+
+
+async def _extracted(source: Source) -> Document:
+    chunks = await StructureChunker().chunk(source, ChunkSizes())
+    return assemble(source, chunks, await CapitalsExtractor().extract(source, chunks))
+
+
+def _is_one(pair: ShortName, full: Mapping[str, str]) -> bool:
+    return full.get(pair.short, pair.short) == full.get(pair.full, pair.full)
+
+
+def _judged_pairs(written: Sequence[ShortName], merged: Sequence[ShortName], drawn: str = "") -> Figures:
+    """The figures of one sample, or of all of them."""
+    judged = {pair for pair in written if drawn in ("", pair.drawn)}
+    ones = judged.intersection(merged)
+    return {
+        "pairs": len(judged),
+        "the_same": sum(pair.same for pair in judged),
+        "merged": len(ones),
+        "merged_and_the_same": sum(pair.same for pair in ones),
+        "wrong": sorted({f"{pair.short} | {pair.full}" for pair in ones if not pair.same}),
+    }
+
+
+async def _compared(shelf: Shelf, dataset: Dataset) -> Figures:
+    shown: Figures = {"entities": []}
+    recalls: dict[str, list[list[float]]] = {name: [] for name in NAMED}
+    for extraction in ("names", "full names"):
+        async with shelf.loaded(dataset, extraction) as trueweave:
+            shown["entities"].append((await trueweave.status()).entities)
+            for name in NAMED:
+                method = deep_enough(registry.make(name), DEPTH)
+                ranked = [(one, await trueweave.retrieve(one.text, method)) for one in dataset.questions]
+                recalls[name].append(
+                    [recall(list(dict.fromkeys(p.uri for p in got.passages)), one.supporting, K) for one, got in ranked]
+                )
+    for name, (before, after) in recalls.items():
+        gain = [new - old for old, new in zip(before, after, strict=True)]
+        shown[name] = {"as_written": _per_cent(before), "full": _per_cent(after), "difference": _per_cent(gain)}
+    print(f"  {dataset.name}: {json.dumps(shown)}", file=sys.stderr)
+    return shown
+
+
+def _per_cent(values: Sequence[float]) -> list[float]:
+    within = interval(values)
+    return [round(100 * part, 1) for part in (within.mean, within.low, within.high)]
 
 
 async def _asked(shelf: Shelf, dataset: Dataset, mode: Resolution) -> Figures:
@@ -146,7 +257,13 @@ def _by_kind(written: list[Pair], chosen: list[bool]) -> dict[str, str]:
 async def run(url: str, folder: Path, options: argparse.Namespace) -> Figures:
     async with Database(url) as database:
         bench = Bench(database, folder, smoke=options.smoke)
-        return await parts.carried_out((("pairs", bench.pairs), ("recall", bench.recall)), options.only)
+        steps = (
+            ("pairs", bench.pairs),
+            ("short_names", bench.short_names),
+            ("full_names", bench.full_names),
+            ("recall", bench.recall),
+        )
+        return await parts.carried_out(steps, options.only)
 
 
 def main() -> None:

@@ -285,6 +285,11 @@ class Settings(BaseSettings):
         "only in case, accents, punctuation, spacing and legal forms; fuzzy also merges similar names; off merges "
         "none. `trueweave resolution` changes an existing workspace.",
     )
+    short_names: bool = Field(
+        default=True,
+        description="Whether a short name of a person counts as the full name within a document: Koestler as Arthur "
+        "Koestler, if the document calls nobody else so.",
+    )
     max_gleaning: int = Field(
         default=1, ge=1, le=5, description="How many times the model looks for entities and relations in each chunk."
     )

@@ -24,7 +24,7 @@ FREE = Price(Decimal(0), Decimal(0))
 def recipe(settings: Settings, prompts: PromptSet = BUILT_IN) -> Recipe:
     """How documents are processed with these settings and prompts. Parameters that the extractor does not use are left
     out, so that changing them does not make documents out of date."""
-    named = ("min_chunk_size", "max_chunk_size", "chunk_overlap", "chunker")
+    named = ("min_chunk_size", "max_chunk_size", "chunk_overlap", "chunker", "short_names")
     sizes: dict[str, Any] = {name: getattr(settings, name) for name in named}
     if settings.chunker == "semantic":
         sizes["break_percentile"] = settings.break_percentile

@@ -43,6 +43,7 @@ class Recipe(BaseModel):
     chunk_embedding: str = ""  # the model whose vectors the chunker semantic cuts by
     break_percentile: float = 0.0
     model_options: ModelOptions = {}
+    short_names: bool = False  # whether full names take the place of short ones within the document
     extraction_chunk_size: int = 0  # tokens of neighbouring chunks that the model reads together; 0: each by itself
 
     @property

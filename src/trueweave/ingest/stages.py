@@ -14,6 +14,7 @@ from trueweave.core.record import Chunk, Document, Extraction, Source
 from trueweave.core.telemetry.spans import span
 from trueweave.graph.contribution import Contribution, Made, contribution
 from trueweave.ingest.recipe import Recipe
+from trueweave.ingest.short_names import with_full_names
 from trueweave.text.chunking import StructureChunker
 
 _QUICK = 20_000  # characters; building rows for more is worth a thread
@@ -38,7 +39,8 @@ async def work(
     made = made_by(recipe, extractor, chunker)
 
     def rows() -> Contribution:
-        return contribution(assemble(source, chunks, found), id_, notes, made)
+        document = assemble(source, chunks, found)
+        return contribution(with_full_names(document) if recipe.short_names else document, id_, notes, made)
 
     return rows() if len(source.text) < _QUICK else await asyncio.to_thread(rows)
 

@@ -49,6 +49,7 @@ class TenantSettings(BaseModel):
     relation_types: Types | None = None
     relation_patterns: Annotated[list[Pattern], Field(max_length=200)] | None = None
     strict_schema: bool | None = None
+    short_names: bool | None = None
     max_gleaning: Annotated[int, Field(ge=1, le=5)] | None = None
     max_paths_per_chunk: Annotated[int, Field(ge=1, le=200)] | None = None
     min_chunk_size: Annotated[int, Field(ge=1, le=4000)] | None = None
