@@ -314,7 +314,7 @@ async def test_what_a_filter_looks_for_is_computed_once(told: AsyncTrueweave) ->
     async with told.workspace.transaction() as tx:
         space = await vectors.space(tx)
         assert space
-        query = search.near("chunk", VectorLayout(space, ()), told.workspace.id, 10, shape).decode()
+        query = search.near("chunk", VectorLayout(space, (), ()), told.workspace.id, 10, shape).decode()
         vector = vectors.half((await HashEmbedder().embed(["common thing"], "query"))[0])
         params = {"vectors": [vector], "facet_0": '{"lot": [1, 2, 3]}'}
         cursor = await tx.connection.execute(f"EXPLAIN (ANALYZE) {query}".encode(), params)

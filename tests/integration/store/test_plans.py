@@ -199,7 +199,7 @@ async def test_chunks_are_looked_up_by_their_ids(stranger: AsyncTrueweave, copy:
     async with stranger.workspace.transaction() as tx:
         space = await vectors.space(tx)
         assert space
-        ranked = search.ranked("chunk", search.VectorLayout(space, ()), stranger.workspace.id, shape)
+        ranked = search.ranked("chunk", search.VectorLayout(space, (), ()), stranger.workspace.id, shape)
         values = {
             "ids": await _some(tx, "", "chunks"),
             "scope": await _some(tx, "", "documents"),

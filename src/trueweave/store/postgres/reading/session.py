@@ -158,8 +158,8 @@ class Session:
                 "this workspace has no vectors, so search by meaning is not possible. Set embedding_model in "
                 "trueweave.toml and run `trueweave add` again, or ask with --method keyword."
             )
-        *space, own = rows[0]
-        self._where.layout = layout = VectorLayout(Space(*space), tuple(own))
+        *space, own, sizes = rows[0]
+        self._where.layout = layout = VectorLayout(Space(*space), tuple(own), tuple(sizes))
         return layout
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
@@ -26,6 +28,10 @@ class PostgresWalk:
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        # By vector, pool and limits: names that the walk has been at, and the chunks they lead to. The steps of a walk
+        # come to the same names again and again, and comparing their chunks to the vector is most of its cost.
+        self._followed: defaultdict[tuple[bytes, tuple[UUID, ...], WalkLimits], dict[int, list[tuple[UUID, float]]]]
+        self._followed = defaultdict(dict)
 
     async def subjects(self) -> float:
         """The share of chunks that are about a rare name; estimated from a sample if there are many."""
@@ -96,10 +102,25 @@ class PostgresWalk:
         if scope.is_empty or not start:
             return []
         workspace, given = session.workspace.id, not isinstance(start, Mapping)
-        params = {"vector": half(vector), "pool": Ids(pool), **asdict(how), **_mass(start), **scope.params}
+        followed = self._followed[vector.tobytes(), tuple(pool), how]
+        params = {
+            "vector": half(vector),
+            "pool": Ids(pool),
+            "followed": Numbers(followed),
+            **asdict(how),
+            **_mass(start),
+            **scope.params,
+        }
         rows = await session.located(lambda at: search.propagate(at, workspace, scope.shape, given=given), params)
+        mass = {name: mass for name, mass, _, _ in rows}
+        for name, some in groupby((row for row in rows if row[2]), key=itemgetter(0)):
+            followed[name] = [(chunk, weight) for _, _, chunk, weight in some]
         same = session.details.same
-        return [one._replace(chunk=same.get(one.chunk, one.chunk)) for one in (Reached(*row) for row in rows)]
+        return [
+            Reached(name, mass[name], same.get(chunk, chunk), weight)
+            for name in sorted(mass, key=lambda one: (-mass[one], one))
+            for chunk, weight in followed[name]
+        ]
 
     async def rerank_features(self, chunks: Sequence[UUID], text: str, vector: Vectors) -> list[RerankFeatures]:
         """The features of these chunks, in order, for a question and its vector."""

@@ -1,8 +1,7 @@
 """Filters documents: a filter as SQL conditions.
 
 A filter that few documents pass is resolved to their ids, and everything in them is compared exactly, because a vector
-index would skip most of it. A filter that many pass remains a condition, and the index is scanned until enough results
-pass it.
+index would skip most of it. A filter that many pass remains a condition on what the index finds.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ These are pure functions of a few names and numbers, so that each statement is b
 from __future__ import annotations
 
 from functools import lru_cache
+from math import sqrt
 from typing import NamedTuple
 
 from trueweave.core.graph import VectorKind
@@ -20,8 +21,12 @@ REACH = 200  # mentions or links examined per entity or relation for what visibl
 COPIES = 20  # copies of a passage that are listed
 MOST_COPIES = 1000  # copies that are counted
 
-LEAST_EFFORT = 80  # candidates of an HNSW search
-LEAST_EFFORT_FOR_CHUNKS = 200  # higher, because vectors of chunks are closer together than those of names
+EFFORT = 200  # candidates of a search in the HNSW graph of as many vectors as
+EFFORT_FOR = 50_000
+MOST_EFFORT = 1000  # pgvector's limit
+
+MORE_VISIBLE = 30  # results of an index that are compared, beyond those that are wanted under a filter
+SPARSE = 25
 
 _BOUNDS = {
     "fan_out": FAN_OUT,
@@ -44,6 +49,7 @@ class VectorLayout(NamedTuple):
 
     space: Space
     own: tuple[str, ...]
+    rows: tuple[int, ...]  # vectors in the largest partition of each of these
 
     @property
     def stamp(self) -> tuple[int, list[str]]:
@@ -57,7 +63,7 @@ def near(kind: VectorKind, layout: VectorLayout, workspace: int, limit: int, sha
     tables = _nearest(kind, layout, workspace, limit, shape)
     columns, details = _COLUMNS[kind](shape)
     rows = _piece("near", columns=columns, details=details, tables=tables, limit=limit)
-    return _located(rows, _effort(kind, limit), "ORDER BY found.n, found.distance, found.hit")
+    return _located(rows, _effort(kind, layout, workspace, limit), "ORDER BY found.n, found.distance, found.hit")
 
 
 @lru_cache(maxsize=256)
@@ -80,7 +86,7 @@ def both_lists(layout: VectorLayout, workspace: int, limit: int, shape: FilterSh
     scope = "%(scope)s" if shape.by_ids else "NULL"
     visible = _is_told_of("chunk", "s.chunk", shape)
     rows = _piece("both_lists", tables=tables, limit=limit, scope=scope, c_visible=visible)
-    return _located(rows, _effort("chunk", limit))
+    return _located(rows, _effort("chunk", layout, workspace, limit))
 
 
 @lru_cache(maxsize=64)
@@ -195,16 +201,24 @@ def _nearest(kind: VectorKind, layout: VectorLayout, workspace: int, limit: int,
         candidates = _piece(f"candidates_{kind}")
         each = [_piece("near_in_scope", table=table, candidates=candidates, **parts) for table in tables]
     elif shape.conditions:
-        visible = _is_told_of(kind, "v.id", shape)
-        each = [_piece("near_visible", table=table, v_visible=visible, **parts) for table in tables]
+        condition = {"v_visible": _is_told_of(kind, "v.id", shape), **parts}
+        each = [_piece("near_visible", table=table, **condition) for table in tables]
+        bounds = {"enough": limit + MORE_VISIBLE, "sparse": SPARSE}
+        each[1:] = [
+            _piece("near_visible_by_index", table=table, exact=exact, **bounds, **condition)
+            for table, exact in zip(tables[1:], each[1:], strict=True)
+        ]
     else:
         each = [_piece("near_all", table=table, **parts) for table in tables]
     return " UNION ALL ".join(each)
 
 
-def _effort(kind: VectorKind, limit: int) -> int:
-    """How many candidates an HNSW index keeps while it is searched."""
-    return min(max(LEAST_EFFORT_FOR_CHUNKS if kind == "chunk" else LEAST_EFFORT, 2 * limit), 1000)
+def _effort(kind: VectorKind, layout: VectorLayout, workspace: int, limit: int) -> int:
+    """How many candidates a search in an HNSW graph keeps: more in a larger one, where near vectors are easier to
+    miss."""
+    own = _tables(kind, layout, workspace)[1:]
+    rows = max((rows for table, rows in zip(layout.own, layout.rows, strict=True) if table in own), default=0)
+    return min(max(int(EFFORT * sqrt(max(1, rows / EFFORT_FOR))), 2 * limit), MOST_EFFORT)
 
 
 def _edges(given: str, shape: FilterShape, also: str = "") -> str:
@@ -271,7 +285,7 @@ def _piece(query: str, /, **parts: object) -> str:
     return QUERIES[f"search.{query}"].format(**_BOUNDS, **parts)
 
 
-def _located(rows: str, effort: int = LEAST_EFFORT, order: str = "") -> bytes:
+def _located(rows: str, effort: int = EFFORT, order: str = "") -> bytes:
     return _whole("located", rows=rows, effort=effort, order=order)
 
 

@@ -6,9 +6,14 @@
 -- expects one row per workspace in small tables (see `guard` in 0001_workspaces.sql) and would prefer to scan them.
 
 -- name: layout
-SELECT s.id, s.model, s.dimensions, s.metric,
-    ARRAY(SELECT h.name FROM own_table h WHERE h.space = s.id AND h.state = 'current' ORDER BY h.name)
+-- With the number of vectors in each graph, as it was when the graph was built.
+SELECT s.id, s.model, s.dimensions, s.metric, coalesce(own.names, '{}'), coalesce(own.rows, '{}')
 FROM workspace w JOIN space s ON s.id = w.space
+LEFT JOIN LATERAL (
+    SELECT array_agg(h.name ORDER BY h.name) AS names, array_agg((
+        SELECT coalesce(max(c.reltuples), 0)::int8 FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+        WHERE i.inhparent = to_regclass(quote_ident(h.name))) ORDER BY h.name) AS rows
+    FROM own_table h WHERE h.space = s.id AND h.state = 'current') AS own ON true
 
 -- name: some_document
 SELECT FROM document WHERE visible LIMIT 1
@@ -62,15 +67,30 @@ LEFT JOIN LATERAL ({rows}) AS found ON true {order}
 -- name: near
 SELECT q.n, hit.id AS hit, hit.distance, {columns}
 FROM unnest((SELECT %(vectors)s::halfvec[])) WITH ORDINALITY AS q (v, n)
-CROSS JOIN LATERAL (SELECT id, distance FROM ({tables}) AS part ORDER BY distance, id LIMIT {limit}) AS hit
+CROSS JOIN LATERAL (SELECT id, distance FROM ({tables}) AS part ORDER BY distance + 0, id LIMIT {limit}) AS hit
 {details}
 
 -- name: near_all
 (SELECT v.id, v.v {operator} q.v AS distance FROM {table} v ORDER BY v.v {operator} q.v LIMIT {limit})
 
 -- name: near_visible
--- Iterative scan of the vector index until enough visible rows are found.
-(SELECT v.id, v.v {operator} q.v AS distance FROM {table} v WHERE {v_visible} ORDER BY v.v {operator} q.v LIMIT {limit})
+-- All distances first: the condition costs more, and is only evaluated until enough rows are found. No index has the
+-- order of a sum.
+(SELECT v.id, v.distance FROM (
+    SELECT id, v {operator} q.v AS distance FROM {table} ORDER BY (v {operator} q.v) + 0 OFFSET 0) AS v
+WHERE {v_visible} LIMIT {limit})
+
+-- name: near_visible_by_index
+-- An iterative scan of the vector index, until more visible rows are found than are wanted, because their order is not
+-- exact. Where they are fewer than one in {sparse} near the vector, whatever their share of all, the index would miss
+-- most of them, and comparing all vectors is no slower.
+(WITH by_index AS MATERIALIZED (
+    SELECT v.id, v.distance FROM (
+        SELECT id, v {operator} q.v AS distance FROM {table} ORDER BY v {operator} q.v LIMIT {sparse} * {enough}) AS v
+    WHERE {v_visible} LIMIT {enough})
+SELECT id, distance FROM by_index WHERE (SELECT count(*) FROM by_index) = {enough}
+UNION ALL
+SELECT id, distance FROM {exact} AS every WHERE (SELECT count(*) FROM by_index) < {enough})
 
 -- name: near_in_scope
 -- The exact distances of everything in a few documents.
@@ -322,7 +342,7 @@ WHERE {l_visible}
 -- The chunks nearest to a vector, and those that match a text.
 SELECT true AS by_vector, hit.id, hit.distance AS value
 FROM (SELECT %(vector)s::halfvec AS v OFFSET 0) AS q
-CROSS JOIN LATERAL (SELECT id, distance FROM ({tables}) AS part ORDER BY distance, id LIMIT {limit}) AS hit
+CROSS JOIN LATERAL (SELECT id, distance FROM ({tables}) AS part ORDER BY distance + 0, id LIMIT {limit}) AS hit
 UNION ALL
 SELECT false, s.chunk, s.score FROM search_text(%(text)s, {limit}, 1.2, 0.75, {scope}) AS s
 WHERE {c_visible}
@@ -356,16 +376,18 @@ SELECT * FROM unnest(%(names)s::bigint[], %(df)s::bigint[], %(masses)s::float8[]
 -- name: chunks_of_names
 -- For each name, the chunks that it leads to, ranked with a vector: the chunk that is about it ranks far above the
 -- others, and chunks nearer to the question rank above those that are not (by cosine, whatever the metric of the
--- index). A name in too many chunks leads only to the chunks that are about it and to the pool.
+-- index). A name in too many chunks leads only to the chunks that are about it and to the pool. For names that the
+-- caller has `followed` before with this vector and this pool, only their mass.
 WITH start AS MATERIALIZED ({start}),
+fresh AS MATERIALIZED (SELECT * FROM start WHERE phrase <> ALL(%(followed)s::bigint[])),
 known AS MATERIALIZED (
     -- All common names at once per chunk of the pool: looking them up one by one would cost more as their number grows.
     SELECT o.phrase, array_agg(o.chunk) AS chunks, array_agg(o.count) AS counts FROM unnest(%(pool)s::uuid[]) AS p (id)
     CROSS JOIN LATERAL (SELECT phrase, chunk, count FROM occurrence
-        WHERE chunk = p.id AND phrase = ANY((SELECT array_agg(phrase) FROM start WHERE chunks > %(df_cap)s)::bigint[])
+        WHERE chunk = p.id AND phrase = ANY((SELECT array_agg(phrase) FROM fresh WHERE chunks > %(df_cap)s)::bigint[])
             AND NOT defines OFFSET 0) AS o
     GROUP BY o.phrase)
-SELECT n.phrase, n.mass, c.chunk, c.weight FROM (SELECT %(vector)s::halfvec AS v OFFSET 0) AS q CROSS JOIN start AS n
+SELECT n.phrase, n.mass, c.chunk, c.weight FROM (SELECT %(vector)s::halfvec AS v OFFSET 0) AS q CROSS JOIN fresh AS n
 CROSS JOIN LATERAL (
     SELECT o.chunk, exp((1 - (v.v <=> q.v)) / %(similarity_scale)s)
         * CASE WHEN o.defines THEN 1 ELSE %(mention_weight)s * least(o.count, %(max_tf)s) END AS weight
@@ -380,6 +402,8 @@ CROSS JOIN LATERAL (
     CROSS JOIN LATERAL ({vectors}) AS v
     WHERE {o_visible}
     ORDER BY weight DESC, o.chunk LIMIT %(passages_per_name)s) AS c
+UNION ALL
+SELECT phrase, mass, NULL, NULL FROM start WHERE phrase = ANY(%(followed)s::bigint[])
 
 -- name: weighed
 -- Features of chunks: similarity to a vector, number of words, which words of a text they contain, the names in them
