@@ -36,7 +36,7 @@ svg { font: 12px system-ui, sans-serif; background: #faf8f3 } .tick { fill: #6b6
 </style>"""
 
 
-def page(growth: Figures, bulk: Figures, parts: Figures, tenants: Figures, standby: Figures) -> str:
+def page(growth: Figures, recall: Figures, bulk: Figures, parts: Figures, tenants: Figures, standby: Figures) -> str:
     """The whole page."""
     one = max(growth["sizes"].values(), key=lambda one: one["chunks"])
     models = {name: model for name, model in bulk["models"].items() if "/" in name}
@@ -45,6 +45,7 @@ def page(growth: Figures, bulk: Figures, parts: Figures, tenants: Figures, stand
         cores=growth["cores"],
         largest=f"{one['chunks']:,}",
         **_growing(growth),
+        **_recall(recall),
         **_bulk({name: one for name, one in bulk.items() if name in _EXTRACTION}),
         **_partitions(parts),
         tenants=f"{tenants['workspaces']:,}",
@@ -100,6 +101,21 @@ def _growing(growth: Figures) -> dict[str, str]:
 def _span(step: str) -> str:
     before, after = step.split("-")
     return f"{_short(int(before))} to {_short(int(after))}"
+
+
+def _recall(recall: Figures) -> dict[str, str]:
+    sizes = recall["sizes"]
+    *_, largest = sizes.values()
+    rows = [
+        (name, *(f"{one[name]['recall']:.3f} / {one[name]['p50_ms']:.0f}" for one in sizes.values()))
+        for name in largest
+    ]
+    share = largest["other subject"]["passing"] / largest["all"]["passing"]
+    return {
+        "searches": str(recall["searches"]),
+        "other_subject": f"{100 * share:.0f} %",
+        "recall_of_searches": table(("documents", *(_short(int(size)) for size in sizes)), rows),
+    }
 
 
 def _bulk(bulk: Figures) -> dict[str, str]:
@@ -266,7 +282,7 @@ def _short(size: float) -> str:
 
 
 def main() -> None:
-    names = ("growth", "bulk", "partitions", "tenants", "standby")
+    names = ("growth", "recall", "bulk", "partitions", "tenants", "standby")
     growth, *others = (json.loads((RESULTS / f"{name}.json").read_text()) for name in names)
     files = {PAGE: page(growth, *others), PLOTS / "growth.svg": drawn(growth)}
     write_or_check(files, "scale")
