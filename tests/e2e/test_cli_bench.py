@@ -128,3 +128,16 @@ def test_answers_are_judged_within_a_budget_and_verdicts_are_cached(
     assert one["scores"]["supported"]["mean"] == 1.0
     assert measured["under"]["judge"] == "vllm/writer"
     assert "You judge an answer to a question" in (filled / measured["report"]).read_text("utf-8")
+
+
+def test_a_set_with_its_own_entities_is_not_varied(trueweave: Trueweave, tmp_path: Path) -> None:
+    folder = tmp_path / "small"
+    folder.mkdir()
+    (folder / "corpus.jsonl").write_text(json.dumps({"id": "p1", "title": "Acme", "text": "Ada Lund founded Acme."}))
+    (folder / "questions.jsonl").write_text(
+        json.dumps({"id": "q1", "question": "Who founded Acme?", "supporting": ["p1"]})
+    )
+    (folder / "openie.jsonl").write_text(json.dumps({"passage_id": "p1", "entities": ["Acme"], "triples": []}))
+    trueweave("init")
+    refused = trueweave("bench", "small", "--vary", "max_chunk_size=64", code=1)
+    assert "small comes with its entities. Set extractor" in " ".join(refused.stderr.split())

@@ -160,6 +160,12 @@ def _kinds(found: Results) -> Iterable[str]:
     if not found.kinds:
         return
     yield "<h2>By kind of question</h2>"
+    if found.indexes:  # the names of methods with their settings are too long for the plot
+        headings = [f"{kind} ({number:,})" for kind, number in found.kinds.items()]
+        by_kind = {one.name: [one.by_kind[kind][found.leading] for kind in found.kinds] for one in found.methods}
+        yield _table(headings, {name: [f"{100 * score:.1f}" for score in row] for name, row in by_kind.items()})
+        yield f'<p class="dim">{escape(found.leading)}.</p>'
+        return
     groups = {
         f"{kind} ({number:,})": [(one.name, one.by_kind[kind][found.leading]) for one in found.methods]
         for kind, number in found.kinds.items()

@@ -13,6 +13,7 @@ from trueweave.bench.experiment import Experiment
 from trueweave.bench.measures import usual
 from trueweave.bench.results import results
 from trueweave.errors import ConfigError
+from trueweave.extend import Database
 from trueweave.methods import Keyword
 from trueweave.store.postgres.view import sampling
 
@@ -55,6 +56,14 @@ async def test_the_same_seed_gives_the_same_questions(filled: AsyncTrueweave) ->
     first, again, other = [await generating.generate(filled, 8, seed=seed) for seed in (1, 1, 2)]
     assert first.drafts == again.drafts
     assert first.drafts != other.drafts
+
+
+async def test_another_database_with_the_same_documents_gives_the_same_questions(
+    filled: AsyncTrueweave, database: Database
+) -> None:
+    other = await AsyncTrueweave.enter(database, "other")
+    await other.add(*reversed(sources()))
+    assert (await generating.generate(other, 8)).drafts == (await generating.generate(filled, 8)).drafts
 
 
 async def test_no_document_has_more_questions_than_allowed(filled: AsyncTrueweave) -> None:

@@ -32,7 +32,6 @@ from trueweave.extend import (
     VectorSearch,
 )
 from trueweave.ingest.extract import preannotated
-from trueweave.methods import Subgraph
 from trueweave.retrieval.methods import registry
 from trueweave.store.chroma.client import ChromaClient
 from trueweave.store.chroma.target import ChromaTarget
@@ -44,6 +43,7 @@ from trueweave.store.postgres.vectors import vectors
 from trueweave.testing import HashEmbedder
 from trueweave.types import Scored
 
+ASKING = {"guess", "rephrase", "hyde", "rewrite", "decompose"}  # the methods that find nothing without a language model
 EXACT = 50_000  # vectors; there are fewer of each kind
 Lists = list[list[Scored[UUID]]]
 
@@ -182,13 +182,12 @@ async def compared(
     echo = Echo()
 
     async def differs(name: str, question: str) -> str | None:
-        method = Subgraph(similarity_threshold=None) if name == "subgraph" else name
-        llm = echo if name == "guess" else None
+        llm = echo if name in ASKING else None
         async with room:
             found = []
             for readers in stores:
                 asked = AsyncTrueweave(index.workspace, Distinct(), llm=llm, readers=readers)
-                evidence = await asked.retrieve(question, method, filter=filter)
+                evidence = await asked.retrieve(question, name, filter=filter)
                 found.append([(passage.uri, passage.start) for passage in evidence.passages])
         assert found[0] or filter, f"{name} finds nothing for {question!r}"
         return f"{name}: {question}" if found[0] != found[1] else None

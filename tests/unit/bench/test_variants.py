@@ -70,3 +70,4 @@ def test_the_verdict_on_several_indexes_says_whether_the_graph_pays_and_what_it_
     assert "<h3>a=1</h3>" in page
     assert "What an index takes" in page
     assert "not known" in page
+    assert '<th class="number">2 hops (20)</th>' in page, "kinds are in a table, as such names are too long for a plot"

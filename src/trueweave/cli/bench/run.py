@@ -134,6 +134,11 @@ def run(
         changes = combinations(varied)
         allowance = read_budget(budget, settings, _priced(settings, answers, judge, bool(changes)))
         asked = _Run(settings, found, chosen, depths, folder, answers, judge, bool(methods), changes, allowance)
+        if changes and asked.is_said:
+            raise ConfigError(
+                f"--vary processes documents again, and {found.name} comes with its entities. Set extractor to have "
+                'them extracted, as in extractor = "capitals", or omit --vary.'
+            )
         if not _agreed(asked, yes):
             raise typer.Exit(1)
         results, saved = in_workspace(asked, settings, make=found.passages is not None)

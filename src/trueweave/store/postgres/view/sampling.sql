@@ -2,17 +2,19 @@
 -- random one are a random sample. See lookup.sql on OFFSET 0.
 
 -- name: bridges
--- For a page of entities, a few of their documents, each with a chunk that mentions the entity: the text around the name, and
--- the names that the chunk mentions. Entities with very many mentions are left out: they connect nothing in particular.
+-- For a page of entities, by the first of their names, whose ids are the same in every database: a few of their documents,
+-- each with a chunk that mentions the entity: the text around the name, and the names that the chunk mentions. Entities with
+-- very many mentions are left out: they connect nothing in particular.
 WITH chosen AS MATERIALIZED (
-    SELECT id FROM entity WHERE id > %(after)s AND (%(until)s::uuid IS NULL OR id <= %(until)s::uuid)
-        AND count BETWEEN 2 AND %(most)s
-    ORDER BY id LIMIT %(limit)s),
+    SELECT n.id, n.entity FROM name n JOIN entity e ON e.id = n.entity
+    WHERE n.id > %(after)s AND (%(until)s::uuid IS NULL OR n.id <= %(until)s::uuid) AND e.count BETWEEN 2 AND %(most)s
+        AND NOT EXISTS (SELECT FROM name o WHERE o.entity = n.entity AND o.id < n.id)
+    ORDER BY n.id LIMIT %(limit)s),
 said AS (
-    SELECT e.id AS entity, m.*, row_number() OVER (PARTITION BY e.id ORDER BY m.document) AS at
+    SELECT e.id AS first, m.*, row_number() OVER (PARTITION BY e.id ORDER BY m.document) AS at
     FROM chosen e CROSS JOIN LATERAL (
         SELECT DISTINCT ON (m.document) m.document, m.chunk, m.written
-        FROM (SELECT id FROM name WHERE entity = e.id OFFSET 0) AS n
+        FROM (SELECT id FROM name WHERE entity = e.entity OFFSET 0) AS n
         CROSS JOIN LATERAL (SELECT document, chunk, n, written FROM mention WHERE name = n.id OFFSET 0) AS m
         ORDER BY m.document, m.chunk, m.n) AS m),
 few AS (SELECT * FROM said WHERE at <= %(documents)s)
@@ -25,7 +27,7 @@ LEFT JOIN (few
     JOIN LATERAL (SELECT greatest(strpos(c.text, few.written) - %(window)s / 2, 0) AS skipped) AS w ON true
     JOIN LATERAL (
         SELECT array_agg(DISTINCT written) AS names FROM mention
-        WHERE document = few.document AND chunk = few.chunk OFFSET 0) AS here ON true) ON few.entity = e.id
+        WHERE document = few.document AND chunk = few.chunk OFFSET 0) AS here ON true) ON few.first = e.id
 ORDER BY e.id, d.uri
 
 -- name: chunks
