@@ -425,7 +425,7 @@ def test_a_reader_who_leaves_ends_the_command_quietly(tmp_path: Path, environmen
             if how == "text":
                 assert process.stdout.read(4) == "Note"
             process.stdout.close()
-            assert process.wait(30) == 141
+            assert process.wait(120) == 141
             assert process.stderr.read() == ""
 
 

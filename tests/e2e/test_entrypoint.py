@@ -60,7 +60,7 @@ def test_it_serves_with_a_postgresql_that_stops_with_it_and_starts_after_a_crash
     _is_serving(first)
     assert EmbeddedServer(data).running()
     second = container()
-    assert second.wait(30) == 1
+    assert second.wait(120) == 1
     assert second.stderr is not None
     assert "another container uses this volume" in second.stderr.read()
 

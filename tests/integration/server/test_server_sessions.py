@@ -147,7 +147,7 @@ async def test_a_session_ends_with_its_key(url: str, certificate: Certificate, m
     monkeypatch.setattr(services, "_KEY_FRESH", 0.5)
     async with serving(url, certificate=certificate) as server:
         keys = [await server.key("read", "mine") for _ in range(2)]
-        soon = datetime.now(UTC) + timedelta(seconds=3)
+        soon = datetime.now(UTC) + timedelta(hours=1)
         keys.append((await api_keys.make(server.database, "expires", "read", None, soon)).token)
         browsers = [server.browser() for _ in keys]
         for browser, key in zip(browsers, keys, strict=True):
@@ -161,6 +161,8 @@ async def test_a_session_ends_with_its_key(url: str, certificate: Certificate, m
         assert (await browsers[0].get(WORKSPACES)).status_code == 401, "revoked at this server"
         await api_keys.revoke(server.database, keys[1].split("_")[1])  # by another process
         await until_ended(browsers[1])
+        with psycopg.connect(url) as connection:
+            connection.execute("UPDATE trueweave.api_key SET expires = now() WHERE name = 'expires'")
         await until_ended(browsers[2])
         for browser in browsers:
             await browser.aclose()

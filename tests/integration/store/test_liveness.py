@@ -23,7 +23,7 @@ from trueweave.store.postgres.queue.liveness import LEASE, Liveness
 from trueweave.store.postgres.queue.rate_limit import RateLimits, SharedRateLimiter
 
 SHORT = 1.5  # seconds
-PATIENCE = 30.0  # for a busy machine
+PATIENCE = 120.0  # for a busy machine
 CALL = Call("m", Purpose("extract"), 60, 40, None)
 
 
