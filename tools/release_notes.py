@@ -25,11 +25,13 @@ def main() -> None:
 
 def notes(changelog: str, version: str) -> str:
     """The section of a version, without its heading. The program ends if there is none, or if it is empty."""
+    return section(changelog, version) or sys.exit(f"CHANGELOG.md has no section for {version}")
+
+
+def section(changelog: str, version: str) -> str:
+    """The section of a version, without its heading; empty if there is none."""
     found = re.search(rf"^## \[{re.escape(version)}\][^\n]*\n(.*?)(?=^## \[|\Z)", changelog, re.DOTALL | re.MULTILINE)
-    text = found[1].strip() if found else ""
-    if not text:
-        sys.exit(f"CHANGELOG.md has no section for {version}")
-    return text
+    return found[1].strip() if found else ""
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """What a release needs: one version, and notes for it."""
 
+import json
 import runpy
 import tomllib
 from pathlib import Path
@@ -8,7 +9,10 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 
 ROOT = Path(__file__).parents[2]
+RELEASES = ROOT / "tests" / "data" / "releases"
+MIGRATIONS = ROOT / "src" / "trueweave" / "store" / "postgres" / "schema" / "migrations"
 notes = runpy.run_path(str(ROOT / "tools" / "release_notes.py"))["notes"]
+section = runpy.run_path(str(ROOT / "tools" / "release_notes.py"))["section"]
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
 CHANGELOG = """# Changelog
 
@@ -35,8 +39,24 @@ def test_a_release_without_notes_is_refused(version: str) -> None:
         notes(CHANGELOG, version)
 
 
-def test_the_changelog_has_the_version_and_the_chart_runs_it() -> None:
-    assert notes((ROOT / "CHANGELOG.md").read_text("utf-8"), VERSION)
+def test_the_section_of_a_version_is_empty_where_there_is_none() -> None:
+    assert [section(CHANGELOG, version) for version in ("Unreleased", "0.3.0")] == ["", ""]
+
+
+@pytest.mark.skipif("dev" in VERSION, reason="a development version has unreleased changes")
+def test_a_tag_at_this_commit_would_release_what_the_changelog_and_the_dump_say() -> None:
+    """Whoever changes something before the tag adds it to the section of the version, and writes the dump again."""
+    changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert notes(changelog, VERSION)
+    assert not section(changelog, "Unreleased")
+    released = {tuple(map(int, file.stem.split("."))): file for file in RELEASES.glob("*.json")}
+    newest = released[max(released)]
+    assert newest.stem == VERSION
+    found = json.loads(newest.read_text("utf-8"))["migrations"]
+    assert sorted(found) == sorted(file.stem for file in MIGRATIONS.glob("*.sql"))
+
+
+def test_the_chart_runs_the_version() -> None:
     chart = yaml.safe_load((ROOT / "deploy" / "chart" / "Chart.yaml").read_text("utf-8"))
     assert chart["appVersion"] == VERSION
 
