@@ -19,6 +19,7 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -319,8 +320,11 @@ async def run(url: str, folder: Path, options: argparse.Namespace) -> Figures:
             ("cost", bench.cost),
         )
         figures = await parts.carried_out(named, options.only)
-    if some and RESULTS.exists():  # the others stay
-        figures["lightrag"] = json.loads(RESULTS.read_text())["lightrag"] | figures["lightrag"]
+    before = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    if some and before:  # the others stay
+        figures["lightrag"] = before["lightrag"] | figures["lightrag"]
+    today = datetime.now(UTC).date().isoformat()
+    figures["measured"] = before.get("measured", {}) | dict.fromkeys(figures, today)
     return figures
 
 
