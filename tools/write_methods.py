@@ -83,6 +83,7 @@ _WHY_NOT = {
     "hyde": "not measured: it needs a language model",
     "rewrite": "not measured: it needs a language model",
     "decompose": "not measured: it needs a language model",
+    "subgraph": "not measured with the present default; on the training questions, see below",
     "hipporag": "not measured; *hipporag2-style* in [quality](quality.md) runs over the whole graph",
     "linearrag": "not measured; *linearrag-style* in [quality](quality.md) runs over the whole graph",
 }
@@ -127,6 +128,8 @@ def _time(name: str, growth: Figures) -> str:
 
 
 def _recall(name: str, quality: Figures) -> str:
+    if name == "subgraph":  # measured with a threshold that is no longer the default
+        return _WHY_NOT[name]
     for found, sets in ((quality["lightrag"], ALL_METHODS), (quality["sets"], WHOLE_SETS)):
         if all(name in found[set_]["methods"] for set_ in sets.values()):
             values = [f"{title} {found[set_]['methods'][name]['recall@5'][0]:.1f}" for title, set_ in sets.items()]

@@ -69,11 +69,11 @@ The code has changed since the oldest of these measurements:
   windows. The parts of 15 November were measured before.
 - The walk of `walk` and `weave` adapts to the embedding model ([0051](../adr/0051-the-scale-of-the-walk.md)). In this
   table, only prose was measured with this change.
-- Within a document, short names of people count as the full name ([0052](../adr/0052-short-names.md)). They were
-  all measured before. On the two training sets, the change made no difference to the recall of `weave` at 5
-  ([results](../../benchmarks/results/resolution.json)).
-- Vector search keeps more candidates in large indexes ([0054](../adr/0054-recall-of-searches.md)). They were
-  all measured before.
+- Within a document, short names of people count as the full name ([0052](../adr/0052-short-names.md)). All parts
+  in the table were measured before. On the two training sets, the change made no difference to the recall of `weave`
+  at 5 ([results](../../benchmarks/results/resolution.json)).
+- Vector search keeps more candidates in large indexes ([0054](../adr/0054-recall-of-searches.md)). All parts
+  in the table were measured before.
 """
 
 _PARTS = {
