@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,10 @@ _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 _FENCED = re.compile(r"^(```|~~~).*?^\1.*$", re.DOTALL | re.MULTILINE)
 _FRONT = re.compile(r"\A---\n.*?\n---\n\n", re.DOTALL)
 _PARAGRAPH = re.compile(r"^[\w`*\[].*(?:\n.+)*", re.MULTILINE)
+# What a browser loads without being asked. A link to another host is fine: nobody has to follow it.
+_LOADED_LINKS = {"stylesheet", "icon", "preload", "prefetch", "modulepreload", "preconnect", "dns-prefetch", "manifest"}
+_IN_CSS = re.compile(r"""(?:url\(|@import)\s*["']?((?:https?:)?//[^"')\s;]+)""", re.IGNORECASE)
+_ABROAD = re.compile(r"(?:https?:)?//", re.IGNORECASE)
 _ELSEWHERE = ("#", "http://", "https://", "mailto:")
 
 Navigation = list[dict[str, Any]]
@@ -144,6 +149,41 @@ def _lost_links() -> Iterator[str]:
                 yield f"{page.relative_to(SITE)}: nothing at {target}"
 
 
+class Loaded(HTMLParser):
+    """Collects what a page loads from other hosts: by `src` and the like, by links such as style sheets, and in styles."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        found = [given.get(name, "") for name in ("src", "poster")]
+        found += [part.split()[0] for part in given.get("srcset", "").split(",") if part.strip()]
+        found += [given.get("data", "")] if tag == "object" else []
+        is_loaded = tag == "link" and _LOADED_LINKS & set(given.get("rel", "").lower().split())
+        found += [given.get("href", "")] if is_loaded or tag in ("image", "use") else []
+        self.addresses += [one for one in found if _ABROAD.match(one)] + _IN_CSS.findall(given.get("style", ""))
+
+    def handle_data(self, data: str) -> None:
+        if self.cdata_elem == "style":
+            self.addresses += _IN_CSS.findall(data)
+
+
+def foreign(site: Path, own: str | None = None) -> Iterator[str]:
+    """What pages and style sheets of the site load from another host than their own."""
+    for file in sorted(site.rglob("*")):
+        if file.suffix == ".css":
+            found = _IN_CSS.findall(file.read_text("utf-8"))
+        elif file.suffix in (".html", ".svg"):
+            page = Loaded()
+            page.feed(file.read_text("utf-8"))
+            found = page.addresses
+        else:
+            continue
+        yield from (f"{file.relative_to(site)} loads {one}" for one in found if not (own and one.startswith(own)))
+
+
 def _summary(text: str) -> str:
     """The first sentence of a page, without its links."""
     found = _PARAGRAPH.search(_FENCED.sub("", text))
@@ -168,6 +208,8 @@ def main() -> None:
     shutil.rmtree(SITE, ignore_errors=True)
     (COPY / "site").rename(SITE)
     write_markdown(navigation)
+    if loaded := [*foreign(SITE, options.address)]:
+        sys.exit("\n".join(loaded))
     print(f"{len([*pages_of(navigation)])} pages are in {SITE.relative_to(ROOT)}")
 
 
