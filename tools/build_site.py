@@ -150,7 +150,7 @@ def _lost_links() -> Iterator[str]:
 
 
 class Loaded(HTMLParser):
-    """Collects what a page loads from other hosts: by `src` and the like, by links such as style sheets, and in styles."""
+    """Collects what a page loads from other hosts: by `src` and the like, by links to style sheets, and in styles."""
 
     def __init__(self) -> None:
         super().__init__()

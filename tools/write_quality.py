@@ -42,9 +42,9 @@ Figures = Mapping[str, Any]
 
 _INTRO = """# What each method finds
 
-How much of what is needed for an answer a method finds: the share of the supporting passages that is among the first
-2, 5 and 10 passages returned, in per cent. The questions are public, and each needs several passages. No language
-model is used: names are recognised by capitalisation, and texts are embedded with all-MiniLM-L6-v2 (22 million
+This page shows how much of what an answer needs each method finds: the share of the supporting passages that are among
+the first 2, 5 and 10 passages returned, in per cent. The questions are public, and each needs several passages. No
+language model is used: names are recognised by capitalisation, and texts are embedded with all-MiniLM-L6-v2 (22 million
 parameters). Methods that need a language model are therefore missing. [The methods, drawn](methods.md) explains what
 each method does. `make quality` writes this page from the [results](../../benchmarks/results/quality.json) of
 [`benchmarks/quality.py`](../../benchmarks/quality.py), which describes each measurement. The last section lists the
@@ -78,8 +78,8 @@ The code has changed since the oldest of these measurements:
 
 _PARTS = {
     "sets": "the three sets, and names found by other means",
-    "reference": "beside the reference, by the number of hops",
-    "lightrag": "beside LightRAG",
+    "reference": "comparison with the reference, by the number of hops",
+    "lightrag": "comparison with LightRAG",
     "untitled": "without titles",
     "prose": "ordinary prose",
     "cost": "as the corpus grows",
@@ -129,7 +129,7 @@ def _sets(sets: Figures) -> list[str]:
         one = sets[f"{name} capitals"]
         shown += [
             f"\n## {title}\n",
-            f"{one['questions']:,} questions, from all over the set.\n",
+            f"{one['questions']:,} questions, taken at equal distances from the whole set.\n",
             f"![Recall at 5](../plots/{name}.svg)\n",
         ]
         rows = [(method, _three(found), _span(found.get("weave_ahead_at_5"))) for method, found in _ranked(one)]
@@ -144,9 +144,9 @@ def _reference(found: Figures) -> list[str]:
         ours, ahead = _three(one["methods"]["weave"]), _span(one["ahead_of_reference"]["recall@5"])
         rows.append((TESTED[name], f"{one['questions']:,}", theirs, ours, ahead))
     said = (
-        "\n## Beside the reference\n\n"
-        "The reference is the program that `weave` was specified by, which holds everything in memory. All\n"
-        "questions of each set; recall at 2 / 5 / 10.\n"
+        "\n## Compared with the reference\n\n"
+        "The reference is the prototype of `weave`, which holds everything in memory. All questions of each set;\n"
+        "recall at 2 / 5 / 10.\n"
     )
     return [said, table(("set", "questions", "reference", "weave", "weave is ahead at 5 by"), rows)]
 
@@ -165,7 +165,7 @@ def _lightrag(found: Figures) -> list[str]:
         for method, shown in _ranked(one)
     ]
     said = (
-        "\n## Beside LightRAG\n\n"
+        "\n## Compared with LightRAG\n\n"
         "LightRAG 1.5.7 itself, with the same passages, names, keywords and embedding model. The order of the\n"
         "chunks in its context is its ranking ([how](../../benchmarks/peer_retrieval.py)). Sets marked *cut*\n"
         "consist of 3,000 passages and those that support the first 300 questions (in MuSiQue, all of these need\n"
