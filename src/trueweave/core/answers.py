@@ -13,7 +13,7 @@ from trueweave.core.parameters import Parameter
 from trueweave.core.record import Box
 
 CheckStatus = Literal["quoted", "entailed", "computed", "contradicted", "not checked"]
-VOUCHED: frozenset[CheckStatus] = frozenset(("quoted", "entailed", "computed"))
+CONFIRMED: frozenset[CheckStatus] = frozenset(("quoted", "entailed", "computed"))
 SHORTEST_ANSWER = 16  # tokens
 
 
@@ -128,14 +128,14 @@ class Sentence:
     claims: bool = True
 
     @property
-    def vouched(self) -> bool:
+    def confirmed(self) -> bool:
         """Whether the check confirms it."""
-        return self.status in VOUCHED
+        return self.status in CONFIRMED
 
     @property
     def doubtful(self) -> bool:
         """Whether it claims something that the check does not confirm."""
-        return self.claims and not self.vouched
+        return self.claims and not self.confirmed
 
     @property
     def verdict(self) -> str:

@@ -213,7 +213,7 @@ class CitationBody(BaseModel):
 class SentenceBody(BaseModel):
     """A sentence of an answer, and the result of checking it."""
 
-    vouched: bool
+    confirmed: bool
 
 
 @with_fields(Answer, without=("text",))

@@ -301,7 +301,7 @@ async def test_a_numerical_answer_is_a_number_with_its_unit(
     assert "one number" in model.asked[0][0].messages[0].content
 
 
-async def test_marks_in_the_reasoning_vouch_for_a_number() -> None:
+async def test_marks_in_the_reasoning_confirm_a_number() -> None:
     answering = Answering(use_cot=True, numerical_answer=True)
     thought = 'It says [1 "42.5 km from the sea"], see [2].'
     answer = await ask(Model(f"<reasoning>{thought}</reasoning>42.5 km"), answering, question=HOW_FAR)

@@ -168,7 +168,7 @@ def test_each_citation_is_listed_once() -> None:
         ('Some 12,500 vehicles cross it every week [1 "12,500 vehicles cross it"].', "not checked", "12,500 a week"),
     ],
 )
-def test_what_the_check_does_not_vouch_for_says_why(reply: str, status: str, reason: str) -> None:
+def test_what_the_check_does_not_confirm_says_why(reply: str, status: str, reason: str) -> None:
     [sentence] = judged(reply).sentences
     assert sentence.status == status
     assert reason in sentence.reason
@@ -248,7 +248,7 @@ def test_items_of_a_list_are_judged_one_by_one_and_what_only_names_them_claims_n
 )
 def test_a_heading_or_lead_in_that_says_something_is_a_claim(lead: str, claims: bool) -> None:
     first, *_, last = judged(f'{lead}It was opened in 1912 [1 "was opened in 1912"].').sentences
-    assert (first.claims, first.vouched, last.status) == (claims, False, "quoted")
+    assert (first.claims, first.confirmed, last.status) == (claims, False, "quoted")
 
 
 # --- parts --------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ export function sentence(text: string, start: number, more: Partial<Sentence> = 
     basis: "",
     verifier: "rules",
     claims: true,
-    vouched: true,
+    confirmed: true,
     ...more,
   };
 }
