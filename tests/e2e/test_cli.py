@@ -122,7 +122,7 @@ def test_an_index_follows_its_folder_and_what_goes_is_shown_first(trueweave: Tru
     (tmp_path / "notes" / "john.txt").unlink()
     (tmp_path / "notes" / "new.txt").write_text("Mary Somerville met John Herschel.")
     refused = trueweave("sync", "notes", code=1).stderr
-    assert "1 new, 0 changed, 2 unchanged, 1 gone" in refused
+    assert "1 new, 0 changed, 2 unchanged, 1 removed" in refused
     assert "1 document to be removed, whose files no longer exist:\n  notes/john.txt" in refused
     assert "Confirm with --yes" in refused
     synced = answer(trueweave("sync", "notes", "--yes", "--json"))

@@ -76,7 +76,7 @@ class ClientDocumentCalls:
         _refuse_addresses(what, secrets)
         if prune:
             raise ConfigError(
-                "a client cannot tell which documents are gone from a folder, as the server reads the files. Remove "
+                "a client cannot tell which files of a folder were removed, as the server reads the files. Remove "
                 "them by their uris, or run `trueweave sync` beside the database."
             )
         counted = CountingListener(listener, Added())

@@ -114,7 +114,7 @@ class SyncPlan:
     changed: int
     unchanged: int
     unreadable: int
-    gone: tuple[str, ...]
+    removed: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

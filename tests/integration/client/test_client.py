@@ -230,7 +230,7 @@ async def test_who_waits_for_a_worker_is_told(url: str, monkeypatch: pytest.Monk
 
 async def test_what_a_client_cannot_do_is_said(url: str, tmp_path: Path) -> None:
     async with opened(url, **QUICK) as client:
-        with pytest.raises(errors.ConfigError, match="cannot tell which documents are gone from a folder"):
+        with pytest.raises(errors.ConfigError, match="cannot tell which files of a folder were removed"):
             await client.add(tmp_path, prune=True)
 
 

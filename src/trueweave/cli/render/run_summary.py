@@ -253,9 +253,16 @@ def duplicate_lines(found: Sequence[Duplicate]) -> list[RenderableType]:
 
 def sync_plan(plan: SyncPlan, *, show_all: bool) -> list[RenderableType]:
     """What `trueweave sync` is about to add, change and remove."""
-    figures = [(plan.new, "new"), (plan.changed, "changed"), (plan.unchanged, "unchanged"), (len(plan.gone), "gone")]
+    figures = [
+        (plan.new, "new"),
+        (plan.changed, "changed"),
+        (plan.unchanged, "unchanged"),
+        (len(plan.removed), "removed"),
+    ]
     lines: list[RenderableType] = [", ".join(f"{number:,} {what}" for number, what in figures)]
-    if plan.gone:
-        most = len(plan.gone) if show_all else SHOWN
-        lines += first_of(plan.gone, "document", "to be removed, whose files no longer exist", "--all shows them", most)
+    if plan.removed:
+        most = len(plan.removed) if show_all else SHOWN
+        lines += first_of(
+            plan.removed, "document", "to be removed, whose files no longer exist", "--all shows them", most
+        )
     return lines

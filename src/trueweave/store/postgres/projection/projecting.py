@@ -108,7 +108,7 @@ class ProjectionSource:
             kind: [id_ for id_, removed in ids.items() if removed and id_ not in there[kind]]
             for kind, ids in told.items()
         }
-        return replace(batch, gone={kind: ids for kind, ids in gone.items() if ids})
+        return replace(batch, removed={kind: ids for kind, ids in gone.items() if ids})
 
     async def read_page(
         self, kind: ProjectedKind, ids: Sequence[UUID], vectors: Sequence[VectorKind]
