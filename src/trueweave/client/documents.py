@@ -122,7 +122,7 @@ class ClientDocumentCalls:
                 "/documents/annotated", body, once=True, exact="true", strict="false" if refused else "true"
             )
             new += part(data, "new")
-            for one in part(data, "told"):
+            for one in part(data, "not_used"):
                 if refused:
                     refused(Refused(part(one, "place"), part(one, "reason")))
             progress(part(data, "documents"))
