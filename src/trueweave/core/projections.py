@@ -17,7 +17,7 @@ ChangeKind = Literal["document", "chunk", "entity", "relation", "community", "re
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One entry of the outbox: these things were written or removed by one transaction. A report has the id of its
+    """One entry of the outbox: these items were written or removed by one transaction. A report has the id of its
     community. `space` has no ids: all vectors have changed."""
 
     position: int

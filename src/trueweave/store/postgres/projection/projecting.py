@@ -82,7 +82,7 @@ class ProjectionSource:
         self, changes: Sequence[Change], kinds: Sequence[ProjectedKind], vectors: Sequence[VectorKind]
     ) -> ProjectedBatch:
         """The current state of what these changes affect, for these kinds: objects that exist, and removed ones that
-        are still gone.
+        still do not exist.
 
         An object that one of the changes wrote and a change not among them removed is in neither; the latter change
         covers it.
