@@ -126,7 +126,7 @@ async def test_each_town_is_a_community(trueweave: AsyncTrueweave) -> None:
     )
     await trueweave.add_documents([Document("alone", (Chunk("A hermit.", mentions=(Mention("Hermit"),)),))])
     found = await trueweave.communities.find()
-    assert (found.changed, found.same, found.gone) == (0, 0, 0)
+    assert (found.changed, found.unchanged, found.removed) == (0, 0, 0)
     names = {
         frozenset(e.name for e in await trueweave.communities.members(one.id))
         for one in await trueweave.communities.select()
@@ -164,13 +164,13 @@ async def test_where_nothing_changed_nothing_is_done(trueweave: AsyncTrueweave) 
     first = await trueweave.communities.find()
     before = await trueweave.communities.select(limit=1000)
     again = await trueweave.communities.find()
-    assert (again.came, again.changed, again.same, again.gone) == (0, 0, first.came, 0)
+    assert (again.added, again.changed, again.unchanged, again.removed) == (0, 0, first.added, 0)
     assert await trueweave.communities.select(limit=1000) == before
 
 
 async def test_an_empty_workspace_has_none(trueweave: AsyncTrueweave) -> None:
     assert await trueweave.communities.hierarchy() is None
-    assert (await trueweave.communities.find()).came == 0
+    assert (await trueweave.communities.find()).added == 0
     assert await trueweave.communities.select() == []
     assert (await trueweave.communities.write_reports()).reports == 0
 
@@ -205,9 +205,9 @@ async def test_identity_and_staleness_follow_the_rule_through_random_changes(tru
         counted = await trueweave.communities.find()
         now, says = await everybody(trueweave), await hashes(trueweave)
         assert_labels_follow(members, now)
-        assert counted.came == len(now.keys() - members.keys())
-        assert counted.gone == len(members.keys() - now.keys())
-        assert counted.same + counted.changed == len(now.keys() & members.keys())
+        assert counted.added == len(now.keys() - members.keys())
+        assert counted.removed == len(members.keys() - now.keys())
+        assert counted.unchanged + counted.changed == len(now.keys() & members.keys())
 
         new_or_changed = {id_ for id_, hash_ in says.items() if said.get(id_) != hash_}
         listed = {one.id: one.written for one in await trueweave.communities.select(limit=1000)}

@@ -688,7 +688,7 @@ def test_the_format_is_told_from_what_is_there(tmp_path: Path) -> None:
     ]
     with pytest.raises(UnreadableFile, match=r"x\.bin has none of the extensions \.jsonl"):
         importing.guess(tmp_path / "x.bin")
-    with pytest.raises(UnreadableFile, match="has none of the files that tell what it is: entities"):
+    with pytest.raises(UnreadableFile, match="has none of the files that identify its format: entities"):
         importing.guess(tmp_path)
     with pytest.raises(ConfigError, match="does not exist"):
         importing.guess(tmp_path / "nowhere")
