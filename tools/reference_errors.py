@@ -24,7 +24,7 @@ written by `make reference`.
 _EVENTS = """# Events
 
 What a listener receives while documents are added and questions are answered, in `trueweave.events`. A listener is a
-function with one parameter, given as `listener=` to calls such as `add`, `sync` and `ask`; it is called as things
+function with one parameter, given as `listener=` to calls such as `add`, `sync` and `ask`; it is called as events
 happen, in order. An event is an immutable dataclass, so `match` takes it apart. This page is written by
 `make reference`.
 

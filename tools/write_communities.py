@@ -48,7 +48,7 @@ SUBJECTS = {
 
 _SHOWN = 4  # parts of a community that are listed
 _STAGES = ("reading", "detecting", "writing")
-_FATES = ("came", "changed", "same", "gone")
+_FATES = ("added", "changed", "unchanged", "removed")
 
 _INTRO = """## In figures
 
@@ -111,8 +111,8 @@ def _scale(found: Figures, library: str) -> list[str]:
             f"detection alone takes {found['ratio_detecting']:g} times as long.",
             f"From the outermost level to the innermost there are {', '.join(levels)} communities. Repeated runs found",
             f"{_same(found)} communities every time. One more document, which mentions two entities, leaves",
-            f"{after['same']:,} of them unchanged; {after['changed']:,} have changed contents, {after['came']:,} were",
-            f"added and {after['gone']:,} removed.",
+            f"{after['unchanged']:,} of them unchanged; {after['changed']:,} have changed contents,",
+            f"{after['added']:,} were added and {after['removed']:,} removed.",
         ),
         _said(
             "The graph has parts that are not connected. We process each part separately, so the rest of",
@@ -132,7 +132,7 @@ def _change(found: Figures) -> list[str]:
             name,
             f"{one['documents']:,}",
             f"{one['calls']:,}",
-            f"{one['draws'][0]['removed']}",
+            f"{one['draws'][0]['documents_removed']}",
             _span(one["touched"]),
             _span(one["calls_after"]),
             f"{_span(one['share'])} %",

@@ -37,7 +37,7 @@ def two_nodes() -> Iterator[str]:
         cluster.shutdown()
 
 
-def told(stage: str, done: int, total: int) -> None:
+def show(stage: str, done: int, total: int) -> None:
     if done == total:
         print(stage)
 
@@ -46,7 +46,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as spool, two_nodes() as address:
         began = time.monotonic()
         with Trueweave(workspace="examples-bulk", make=True) as trueweave:
-            report = trueweave.maintenance.bulk_load([str(DOCUMENTS)], Path(spool), ray_address=address, told=told)
+            report = trueweave.maintenance.bulk_load([str(DOCUMENTS)], Path(spool), ray_address=address, progress=show)
         print(f"loaded in {time.monotonic() - began:.0f} s")
     with Trueweave(workspace="examples-bulk") as trueweave:
         status = trueweave.status()

@@ -84,7 +84,7 @@ async def answered(trueweave: AsyncTrueweave, question: str) -> AsyncIterator[st
                 if isinstance(piece, str):
                     yield event(text=piece)
                     continue
-                cited = [{"mark": one.mark, "source": one.source, "quote": one.quote} for one in piece.citations]
+                cited = [{"number": one.number, "source": one.source, "quote": one.quote} for one in piece.citations]
                 yield event(checked=[one.status for one in piece.sentences], citations=cited)
     except TrueweaveError as error:
         yield event(error=str(error))

@@ -134,7 +134,7 @@ async def test_a_document_that_is_removed_meanwhile_is_said_to_be_gone(web: Web)
                 await expect(one.get_by_text("Bob Hill sells hats in Rome.").first).to_be_visible()
             await trueweave.remove(["rome"])
             for one in (mine, page):
-                await expect(one.get_by_text("This passage is gone: its document was removed.").first).to_be_visible()
+                await expect(one.get_by_text("The document of this passage was removed.").first).to_be_visible()
                 await expect(one.get_by_text("Bob Hill sells hats in Rome.")).to_have_count(0)
             await expect(mine.get_by_text("left out of new runs until you choose its passages again")).to_be_visible()
             await mine.get_by_role("button", name="Measure methods").click()

@@ -55,7 +55,7 @@ async def test_communities_are_found_and_reports_written_after_an_estimate(web: 
         await expect(page.get_by_text("Communities have not been looked for yet")).to_be_visible()
         await check_accessibility(page)
         await page.get_by_role("button", name="Find communities").click()
-        await expect(page.get_by_text("2 communities: 2 new, 0 changed, 0 unchanged, 0 gone.")).to_be_visible()
+        await expect(page.get_by_text("2 communities: 2 added, 0 changed, 0 unchanged, 0 removed.")).to_be_visible()
         cells = page.get_by_role("group", name="Communities by size").get_by_role("link")
         await expect(cells).to_have_count(2)
         await expect(cells.first).to_have_accessible_name(

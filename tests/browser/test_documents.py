@@ -177,8 +177,8 @@ async def test_what_others_add_and_delete_is_shown_without_reloading(web: Web) -
         await expect(page.get_by_role("dialog")).to_contain_text("Delete 2 documents?")
         assert (await client.delete("document", params={"uri": "one.md"})).status_code == 200
         await page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-        told = page.get_by_role("status").filter(has_text="already gone")
-        await expect(told).to_have_text("1 document deleted; 1 document was already gone.")
+        told = page.get_by_role("status").filter(has_text="already removed")
+        await expect(told).to_have_text("1 document deleted; 1 document was already removed.")
         await expect(page.get_by_text("There are no documents here yet")).to_be_visible()
         await client.post("documents", json={"documents": [{"uri": "three.md", "text": ADA}]})
         await expect(row(page, "three.md")).to_contain_text("indexed", timeout=60_000)

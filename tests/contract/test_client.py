@@ -519,7 +519,7 @@ async def test_nothing_that_failed_is_queued_again(index: Index) -> None:
 
 async def test_communities_money_and_the_end(index: Index) -> None:
     changes = await index.communities.find()
-    assert (changes.came, changes.gone) == (0, 0)
+    assert (changes.added, changes.removed) == (0, 0)
     await index.communities.request_reports()
     budget = await index.budget.allow(price=Decimal("2.50"), tokens=1000)
     assert (budget.price_cap, budget.token_cap) == (Decimal("2.5"), 1000 + budget.tokens + budget.held_tokens)

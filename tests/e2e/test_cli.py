@@ -122,7 +122,7 @@ def test_an_index_follows_its_folder_and_what_goes_is_shown_first(trueweave: Tru
     (tmp_path / "notes" / "john.txt").unlink()
     (tmp_path / "notes" / "new.txt").write_text("Mary Somerville met John Herschel.")
     refused = trueweave("sync", "notes", code=1).stderr
-    assert "1 new, 0 changed, 2 unchanged, 1 gone" in refused
+    assert "1 new, 0 changed, 2 unchanged, 1 removed" in refused
     assert "1 document to be removed, whose files no longer exist:\n  notes/john.txt" in refused
     assert "Confirm with --yes" in refused
     synced = answer(trueweave("sync", "notes", "--yes", "--json"))
@@ -399,13 +399,13 @@ def test_a_run_that_reached_its_budget_says_how_to_go_on_and_does(trueweave: Tru
         assert "error: the budget is reached" in stopped.stderr
         assert "To continue: trueweave add notes --budget '100 tokens'" in stopped.stderr
         status = answer(trueweave("status", "--json"))
-        assert (status["waiting_to_be_worked"], status["budget"]["token_cap"]) == (3, None)
+        assert (status["waiting_to_be_processed"], status["budget"]["token_cap"]) == (3, None)
         trueweave("budget", "100 tokens")
         stopped = trueweave("add", "notes", "--budget", "900k tokens", code=1)
         assert "To continue: trueweave budget AMOUNT" in stopped.stderr
         assert "100 tokens left" in trueweave("budget").stdout
         assert "From now on: no limit." in trueweave("budget", "none").stdout
-        assert answer(trueweave("add", "notes", "--json"))["came_in"] == 3
+        assert answer(trueweave("add", "notes", "--json"))["added"] == 3
 
 
 @pytest.mark.usefixtures("notes")
@@ -431,7 +431,7 @@ def test_documents_that_fail_for_good_are_set_aside_and_shown(trueweave: Truewea
         assert "3 retried, 3 failed." in trueweave("retry", code=1).stdout
     with model_server() as url:
         settle_for(tmp_path, url)
-        assert answer(trueweave("add", "notes", "--model", "openai/better", "--json"))["came_in"] == 3
+        assert answer(trueweave("add", "notes", "--model", "openai/better", "--json"))["added"] == 3
     assert answer(trueweave("status", "--json"))["failed_documents"] == []
     assert "0 retried, 0 failed." in trueweave("retry").stdout
 

@@ -178,7 +178,7 @@ def test_json_holds_all_of_it_and_nothing_else_is_written(trueweave: Trueweave) 
     statuses = ["quoted", "not checked", "quoted", "not checked", "not checked"]
     assert [sentence["status"] for sentence in found["sentences"]] == statuses
     assert [(one["verifier"], one["sentences"], one["problem"]) for one in found["checks"]] == [("rules", 2, "")]
-    assert [sentence["vouched"] for sentence in found["sentences"]] == [True, False, True, False, False]
+    assert [sentence["confirmed"] for sentence in found["sentences"]] == [True, False, True, False, False]
     assert {entity["name"] for entity in found["evidence"]["entities"]} == {"Ada Lovelace", "Analytical Engine"}
     assert "entities near" in [step["what"] for step in found["trace"]["steps"]]
     assert found["usage"]["calls"] == 2

@@ -129,7 +129,7 @@ def test_communities_are_built_without_any_model(trueweave: Trueweave, tmp_path:
     assert "none: no model is called, and nothing is charged" in expected
     assert "Next: trueweave communities build  (writes them)" in expected
     done = answer(trueweave("communities", "build", "--json"))
-    assert (done["came"], done["same"]) == (0, done["communities"]), "an estimate has found them"
+    assert (done["added"], done["unchanged"]) == (0, done["communities"]), "an estimate has found them"
     assert (done["reports"], done["without_model"], done["waiting"]) == (done["communities"] - 1, 0, 0)
     again = trueweave("communities", "build").stdout.splitlines()
     assert again[:2] == [
@@ -214,9 +214,9 @@ def test_what_has_changed_is_shown(trueweave: Trueweave, tmp_path: Path) -> None
     trueweave("add", "*.txt")
     trueweave("communities", "build")
     shown = trueweave("communities", "changes", "--since", "1h", "--limit", "2").stdout
-    assert re.match(r"New  3, the first 2 of them\nid +level +entities +rating  title", shown)
+    assert re.match(r"Added  3, the first 2 of them\nid +level +entities +rating  title", shown)
     assert "Changed" not in shown
-    assert "Gone" not in shown
+    assert "Removed" not in shown
     now = datetime.now().astimezone().isoformat()
     assert f"No community has changed since {now[:10]}" in trueweave("communities", "changes", "--since", now).stdout
     (tmp_path / "more.txt").write_text("Hansel Holt wrote to Dora Dane.")
@@ -224,11 +224,11 @@ def test_what_has_changed_is_shown(trueweave: Trueweave, tmp_path: Path) -> None
     trueweave("remove", "play.txt")
     assert "The graph has changed since.\nNext: trueweave communities build" in trueweave("communities").stdout
     found = trueweave("communities", "build", "--no-reports").stdout
-    assert found.startswith("2 communities: 0 new, 1 changed, 1 unchanged, 1 gone.\nNext: trueweave communities  ")
+    assert found.startswith("2 communities: 0 added, 1 changed, 1 unchanged, 1 removed.\nNext: trueweave communities  ")
     changed = trueweave("communities", "changes", "--since", now).stdout
     assert re.search(r"^Changed  1\nid .*\n[0-9a-f]{8} +0 +4 +1\.6  stale +\w+ \w+, ", changed, re.M)
-    assert re.search(r"^Gone  1\nid .*\n[0-9a-f]{8} +0 +2  \d{4}-", changed, re.M)
-    assert "New " not in changed
+    assert re.search(r"^Removed  1\nid .*\n[0-9a-f]{8} +0 +2  \d{4}-", changed, re.M)
+    assert "Added " not in changed
     overview = trueweave("communities").stdout
     assert "\n1 with a stale one.\nNext: trueweave communities build" in overview
     stale = outermost(trueweave)[0]["id"]

@@ -303,4 +303,4 @@ def _extracted(marks: CitationParser, context: Context) -> _Made:
 
 def _not_a_number(sentence: Sentence) -> Sentence:
     reason = "a number was asked for, and it is not one"
-    return replace(sentence, status="not checked", reason=reason) if sentence.vouched else sentence
+    return replace(sentence, status="not checked", reason=reason) if sentence.confirmed else sentence

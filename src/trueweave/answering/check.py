@@ -90,14 +90,14 @@ async def _ask(verifier: Verifier, claims: Sequence[Claim]) -> tuple[list[Judgem
         found, usage = await verifier.verify(claims)
         if len(found) != len(claims):
             raise BadReply(f"{verifier.name} gave {len(found)} judgements for {len(claims)} sentences")
-        judgements = [_vouched(one, verifier) for one in found]
+        judgements = [_allowed(one, verifier) for one in found]
     except TrueweaveError as error:
         problem = str(error)
         judgements = [Judgement("not checked", f"the verifier {verifier.name} failed")] * len(claims)
     return judgements, Check(verifier.name, len(claims), time.perf_counter() - begun, usage, problem)
 
 
-def _vouched(judgement: Judgement, verifier: Verifier) -> Judgement:
+def _allowed(judgement: Judgement, verifier: Verifier) -> Judgement:
     """The judgement, or *not checked* if the verifier may not return its status."""
     if judgement.status == "not checked" or judgement.status in verifier.statuses:
         return judgement

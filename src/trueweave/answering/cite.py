@@ -76,7 +76,7 @@ def distinct(citations: Iterable[Citation]) -> tuple[Citation, ...]:
     """Each place once for each citation number; as a quote, if it was quoted anywhere."""
     first: dict[tuple[int, int, int], Citation] = {}
     for citation in citations:
-        place = citation.mark, citation.start, citation.end
+        place = citation.number, citation.start, citation.end
         if place not in first or citation.verbatim:
             first[place] = citation
     return tuple(first.values())

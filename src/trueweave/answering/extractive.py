@@ -59,7 +59,7 @@ def _composed(citations: Sequence[Citation], missing: tuple[Sentence, ...]) -> E
     at = 0
     for one in citations:
         words = " ".join(one.quote.split())
-        line = f"“{words}” [{one.mark}]"
-        made.append(Sentence(line, at, at + len(line), (one.mark,), "quoted", basis=words, verifier=NAME))
+        line = f"“{words}” [{one.number}]"
+        made.append(Sentence(line, at, at + len(line), (one.number,), "quoted", basis=words, verifier=NAME))
         at += len(line) + 1
     return Extract("\n".join(one.text for one in made), tuple(made), tuple(citations), missing)

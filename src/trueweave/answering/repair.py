@@ -138,9 +138,9 @@ def _assembled(text: str, checked: Checked, accepted: Mapping[int, _Accepted]) -
         length += len(written)
         end = sentence.end
     parts.append(text[end:])
-    numbers = {number for one in made for number in one.marks}
+    numbers = {number for one in made for number in one.citations}
     citations = [
-        *(one for one in checked.citations if one.mark in numbers),
+        *(one for one in checked.citations if one.number in numbers),
         *(citation for one in accepted.values() for citation in one.citations),
     ]
     whole = replace(checked, sentences=tuple(made), citations=cite.distinct(citations))

@@ -125,8 +125,8 @@ def _outcome(question: Question, name: str, run: str, evidence: Evidence, usage:
 
 
 def _answered(answer: Answer, seconds: float) -> Answered:
-    vouched = sum(sentence.vouched for sentence in answer.sentences)
-    return Answered(answer.text, answer.known, len(answer.sentences), vouched, seconds)
+    confirmed = sum(sentence.confirmed for sentence in answer.sentences)
+    return Answered(answer.text, answer.known, len(answer.sentences), confirmed, seconds)
 
 
 def deep_enough(method: Any, k: int) -> Any:

@@ -34,7 +34,7 @@ class Answered:
     text: str
     known: bool
     sentences: int
-    vouched: int
+    confirmed: int
     seconds: float
     judged: Judged | None = None
 

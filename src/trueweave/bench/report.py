@@ -32,7 +32,7 @@ _HELP = {
     "evidence": f"the share of the words of the evidence in the first {EVIDENCE_WITHIN:,} characters found",
     "exact match": "the answer equals a known answer",
     "F1": "the overlap of its words with a known answer",
-    "vouched": "the share of its sentences that the check confirms",
+    "confirmed": "the share of its sentences that the check confirms",
     "correct": "whether a model judges the answer to be right (1), partly right (0.5) or wrong",
     "complete": "whether it judges that the answer says all that is asked",
     "supported": "whether it judges that the passages state what the answer says",

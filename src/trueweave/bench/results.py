@@ -229,7 +229,7 @@ def scored(
         if any(answers for _, answers in given):
             values["exact match"] = [exact_match(_said(one), answers) for one, answers in given]
             values["F1"] = [token_f1(_said(one), answers) for one, answers in given]
-        values["vouched"] = [one.vouched / one.sentences if one and one.sentences else 0.0 for one, _ in given]
+        values["confirmed"] = [one.confirmed / one.sentences if one and one.sentences else 0.0 for one, _ in given]
         judged = [one.judged for one, _ in given if one and one.judged]
         if len(judged) == len(given):
             values["correct"] = [one.correct for one in judged]

@@ -99,7 +99,7 @@ def _loaded(
         async with budgeted(trueweave, allowance):
             with stages() as told:
                 return await trueweave.maintenance.bulk_load(
-                    sources, folder, ray_address=ray_address, told=told, gpus=gpus
+                    sources, folder, ray_address=ray_address, progress=told, gpus=gpus
                 )
 
     try:

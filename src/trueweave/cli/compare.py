@@ -134,7 +134,7 @@ def _overlap(found: Comparison, rows: Sequence[Compared]) -> TextTable:
 
 
 def _answer(answer: Answer) -> list[RenderableType]:
-    cited = f"{count(len({one.mark for one in answer.citations}), 'passage')} cited"
+    cited = f"{count(len({one.number for one in answer.citations}), 'passage')} cited"
     return [Text(answer.text), *check_lines(answer), Text(cited, style="dim")]
 
 

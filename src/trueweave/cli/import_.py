@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 FormatName = Literal["graphrag", "lightrag", "jsonl", "graphml", "rdf", "triples"]
 What = Annotated[Path, typer.Argument(metavar="PATH", help="The folder or file written by the other system.")]
-As = Annotated[FormatName | None, typer.Option("--format", help="The format, if the path does not tell it.")]
+As = Annotated[
+    FormatName | None, typer.Option("--format", help="The format, if the file extension does not select it.")
+]
 Reports = Annotated[bool, typer.Option("--reports", help="Also import GraphRAG's community reports, as documents.")]
 
 

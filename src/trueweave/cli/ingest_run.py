@@ -81,7 +81,7 @@ class IngestRun:
         self.outcome = IngestOutcome(0, 0, (), (), ())
         self.without_vectors = ""  # the reason, if there should be some
         self._since: datetime | None = None
-        self._unsettled = 0
+        self._indexing = 0
 
     @property
     def _currency(self) -> str | None:
@@ -158,7 +158,7 @@ class IngestRun:
         from trueweave.cli.run_progress import watching_ingest
 
         self._since = await trueweave.maintenance.clock()
-        self._unsettled = (await trueweave.maintenance.ingest_progress()).unsettled
+        self._indexing = (await trueweave.maintenance.ingest_progress()).indexing
         async with watching_ingest(trueweave, self._since, self._currency, self.tally) as watch:
             try:
                 if self.source:
@@ -188,10 +188,10 @@ class IngestRun:
     async def _look(self, trueweave: AsyncTrueweave, failed: int = 0) -> IngestOutcome:
         assert self._since is not None
         now = await trueweave.maintenance.ingest_progress(self._since)
-        from_before = max(self._unsettled - now.unsettled, 0)  # in the record, and indexed in this run
+        from_before = max(self._indexing - now.indexing, 0)  # in the record, and indexed in this run
         return IngestOutcome(
-            now.came_in + from_before,
-            now.waiting + now.unsettled,
+            now.indexed + from_before,
+            now.waiting + now.indexing,
             _without_counts(await trueweave.maintenance.notes(self._since)),
             await trueweave.maintenance.failed_documents(limit=1000) if failed else [],
             await trueweave.budget.receipt(self._since),
@@ -228,7 +228,7 @@ def tell(reply: CommandReply, run: IngestRun, again: str) -> None:
         "documents": run.read,
         "new": run.new,
         "unchanged": run.read - run.new,
-        "came_in": found.came_in + run.given_new,
+        "added": found.added + run.given_new,
         "removed": tally.removed,
         "waiting": found.waiting,
         **tally.answer(),
@@ -239,9 +239,9 @@ def tell(reply: CommandReply, run: IngestRun, again: str) -> None:
         "without_vectors": run.without_vectors,
     }
     removed = [f"Removed {count(len(tally.removed), 'document')} no longer found there."] if tally.removed else []
-    came_in = found.came_in + run.given_new
+    added = found.added + run.given_new
     is_stopped = run.is_interrupted or run.error is not None
-    counted = stopped_line(found) if is_stopped else count_line(run.read, run.new, came_in)
+    counted = stopped_line(found) if is_stopped else count_line(run.read, run.new, added)
     words_alone = [warning(run.without_vectors)] if run.without_vectors and run.read else []
     why = tally.lines() or empty_lines(run.inputs.paths) if not (run.read or is_stopped) else tally.lines()
     text = [counted, *removed, *words_alone, *why, *note_lines(found), *duplicate_lines(run.duplicates)]

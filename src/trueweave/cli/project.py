@@ -57,7 +57,7 @@ def start(
         if once:
             with _counting(f"Copying to {store}") as counted:
                 in_workspace(lambda trueweave: trueweave.projections.catch_up(store, counted), settings)
-            reply({"store": store, "things": counted.things}, f"The copy in {store} is up to date.", *_then(store))
+            reply({"store": store, "items": counted.items}, f"The copy in {store} is up to date.", *_then(store))
             return
         with live_line() as live:
             log = WorkerLog(live)
@@ -86,7 +86,7 @@ def rebuild(session: CommandSession, store: Store) -> None:
     session = session.with_workspace_settings()
     with _counting(f"Copying to {store}") as counted:
         session(lambda trueweave: trueweave.projections.rebuild(store, counted))
-    session.reply({"store": store, "things": counted.things}, f"The copy in {store} is rebuilt.", *_then(store))
+    session.reply({"store": store, "items": counted.items}, f"The copy in {store} is rebuilt.", *_then(store))
 
 
 @app.command()
@@ -125,15 +125,15 @@ class _Count:
     """A listener that counts and shows what is copied."""
 
     def __init__(self, show: Callable[[str], None]) -> None:
-        self.things = 0
+        self.items = 0
         self._show = show
 
     def __call__(self, event: Event) -> None:
         from trueweave.core.events import Projected, Waiting
 
         if isinstance(event, Projected):
-            self.things += event.things
-            self._show(f"{count(self.things, 'thing')} written")
+            self.items += event.items
+            self._show(f"{count(self.items, 'item')} written")
         elif isinstance(event, Waiting):
             self._show(event.reason)
 

@@ -53,12 +53,12 @@ class IngestWatch:
 
     @property
     def done(self) -> int:
-        return self.now.came_in + self.failed
+        return self.now.indexed + self.failed
 
     @property
     def total(self) -> int:
         """What is done and what is not, as far as files have been read."""
-        return self.done + self.now.waiting + self.now.unsettled
+        return self.done + self.now.waiting + self.now.indexing
 
     def shown(self, working: Sequence[Working]) -> tuple[int, int, str]:
         """How far the bar is, of how much, and of what: chunks where there is one document, and else documents."""
@@ -73,9 +73,9 @@ class IngestWatch:
         parts = (
             _spent(self._budget, budget, self._currency),
             _how_far(working[0]) if working else "",
-            f"{self.now.unsettled:,} being settled" if self.now.unsettled and not self.now.waiting else "",
+            f"{self.now.indexing:,} being indexed" if self.now.indexing and not self.now.waiting else "",
             f"{self.failed:,} failed" if self.failed else "",
-            f"{count(self.now.descriptions, 'description')} to sum up" if last else "",
+            f"{count(self.now.descriptions, 'description')} to summarise" if last else "",
         )
         return ", ".join(filter(None, parts))
 

@@ -41,8 +41,8 @@ def status(
     answer = {
         **where,
         **asdict(found.index),
-        "waiting_to_be_worked": found.work.waiting,
-        "waiting_to_be_summed_up": found.work.descriptions,
+        "waiting_to_be_processed": found.work.waiting,
+        "waiting_to_be_summarised": found.work.descriptions,
         "failed_documents": found.aside,
         "out_of_date": found.outdated,
         "failed_work": found.failed,
@@ -63,7 +63,7 @@ async def look(trueweave: AsyncTrueweave, limit: int) -> WorkspaceState:
 
 
 _KINDS: dict[WorkKind, str] = {
-    "settle": "settling",
+    "settle": "indexing",
     "names": "resolving names again",
     "link": "finding names in texts",
     "summary": "summary",
@@ -88,10 +88,10 @@ def _size_rows(found: WorkspaceState) -> dict[str, str]:
     """How much there is in the index, how much waits, and how much failed."""
     index, work = found.index, found.work
     waiting = (
-        (work.waiting, "document", " to be worked"),
-        (index.waiting_documents, "document", " to be settled"),
-        (index.waiting_names, "name", " to be settled"),
-        (work.descriptions, "description", " to be summed up"),
+        (work.waiting, "document", " to process"),
+        (index.waiting_documents, "document", " to index"),
+        (index.waiting_names, "name", " to index"),
+        (work.descriptions, "description", " to summarise"),
     )
     return {
         "documents": f"{index.documents:,}",
@@ -134,7 +134,7 @@ def _status_advice(found: WorkspaceState, settings: Settings) -> list[Text]:
     if found.outdated:
         is_refreshed = any(not one.settings for one in found.outdated)
         command = "trueweave add --refresh PATH" if is_refreshed else "trueweave add PATH"
-        advice.append(next_step(command, "works documents again that are out of date"))
+        advice.append(next_step(command, "processes documents again that are out of date"))
     if not advice and not found.index.documents:
         advice.append(next_step("trueweave add PATH", "there is nothing here yet"))
     return advice

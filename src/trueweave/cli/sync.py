@@ -119,7 +119,7 @@ class _FolderSync:
             return
         say(*sync_plan(plan, show_all=self.show_all))
         run = self._run(plan)
-        if plan.gone and not self.yes and not _may_remove(len(plan.gone)):
+        if plan.removed and not self.yes and not _may_remove(len(plan.removed)):
             raise typer.Exit(1)
         if plan.new + plan.changed and self.is_paid and not agreed(run, self.yes):
             raise typer.Exit(1)
@@ -155,13 +155,13 @@ class _FolderSync:
             return  # a folder has just disappeared
         if plan is None or not are_there(self.folders):
             return
-        known = len(plan.gone) + plan.changed + plan.unchanged
-        if len(plan.gone) > MOST_REMOVED * known and not self.yes:
+        known = len(plan.removed) + plan.changed + plan.unchanged
+        if len(plan.removed) > MOST_REMOVED * known and not self.yes:
             where = ", ".join(self.folders)
             raise ConfigError(
-                f"{len(plan.gone):,} of the {known:,} documents of {where} are no longer there. Nothing was removed, "
-                "because that is more than a fifth of them, and watching has ended. Check the folder; to remove them, "
-                f"run: {self.again} --yes"
+                f"{len(plan.removed):,} of the {known:,} documents of {where} are no longer there. "
+                "Nothing was removed, because that is more than a fifth of them, and watching has ended. Check the "
+                f"folder; to remove them, run: {self.again} --yes"
             )
         self._carry_out(self._run(plan))
 
@@ -170,10 +170,10 @@ class _FolderSync:
         tally = IngestTally(show_all=self.show_all)
         with spinner("Comparing …"):
             plan = self.session(lambda trueweave: trueweave.plan_sync(*self.folders, listener=tally))
-        if plan.new or plan.changed or plan.gone:
+        if plan.new or plan.changed or plan.removed:
             return plan
         said = f"Up to date: {count(plan.unchanged, 'document')}, all unchanged."
-        self.session.reply({**asdict(plan), "removed": [], **tally.answer()}, said, *tally.lines())
+        self.session.reply({**asdict(plan), **tally.answer()}, said, *tally.lines())
         if tally.is_incomplete:
             raise typer.Exit(1)
         return None
@@ -197,7 +197,7 @@ def sync_addresses(run: IngestRun, *, is_paid: bool, yes: bool) -> None:
     run.add_files()
     if isinstance(run.error, RemovalNotConfirmed) and sys.stdin.isatty():
         say(run.error.fact)
-        if typer.confirm(f"Remove {count(run.error.gone, 'document')}?", err=True):
+        if typer.confirm(f"Remove {count(run.error.missing, 'document')}?", err=True):
             run.confirmed, run.error = True, None
             run.add_files()
 

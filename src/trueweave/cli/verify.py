@@ -71,7 +71,7 @@ def _not_compared_lines(verdict: Verdict) -> list[RenderableType]:
     if verdict.left_out:
         parts.append(f"Left out, as the index is behind its documents there: {', '.join(verdict.left_out)}.")
     if said:
-        parts.append(next_step("trueweave worker", "settles what waits"))
+        parts.append(next_step("trueweave worker", "indexes what is waiting"))
     elif verdict.left_out:
         parts.append(next_step("trueweave communities build --no-reports", "finds the communities of today"))
     return parts

@@ -73,14 +73,14 @@ class WorkerLog:
         """Keep the live line up to date with what waits."""
         while self._live:
             now = await trueweave.maintenance.ingest_progress()
-            self._waiting = now.waiting + now.unsettled
+            self._waiting = now.waiting + now.indexing
             self._show()
             await asyncio.sleep(_LOOK_AGAIN)
 
     def _show(self) -> None:
         if self._live:
             aside = f", {self.added.failed:,} failed" if self.added.failed else ""
-            self._live.update(f"{count(self.added.extracted, 'document')} worked{aside}, {self._waiting:,} waiting")
+            self._live.update(f"{count(self.added.extracted, 'document')} processed{aside}, {self._waiting:,} waiting")
 
     def line(self, text: str, style: str = "") -> None:
         say(Text.assemble((f"{datetime.now().astimezone():%H:%M:%S} ", "dim"), (text, style)))

@@ -76,7 +76,7 @@ class ClientDocumentCalls:
         _refuse_addresses(what, secrets)
         if prune:
             raise ConfigError(
-                "a client cannot tell which documents are gone from a folder, as the server reads the files. Remove "
+                "a client cannot tell which files of a folder were removed, as the server reads the files. Remove "
                 "them by their uris, or run `trueweave sync` beside the database."
             )
         counted = CountingListener(listener, Added())
@@ -122,7 +122,7 @@ class ClientDocumentCalls:
                 "/documents/annotated", body, once=True, exact="true", strict="false" if refused else "true"
             )
             new += part(data, "new")
-            for one in part(data, "told"):
+            for one in part(data, "not_used"):
                 if refused:
                     refused(Refused(part(one, "place"), part(one, "reason")))
             progress(part(data, "documents"))

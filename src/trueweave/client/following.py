@@ -7,7 +7,7 @@ import time
 
 from trueweave.client.forms import read
 from trueweave.client.requests import WorkspaceRequests
-from trueweave.core.events import Listener, Settled, Waiting, outcome
+from trueweave.core.events import Indexed, Listener, Waiting, outcome
 from trueweave.core.jobs import DocumentState, IngestJob
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0  # seconds between two polls
@@ -21,7 +21,7 @@ async def finished(requests: WorkspaceRequests, job: IngestJob, unchanged: int, 
     settled = unchanged
     while True:
         if job.indexed > settled:
-            listener(Settled(job.indexed - settled))
+            listener(Indexed(job.indexed - settled))
             settled = job.indexed
         if job.state != "under way":
             return job
@@ -34,7 +34,7 @@ async def finished(requests: WorkspaceRequests, job: IngestJob, unchanged: int, 
         if time.monotonic() - changed >= _QUIET:
             changed = time.monotonic()
             listener(
-                Waiting(f"{job.waiting + job.unsettled:,} documents wait for a worker of the server", changed - began)
+                Waiting(f"{job.waiting + job.indexing:,} documents wait for a worker of the server", changed - began)
             )
 
 

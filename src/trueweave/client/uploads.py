@@ -27,7 +27,7 @@ _PLACE = 100  # characters that a page or a section counts as, because a server 
 _MOST_LINES = 256
 _FORM_BYTES = 64 * 2**10  # of a form, besides its files
 _MOST_REASONS = 100
-_TOLD: dict[str, type[Unreadable] | type[Refused] | type[Skipped]] = {
+_NOT_USED: dict[str, type[Unreadable] | type[Refused] | type[Skipped]] = {
     "unreadable": Unreadable,
     "refused": Refused,
     "skipped": Skipped,
@@ -155,8 +155,8 @@ class Submission:
             return
         self._job = read(IngestJob, data)
         self._id = self._job.id
-        for one in part(data, "told"):
-            self._listener(_TOLD[part(one, "kind")](part(one, "place"), part(one, "reason")))
+        for one in part(data, "not_used"):
+            self._listener(_NOT_USED[part(one, "kind")](part(one, "place"), part(one, "reason")))
         taken = part(data, "taken")
         self._listener(Found(part(taken, "new"), part(taken, "unchanged")))
 

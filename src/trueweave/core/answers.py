@@ -13,7 +13,7 @@ from trueweave.core.parameters import Parameter
 from trueweave.core.record import Box
 
 CheckStatus = Literal["quoted", "entailed", "computed", "contradicted", "not checked"]
-VOUCHED: frozenset[CheckStatus] = frozenset(("quoted", "entailed", "computed"))
+CONFIRMED: frozenset[CheckStatus] = frozenset(("quoted", "entailed", "computed"))
 SHORTEST_ANSWER = 16  # tokens
 
 
@@ -71,7 +71,7 @@ class Citation:
     passage contains them; if False, they are the most similar sentence of the passage.
     """
 
-    mark: int
+    number: int
     passage: Passage
     quote: str
     start: int
@@ -102,7 +102,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of an answer: its position in the text, its citations, and the result of its check.
+    """A sentence of an answer: its position in the text, the numbers of its citations, and the result of its check.
 
     `status` is one of
 
@@ -120,7 +120,7 @@ class Sentence:
     text: str
     start: int
     end: int
-    marks: tuple[int, ...]
+    citations: tuple[int, ...]
     status: CheckStatus
     reason: str = ""
     basis: str = ""
@@ -128,14 +128,14 @@ class Sentence:
     claims: bool = True
 
     @property
-    def vouched(self) -> bool:
+    def confirmed(self) -> bool:
         """Whether the check confirms it."""
-        return self.status in VOUCHED
+        return self.status in CONFIRMED
 
     @property
     def doubtful(self) -> bool:
         """Whether it claims something that the check does not confirm."""
-        return self.claims and not self.vouched
+        return self.claims and not self.confirmed
 
     @property
     def verdict(self) -> str:
@@ -227,7 +227,7 @@ class Answer:
     def note(self) -> str:
         """Text to append to the answer where only text can be shown: its sources, and the unconfirmed sentences with
         reasons. Empty if there are neither."""
-        cited = {one.mark: f"[{one.mark}] {one.source} ({one.passage.uri})" for one in self.citations}
+        cited = {one.number: f"[{one.number}] {one.source} ({one.passage.uri})" for one in self.citations}
         doubted = [f"- {' '.join(one.text.split())} ({one.finding})" for one in self.doubtful]
         parts = {"Sources": [cited[mark] for mark in sorted(cited)], "Not confirmed": doubted}
         return "\n\n".join("\n".join((f"{title}:", *lines)) for title, lines in parts.items() if lines)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-PassageState = Literal["there", "changed", "gone"]
+PassageState = Literal["there", "changed", "removed"]
 FoundBy = Literal["a", "b", "both", "neither"]
 
 
@@ -31,8 +31,8 @@ class BenchPassage:
     """A passage of a document, by its chunk and its span, or a whole document, without both.
 
     The text is never stored with a question or a run: `title`, `text` (its beginning) and `state` are those of the
-    document now. A passage is `changed` if its document has another text since, and `gone` if its document was removed;
-    its uri is then empty.
+    document now. A passage is `changed` if its document has another text since, and `removed`, without a uri, if its
+    document was removed.
     """
 
     uri: str

@@ -123,11 +123,11 @@ class ItemGone(TrueweaveError):
 
 class RemovalNotConfirmed(TrueweaveError):
     """More than a fifth of the documents of an address are no longer there, and nobody has confirmed their removal:
-    `gone` of `documents` would be removed."""
+    `missing` of `documents` would be removed."""
 
-    def __init__(self, message: str, gone: int = 0, documents: int = 0, *, hint: str = "") -> None:
+    def __init__(self, message: str, missing: int = 0, documents: int = 0, *, hint: str = "") -> None:
         super().__init__(message, hint=hint)
-        self.gone = gone
+        self.missing = missing
         self.documents = documents
 
 

@@ -74,7 +74,7 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class Indexed:
     """This many versions of documents were indexed."""
 
     documents: int
@@ -114,7 +114,7 @@ class Projected:
 
     store: str
     workspace: int
-    things: int
+    items: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +220,7 @@ Event = (
     | Working
     | Extracted
     | Failed
-    | Settled
+    | Indexed
     | Removed
     | Summarised
     | Reported

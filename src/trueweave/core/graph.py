@@ -376,17 +376,17 @@ class RetiredCommunity:
     level: int
     size: int
     title: str
-    gone: datetime
+    removed: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class CommunityChanges:
     """The changes since communities were last detected: the number added, changed, unchanged, and removed."""
 
-    came: int
+    added: int
     changed: int
-    same: int
-    gone: int
+    unchanged: int
+    removed: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,8 @@ class BulkReport:
 
 
 JobState = Literal["under way", "done", "failed"]
-WorkState = Literal["waiting", "unsettled", "indexed", "failed"]
-ListedState = Literal["", "any", "waiting", "unsettled", "indexed", "failed"]
+WorkState = Literal["waiting", "indexing", "indexed", "failed"]
+ListedState = Literal["", "any", "waiting", "indexing", "indexed", "failed"]
 DocumentOrder = Literal["uri", "added"]
 
 
@@ -92,7 +92,7 @@ class IngestJob:
     made: datetime
     documents: int
     waiting: int
-    unsettled: int
+    indexing: int
     indexed: int
     failed: int
     refused: tuple[str, ...] = ()
@@ -100,7 +100,7 @@ class IngestJob:
     @property
     def state(self) -> JobState:
         """Whether it is in progress; afterwards, whether some of its documents failed."""
-        if self.waiting or self.unsettled:
+        if self.waiting or self.indexing:
             return "under way"
         return "failed" if self.failed else "done"
 
@@ -114,7 +114,7 @@ class SyncPlan:
     changed: int
     unchanged: int
     unreadable: int
-    gone: tuple[str, ...]
+    removed: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,9 +176,9 @@ class IngestProgress:
     """The number of documents that were indexed, that are queued, and that are in the record but not indexed yet; of
     descriptions to be summarised; and of documents marked as failed."""
 
-    came_in: int
+    indexed: int
     waiting: int
-    unsettled: int
+    indexing: int
     descriptions: int
     failed: int
 
@@ -199,7 +199,7 @@ class Activity:
     """
 
     waiting: int
-    unsettled: int
+    indexing: int
     failed: int
     descriptions: int
     reports: int

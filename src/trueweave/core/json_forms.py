@@ -30,7 +30,7 @@ def answer_json(answer: Answer, *, is_answered: bool) -> dict[str, object]:
         "answer": answer.text if is_answered else None,
         "known": answer.known if is_answered else None,
         "citations": [_cited(one) for one in answer.citations],
-        "sentences": [{**values(one), "vouched": one.vouched} for one in answer.sentences],
+        "sentences": [{**values(one), "confirmed": one.confirmed} for one in answer.sentences],
         "evidence": evidence_json(answer.evidence),
         "trace": trace_json(answer.evidence.trace),
     }

@@ -17,7 +17,7 @@ ChangeKind = Literal["document", "chunk", "entity", "relation", "community", "re
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One entry of the outbox: these things were written or removed by one transaction. A report has the id of its
+    """One entry of the outbox: these items were written or removed by one transaction. A report has the id of its
     community. `space` has no ids: all vectors have changed."""
 
     position: int
@@ -105,13 +105,13 @@ class ProjectedBatch:
     entity_of: Mapping[UUID, UUID] = field(default_factory=dict)
     relation_of: Mapping[tuple[UUID, UUID], UUID] = field(default_factory=dict)
     vectors: Mapping[VectorKind, Mapping[UUID, Sequence[float]]] = field(default_factory=dict)
-    gone: Mapping[ProjectedKind, Sequence[UUID]] = field(default_factory=dict)
+    removed: Mapping[ProjectedKind, Sequence[UUID]] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
         """The number of items written or removed."""
         written = self.documents, self.chunks, self.entities, self.relations, self.communities
-        return sum(map(len, (*written, *self.gone.values())))
+        return sum(map(len, (*written, *self.removed.values())))
 
 
 @dataclass(frozen=True, slots=True)

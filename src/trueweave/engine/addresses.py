@@ -85,7 +85,7 @@ class AddressRemoval:
         for run in self._runs:
             gone = await run.gone(self._core.workspace, self._seen)
             if self._plan is not None:
-                found += {*gone.uris} & {*self._plan.gone}
+                found += {*gone.uris} & {*self._plan.removed}
                 continue
             if gone.is_large and not self._confirmed:
                 raise RemovalNotConfirmed(

@@ -138,7 +138,7 @@ class DocumentCalls:
         paths = [one for one in what if not isinstance(one, Source) and is_folder(one)]
         if not paths and not any(map(is_address, what)):
             raise ConfigError(
-                f"there is no folder {', '.join(map(str, what))}, so nothing can be told to be gone from it. Name a "
+                f"there is no folder {', '.join(map(str, what))}, so removed files cannot be detected. Name a "
                 "folder; `trueweave remove` removes documents by name."
             )
         return [Folder(naming.within(naming.uri(path))) for path in paths]
@@ -195,7 +195,7 @@ class DocumentCalls:
                     await report_others(self._core.workspace, submitted, counted)
                 if prune:
                     left = await gone(self._core.workspace, folders, files.naming, seen)
-                    agreed = left if plan is None else sorted({*left} & {*plan.gone})
+                    agreed = left if plan is None else sorted({*left} & {*plan.removed})
                     agreed += await removal.agreed()
                     await self.remove(agreed)
                     await removal.forget(agreed)

@@ -823,7 +823,7 @@ class MaintenanceGroup(_Group):
         spool: Path,
         *,
         ray_address: str | None = None,
-        told: Callable[[str, int, int], None] | None = None,
+        progress: Callable[[str, int, int], None] | None = None,
         gpus: float = 0,
     ) -> BulkReport:
         """Load files, folders and addresses such as s3://bucket/folder on a Ray cluster; without an address, on a
@@ -831,14 +831,14 @@ class MaintenanceGroup(_Group):
 
         The index is built alongside this workspace, including the documents already in it, and replaces it at the end
         in one transaction; until then none of it is visible. `spool` is a folder shared by all nodes, in which finished
-        work is kept, so that a load that was stopped resumes when it is started again. `told` is called with the name
-        of a stage, the number of units done, and their total. `gpus` is the number of GPUs for each process that
+        work is kept, so that a load that was stopped resumes when it is started again. `progress` is called with the
+        name of a stage, the number of units done, and their total. `gpus` is the number of GPUs for each process that
         extracts and embeds. An embedder, extractor or chunker that this workspace was opened with is pickled and sent
         to the processes.
         """
         return self._wait_for(
             lambda trueweave: trueweave.maintenance.bulk_load(
-                paths, spool, ray_address=ray_address, told=told, gpus=gpus
+                paths, spool, ray_address=ray_address, progress=progress, gpus=gpus
             )
         )
 

@@ -118,8 +118,10 @@ def entity_text(name: str, type_: str, description: str) -> str:
 
 
 def relation_text(source: str, target: str, description: str, keywords: Sequence[str]) -> str:
-    """The text that is embedded for a relation."""
-    words = f" ({', '.join(keywords)})" if keywords else ""
+    """The text that is embedded for a relation. A keyword equal to the description, as in a bare triple, is left
+    out."""
+    others = [word for word in keywords if word != description]
+    words = f" ({', '.join(others)})" if others else ""
     return f"{source} -> {target}{words}" + (f": {description}" if description else "")
 
 

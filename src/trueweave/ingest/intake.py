@@ -108,7 +108,7 @@ async def hand_in(
         listener(Waiting(reason, waited))
 
     return await workspace.retry_while_down(
-        lambda: sources.submit(workspace, found, recipe.packed(), made, room), told=told
+        lambda: sources.submit(workspace, found, recipe.packed(), made, room), listener=told
     )
 
 

@@ -29,7 +29,7 @@ from trueweave.core.errors import (
     SpaceMismatch,
     TrueweaveError,
 )
-from trueweave.core.events import Extracted, Failed, Listener, Settled, Summarised, WorkFailed
+from trueweave.core.events import Extracted, Failed, Indexed, Listener, Summarised, WorkFailed
 from trueweave.core.jobs import WorkKind
 from trueweave.core.protocols import Chunker, Embedder, Extractor
 from trueweave.core.record import Source
@@ -317,7 +317,7 @@ class WorkspaceJobs:
             await self._unless_stopped(vectors.move_to_own_table(self._workspace, settled.vectors))
         finally:
             if settled.documents:
-                self._tell(Settled(settled.documents))
+                self._tell(Indexed(settled.documents))
 
     async def _unless_stopped(self, work: Coroutine[Any, Any, None]) -> None:
         """Run long work that makes no model calls and can be repeated. Postponed if the worker is stopped meanwhile."""

@@ -47,7 +47,7 @@ async def neighbours(trueweave: AsyncTrueweave, asked: NeighboursArguments) -> T
     found = await trueweave.graph.neighbours(NameKey.from_typed(asked.name), hops=asked.hops, limit=asked.limit)
     room = Room()
     shown = entries(found, entity_entry, room)
-    more = "Descriptions were cut: `entity` tells more of one. A smaller limit leaves more room." if room.is_cut else ""
+    more = "Descriptions were cut: `entity` gives more of one. A smaller limit leaves more room." if room.is_cut else ""
     output = NeighboursOutput(entities=shown, truncated=bool(more), more=more)
     if not shown:
         return ToolReply(output, "Nothing is related to it.")

@@ -74,7 +74,7 @@ def _told(answer: Answer) -> str:
 def _quoted(output: AnswerOutput) -> list[str]:
     parts = [output.answer] if output.known else []
     parts += [
-        f"[{one.mark}] {one.source}\nuri: {one.uri}, characters {one.start} to {one.end}\n"
+        f"[{one.number}] {one.source}\nuri: {one.uri}, characters {one.start} to {one.end}\n"
         f"{'quoted' if one.verbatim else 'nearest'}: {one.quote}"
         for one in output.citations
     ]
@@ -84,7 +84,7 @@ def _quoted(output: AnswerOutput) -> list[str]:
 def _citation(one: Citation, room: Room) -> CitationEntry:
     uri = one.passage.uri if room.fits(one.passage.uri) else ""
     quote = room.text(one.quote, LONGEST_DESCRIPTION)
-    return CitationEntry(one.mark, uri, room.line(one.source), one.start, one.end, quote, one.verbatim)
+    return CitationEntry(one.number, uri, room.line(one.source), one.start, one.end, quote, one.verbatim)
 
 
 def _sentence(one: Sentence, room: Room) -> SentenceEntry:

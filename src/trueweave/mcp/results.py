@@ -102,7 +102,7 @@ class CitationEntry:
     """A citation in an answer: the words that support it, and where they are. They are `verbatim` if the model quoted
     them; otherwise they are the nearest sentence of the passage."""
 
-    mark: int
+    number: int
     uri: str
     source: str
     start: int

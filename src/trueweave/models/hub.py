@@ -198,7 +198,7 @@ def _expected(model: HubModel, name: str, said: HfFileMetadata) -> ModelFile:
     checksum = model.sha256.get(name) or said.etag or ""
     if said.size is None or len(checksum) not in (40, 64):
         raise ModelFilesMissing(
-            f"the hub tells neither size nor checksum of {name} of {model.repository}, so that it cannot be checked. "
+            f"the hub gives neither size nor checksum of {name} of {model.repository}, so that it cannot be checked. "
             f"Is HF_ENDPOINT the address of a mirror of Hugging Face? {by_hand(model)}"
         )
     return ModelFile(said.size, checksum)

@@ -213,7 +213,7 @@ class CitationBody(BaseModel):
 class SentenceBody(BaseModel):
     """A sentence of an answer, and the result of checking it."""
 
-    vouched: bool
+    confirmed: bool
 
 
 @with_fields(Answer, without=("text",))
@@ -313,7 +313,7 @@ class RemovedBody(BaseModel):
     removed: int
 
 
-class ToldBody(BaseModel):
+class NotUsedBody(BaseModel):
     """A file that was not read, or a document that cannot be used, and why."""
 
     kind: Literal["unreadable", "refused", "skipped"]
@@ -323,12 +323,12 @@ class ToldBody(BaseModel):
 
 class AnnotatedBody(BaseModel):
     """How many documents were read, how many of them were new or changed, and why rows were refused (the first
-    hundred). `told` has the same reasons with their places."""
+    hundred). `not_used` has the same reasons with their places."""
 
     documents: int
     new: int
     refused: list[str]
-    told: list[ToldBody]
+    not_used: list[NotUsedBody]
 
 
 @with_fields(IngestJob)
@@ -358,7 +358,7 @@ class SubmittedBody(JobBody):
     """A job, what the request added to it, and the first hundred files and rows that were not used."""
 
     taken: TakenBody
-    told: list[ToldBody]
+    not_used: list[NotUsedBody]
 
 
 class SpanBody(BaseModel):

@@ -102,7 +102,7 @@ def checked_body(answer: Answer) -> CheckedBody:
     """The result of checking an answer."""
     told = answer_json(answer, is_answered=True)
     found = {"known": told["known"], "citations": told["citations"]}
-    doubtful = [{**values(one), "vouched": False} for one in answer.doubtful]
+    doubtful = [{**values(one), "confirmed": False} for one in answer.doubtful]
     return CheckedBody.model_validate({**found, "unconfirmed": doubtful})
 
 

@@ -121,7 +121,7 @@ class Metrics:
         """A listener that counts events of ingest."""
         match event:
             case Extracted():
-                self._documents("worked").inc()
+                self._documents("processed").inc()
             case Failed(final=final):
                 self._documents("failed" if final else "retried").inc()
             case WorkFailed(kind):

@@ -145,4 +145,4 @@ async def while_there(request: Request, act: Coroutine[Any, Any, T]) -> T:
             return await acting
     finally:
         await _end(acting, leaving)
-    raise Refusal(408, "gone", "The caller disconnected before the answer.")
+    raise Refusal(408, "disconnected", "The caller disconnected before the answer.")

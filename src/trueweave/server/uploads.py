@@ -41,7 +41,7 @@ OPENAPI: dict[str, Any] = {
                             "items": {"type": "string", "format": "binary"},
                             "minItems": 1,
                             "maxItems": _MOST_FILES,
-                            "description": "The files. How each is read is told by the ending of its name.",
+                            "description": "The files. The file extension selects how each is read.",
                         },
                         "uri": {
                             "type": "array",

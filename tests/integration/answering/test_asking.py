@@ -169,7 +169,7 @@ async def test_a_model_that_obeys_a_document_is_caught(database: Database, obeye
     async with asking(database, model := Scripted(obeyed)) as trueweave:
         answer = await trueweave.ask(QUESTION, Keyword(top_k=3))
     assert answer.doubtful == answer.sentences
-    assert not any(sentence.vouched for sentence in answer.sentences)
+    assert not any(sentence.confirmed for sentence in answer.sentences)
     # Its orders stood between marks of their own, in the last message, and never among the rules.
     [asked] = model.asked
     assert "ignore all rules" not in asked.messages[0].content

@@ -144,10 +144,10 @@ async def test_answers_are_measured_too(database: Database, tmp_path: Path) -> N
     first = replace(SMALL, questions=(replace(QUESTIONS[0], answers=("Ada Lund was born in Bergen. It rained",)),))
     experiment = Experiment(trueweave, first, {"keyword": Keyword()}, usual([2]), answers=True)
     [one] = results(experiment, await experiment.run(tmp_path / "outcomes.jsonl"), passages=4, under={}).methods
-    assert {name: one.scores[name].mean for name in ("exact match", "F1", "vouched")} == {
+    assert {name: one.scores[name].mean for name in ("exact match", "F1", "confirmed")} == {
         "exact match": 1.0,
         "F1": 1.0,
-        "vouched": 0.5,  # no passage says that it rained
+        "confirmed": 0.5,  # no passage says that it rained
     }
     assert (one.usage.calls, one.usage.tokens_in) == (1, 10)
 

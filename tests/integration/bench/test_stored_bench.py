@@ -117,13 +117,13 @@ async def test_a_removed_document_leaves_neither_text_nor_uri_in_questions_and_r
     assert "trueweave.bench_passage" in holding(url, "rome")
     await filled.remove(["rome"])
     [gone, there] = (await filled.bench.questions())[0].passages
-    assert (gone.uri, gone.text, gone.title, gone.state) == ("", "", "", "gone")
+    assert (gone.uri, gone.text, gone.title, gone.state) == ("", "", "", "removed")
     assert (there.uri, there.state) == ("acme", "there")
     outcome = await filled.bench.outcome(run.id, 0)
-    assert (outcome.passages[0].state, outcome.found[0].passages[0].passage.state) == ("gone", "gone")
+    assert (outcome.passages[0].state, outcome.found[0].passages[0].passage.state) == ("removed", "removed")
     await filled.maintenance.sweep()
     assert [table for table in holding(url, "rome") if "bench" in table] == []
-    assert (await filled.bench.outcome(run.id, 0)).passages[0].state == "gone"
+    assert (await filled.bench.outcome(run.id, 0)).passages[0].state == "removed"
     assert (await filled.bench.compare(run.id, "weave", run.id, "weave")).counts["both"] == 1
     with pytest.raises(InvalidArgument, match="passages of all of them have changed or were removed"):
         await own_questions(filled)
@@ -163,7 +163,7 @@ async def test_a_document_that_is_removed_while_a_run_is_stored_is_erased_from_i
     run = await saving
     await removing
     await filled.maintenance.sweep()
-    assert (await filled.bench.outcome(run.id, 0)).passages[0].state == "gone"
+    assert (await filled.bench.outcome(run.id, 0)).passages[0].state == "removed"
     assert [table for table in holding(url, "rome") if "bench" in table] == []
 
 

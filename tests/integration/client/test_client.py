@@ -19,7 +19,7 @@ from trueweave import Answer, AsyncClient, AsyncTrueweave, Client, Event, NameKe
 from trueweave.client import connection as connecting
 from trueweave.client import following, uploads
 from trueweave.core import errors
-from trueweave.events import Settled, Skipped, Unreadable, Waiting
+from trueweave.events import Indexed, Skipped, Unreadable, Waiting
 from trueweave.server.middleware import Limits
 from trueweave.testing.model_server import Fault, Trouble
 
@@ -166,7 +166,7 @@ async def test_many_files_are_one_job_in_requests_of_bounded_size(
         assert "it has 2,097,152 bytes, and the server takes" in large.reason
         [job] = await client.jobs.latest()
         assert (job.documents, job.state) == (13, "done")
-        assert sum(one.documents for one in heard if isinstance(one, Settled)) == 13
+        assert sum(one.documents for one in heard if isinstance(one, Indexed)) == 13
 
 
 async def test_a_path_that_does_not_exist_is_an_error_at_once(url: str, tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ async def test_who_waits_for_a_worker_is_told(url: str, monkeypatch: pytest.Monk
 
 async def test_what_a_client_cannot_do_is_said(url: str, tmp_path: Path) -> None:
     async with opened(url, **QUICK) as client:
-        with pytest.raises(errors.ConfigError, match="cannot tell which documents are gone from a folder"):
+        with pytest.raises(errors.ConfigError, match="cannot tell which files of a folder were removed"):
             await client.add(tmp_path, prune=True)
 
 

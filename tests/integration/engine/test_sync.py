@@ -190,7 +190,7 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert [row.method for row in trueweave.compare("Ada", ["naive", "keyword"]).rows] == ["naive", "keyword"]
 
         assert trueweave.communities.hierarchy() is None
-        assert trueweave.communities.find().came
+        assert trueweave.communities.find().added
         assert trueweave.communities.hierarchy()
         assert trueweave.communities.estimate_reports().current == 0
         assert (

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from trueweave import AsyncTrueweave, Chunk, Document, Filter, Link, Mention, Settings, Source
+from trueweave import AsyncTrueweave, Chunk, Document, Evidence, Filter, Link, Mention, Settings, Source
 from trueweave.core.model_calls import Purpose
 from trueweave.errors import (
     BadReply,
@@ -29,7 +29,7 @@ from trueweave.extend import Database, Prompt, Reply
 from trueweave.graph.community_ids import LEAST_SHARED
 from trueweave.index.communities.reports import Reporting, write_reports
 from trueweave.index.communities.writer import ReportWriter
-from trueweave.methods import Community, Drift, Keyword, Naive
+from trueweave.methods import Auto, Community, Drift, Keyword, Naive
 from trueweave.store.postgres.view import communities as store
 from trueweave.store.postgres.view.communities import LEAST_MEMBERS
 from trueweave.testing import HashEmbedder
@@ -126,7 +126,7 @@ async def test_each_town_is_a_community(trueweave: AsyncTrueweave) -> None:
     )
     await trueweave.add_documents([Document("alone", (Chunk("A hermit.", mentions=(Mention("Hermit"),)),))])
     found = await trueweave.communities.find()
-    assert (found.changed, found.same, found.gone) == (0, 0, 0)
+    assert (found.changed, found.unchanged, found.removed) == (0, 0, 0)
     names = {
         frozenset(e.name for e in await trueweave.communities.members(one.id))
         for one in await trueweave.communities.select()
@@ -164,13 +164,13 @@ async def test_where_nothing_changed_nothing_is_done(trueweave: AsyncTrueweave) 
     first = await trueweave.communities.find()
     before = await trueweave.communities.select(limit=1000)
     again = await trueweave.communities.find()
-    assert (again.came, again.changed, again.same, again.gone) == (0, 0, first.came, 0)
+    assert (again.added, again.changed, again.unchanged, again.removed) == (0, 0, first.added, 0)
     assert await trueweave.communities.select(limit=1000) == before
 
 
 async def test_an_empty_workspace_has_none(trueweave: AsyncTrueweave) -> None:
     assert await trueweave.communities.hierarchy() is None
-    assert (await trueweave.communities.find()).came == 0
+    assert (await trueweave.communities.find()).added == 0
     assert await trueweave.communities.select() == []
     assert (await trueweave.communities.write_reports()).reports == 0
 
@@ -205,9 +205,9 @@ async def test_identity_and_staleness_follow_the_rule_through_random_changes(tru
         counted = await trueweave.communities.find()
         now, says = await everybody(trueweave), await hashes(trueweave)
         assert_labels_follow(members, now)
-        assert counted.came == len(now.keys() - members.keys())
-        assert counted.gone == len(members.keys() - now.keys())
-        assert counted.same + counted.changed == len(now.keys() & members.keys())
+        assert counted.added == len(now.keys() - members.keys())
+        assert counted.removed == len(members.keys() - now.keys())
+        assert counted.unchanged + counted.changed == len(now.keys() & members.keys())
 
         new_or_changed = {id_ for id_, hash_ in says.items() if said.get(id_) != hash_}
         listed = {one.id: one.written for one in await trueweave.communities.select(limit=1000)}
@@ -541,6 +541,46 @@ async def test_community_reads_reports_in_batches_and_says_which_replies_it_coul
     trueweave = await _built(database, {"partial": "no"})
     with pytest.raises(Exception, match="gave no points that can be read"):
         await trueweave.retrieve("What holds the towns together?", Community(map_tokens=500))
+
+
+async def test_auto_reads_reports_for_a_question_about_all_documents_without_a_model(database: Database) -> None:
+    await _built(database)
+    model = Model()
+    trueweave = await AsyncTrueweave.enter(database, "test", HashEmbedder(16), llm=model)
+    found = await trueweave.retrieve("What are the main themes of these documents?", Auto(top_k=4))
+    assert _chosen(found) == "community"
+    assert found.reports
+    assert 0 < len(found.passages) <= 4
+    assert not model.asked
+
+
+@pytest.mark.parametrize(
+    ("question", "filter"),
+    [
+        ("Whom does the smith of Aldar know?", Filter()),
+        ("What are the main themes of the priest of Berth?", Filter()),
+        ("What are the main themes of these documents?", Filter(uris=("Aldar/*",))),
+    ],
+)
+async def test_auto_reads_no_reports_for_a_question_with_a_name_or_a_filter(
+    database: Database, question: str, filter: Filter
+) -> None:
+    trueweave = await _built(database)
+    found = await trueweave.retrieve(question, Auto(), filter=filter)
+    assert _chosen(found) in ("weave", "fuse")
+    assert not found.reports
+
+
+async def test_auto_without_reports_searches(trueweave: AsyncTrueweave) -> None:
+    await trueweave.add_documents(towns("Aldar"))
+    found = await trueweave.retrieve("What are the main themes of these documents?", Auto())
+    assert _chosen(found) in ("weave", "fuse")
+    assert found.passages
+
+
+def _chosen(found: Evidence) -> str:
+    [step] = [step for step in found.trace.steps if step.what == "chose"]
+    return step.best[0].item
 
 
 async def test_a_stale_report_rests_on_the_chunks_that_are_there_now(database: Database) -> None:

@@ -244,16 +244,16 @@ async def test_sync_adds_updates_and_removes_what_is_gone_from_its_folder(index:
     write("notes/lines.jsonl", '{"id": 1, "text": "Cay"}\n{"id": 2, "text": 7}')  # it is there, and cannot be used
     plan = await index.plan_sync("notes")
     assert (plan.new, plan.changed, plan.unchanged, plan.unreadable) == (2, 1, 2, 1)
-    assert plan.gone == ("notes/c#.md", "notes/rows.csv#1", "notes/sub/b.md")
+    assert plan.removed == ("notes/c#.md", "notes/rows.csv#1", "notes/sub/b.md")
     assert set(await texts(index)) == ALL
     events: list[Event] = []
     added = await index.sync("notes", plan=plan, listener=events.append)
     assert (added.new, added.removed) == (3, 3)
-    assert [one.uris for one in events if isinstance(one, Removed)] == [plan.gone]
+    assert [one.uris for one in events if isinstance(one, Removed)] == [plan.removed]
     found = await texts(index)
-    assert set(found) == ALL - {*plan.gone} | {"notes/new.md", "notes/rows.csv#3"}
+    assert set(found) == ALL - {*plan.removed} | {"notes/new.md", "notes/rows.csv#3"}
     assert found["notes/a.md"] == "Changed"
-    assert (await index.plan_sync("notes")).gone == ()
+    assert (await index.plan_sync("notes")).removed == ()
 
 
 async def test_sync_removes_no_more_than_its_plan_names(index: AsyncTrueweave) -> None:
@@ -272,7 +272,7 @@ async def test_the_project_s_own_folder_has_neither_files_outside_of_it_nor_name
     await index.add(".", "../outside", Source("https://example.org", "Ada"))
     delete("a.md")
     delete("../outside/b.md")
-    assert (await index.plan_sync(".")).gone == ("a.md",)
+    assert (await index.plan_sync(".")).removed == ("a.md",)
 
 
 async def test_what_cannot_be_looked_at_is_not_gone(index: AsyncTrueweave, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -286,7 +286,7 @@ async def test_what_cannot_be_looked_at_is_not_gone(index: AsyncTrueweave, monke
 
     delete("notes/sub/b.md")
     monkeypatch.setattr(Path, "lstat", lstat)  # root may look at everything, and tests may run as root
-    assert (await index.plan_sync("notes")).gone == ()
+    assert (await index.plan_sync("notes")).removed == ()
 
 
 async def test_a_folder_that_is_not_there_is_an_error_and_nothing_is_removed(index: AsyncTrueweave) -> None:

@@ -164,7 +164,7 @@ async def test_reports_that_a_dead_process_was_writing_are_asked_for_again(mill:
     links = tuple(Link(a, b) for a, b in combinations(names, 2))
     chunk = Chunk("Ada Bob Carol", mentions=tuple(map(Mention, names)), links=links)
     await mill.trueweave.add_documents([Document("a", (chunk,))])
-    assert (await mill.trueweave.communities.find()).came
+    assert (await mill.trueweave.communities.find()).added
     await mill.trueweave.communities.request_reports()
     await hold(mill, "reports")
     await run_job(mill, "report")

@@ -94,7 +94,7 @@ async def test_the_index_follows_a_sitemap(index: AsyncTrueweave, site: Site) ->
     await index.remove([f"{site.url}/5"])  # a person removed it, but it is still there
     site.page("/3", "Grace Hopper wrote page 3.")
     site.sitemap("/sitemap.xml", *paths[:9], modified="2026-01-02")
-    assert (await index.plan_sync(address)).gone == (f"{site.url}/9",)
+    assert (await index.plan_sync(address)).removed == (f"{site.url}/9",)
     assert (await index.sync(address)).removed == 1  # one of ten needs no confirmation
     assert sorted(path for path, _ in site.taken() if path.strip("/").isdigit()) == ["/5"]
     assert len(await texts(index)) == 9
@@ -102,7 +102,7 @@ async def test_the_index_follows_a_sitemap(index: AsyncTrueweave, site: Site) ->
     site.sitemap("/sitemap.xml", *paths[:4], modified="2026-01-03")
     with pytest.raises(RemovalNotConfirmed, match="5 of the 9 documents") as raised:
         await index.sync(address)
-    assert (raised.value.gone, raised.value.documents) == (5, 9)
+    assert (raised.value.missing, raised.value.documents) == (5, 9)
     assert "/3" not in [path for path, _ in site.taken()], "nothing is fetched before it is confirmed"
     assert (await index.sync(address, confirmed=True)).removed == 5
     assert (await texts(index))[f"{site.url}/3"] == "Grace Hopper wrote page 3."

@@ -220,7 +220,7 @@ async def test_prometheus_scrapes_a_server_by_a_key_and_a_worker_by_its_port(url
             with prometheus(tmp_path, jobs) as address:
                 asks = 'trueweave_http_request_duration_seconds_count{route="/v1/workspaces/{workspace}/ask"}'
                 assert await asyncio.to_thread(query, address, asks) == 2
-                assert await asyncio.to_thread(query, address, 'trueweave_documents_total{outcome="worked"}') == 1
+                assert await asyncio.to_thread(query, address, 'trueweave_documents_total{outcome="processed"}') == 1
                 oldest = 'max(trueweave_queue_oldest_job_age_seconds{kind="document"})'
                 assert await asyncio.to_thread(query, address, oldest) >= 0
                 assert await asyncio.to_thread(query, address, "sum(up)") == 2

@@ -36,7 +36,7 @@ async def test_activity_says_what_waits_and_for_what(url: str) -> None:
             return found
 
         still = await now()
-        assert (still["waiting"], still["unsettled"], still["failed"], still["waits_for"]) == (0, 0, 0, "")
+        assert (still["waiting"], still["indexing"], still["failed"], still["waits_for"]) == (0, 0, 0, "")
         assert (still["per_minute"], still["seconds_left"], still["price_cap"]) == (1, 0, None)
         await client.post(f"{ROOM}/documents", json=ONE)
         queued = await now()

@@ -294,7 +294,7 @@ async def test_documents_are_listed_by_state_and_time_and_failed_ones_are_queued
         assert await listed(state="indexed") == (indexed[1:], 2)
         assert await listed(state="waiting") == ([("a", "waiting")], 1)
         assert await listed(state="failed") == (failed, 2)
-        assert await listed(state="unsettled") == ([], 0)
+        assert await listed(state="indexing") == ([], 0)
         everything = [("a", "waiting"), failed[0], *indexed[1:], failed[1]]
         assert await listed(state="any") == (everything, 5)
         assert await listed(state="any", prefix="mine/") == (everything[1:4], 3)

@@ -68,7 +68,7 @@ async def test_communities(url: str) -> None:
         links = [Link(x, y) for ring in rings for x, y in zip(ring, ring[1:] + ring[:1], strict=True)]
         await trueweave.add_documents([Document("rings", (Chunk("rings", links=tuple(links)),))])
         assert (await client.get(f"{ROOM}/communities/hierarchy")).json() == {"hierarchy": None}
-        assert (await client.post(f"{ROOM}/communities/find")).json()["came"] == 4
+        assert (await client.post(f"{ROOM}/communities/find")).json()["added"] == 4
         listed = await all_pages(client, "/communities", level=0)
         assert sorted(one["size"] for one in listed) == [3, 3, 3, 3]
         assert len({one["id"] for one in listed}) == 4

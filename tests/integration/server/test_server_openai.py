@@ -118,7 +118,7 @@ async def test_an_invented_sentence_is_marked_in_the_text_and_in_fields(url: str
     for last in (whole, chunks[-1]):
         found = (last.model_extra or {})["trueweave"]
         assert found["known"] is True
-        assert [(one["mark"], one["uri"], one["quote"]) for one in found["citations"]] == [
+        assert [(one["number"], one["uri"], one["quote"]) for one in found["citations"]] == [
             (1, "mine/ada", "worked with Charles Babbage")
         ]
         assert [(one["text"], one["status"], one["reason"]) for one in found["unconfirmed"]] == [

@@ -65,7 +65,7 @@ async def test_an_answer_has_checked_citations(url: str) -> None:
         assert (answer.status_code, found["answer"]) == (200, "Ada worked with Charles Babbage [1].")
         [cited] = found["citations"]
         assert (cited["uri"], cited["quote"], cited["verbatim"]) == ("mine/ada", "worked with Charles Babbage", True)
-        assert found["sentences"][0]["vouched"]
+        assert found["sentences"][0]["confirmed"]
         assert found["usage"]["calls"] == 1
         assert found["evidence"]["passages"][0]["uri"] == "mine/ada"
         only = (await client.post(ASK, json={**QUESTION, "context_only": True})).json()
@@ -91,7 +91,7 @@ async def test_an_invented_sentence_is_marked_in_the_last_event(url: str) -> Non
         found = await events(client, ASK, json=QUESTION)
     name, answer = found[-1]
     assert name == "answer"
-    assert [(one["vouched"], one["status"], one["reason"]) for one in answer["sentences"]] == [
+    assert [(one["confirmed"], one["status"], one["reason"]) for one in answer["sentences"]] == [
         (True, "quoted", ""),
         (False, "not checked", "it cites no passage"),
     ]

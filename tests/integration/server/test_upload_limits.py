@@ -43,8 +43,8 @@ async def test_an_upload_may_be_read_for_so_long_and_no_longer(url: str) -> None
         await fill(server.database, "mine")
         async with server.client(await server.key("write", "mine")) as client:
             found = (await client.post(FILES, files={"file": ("x.jsonl.gz", packed(b"\n", 64))})).json()
-            [told] = found["told"]
-            assert (told["kind"], told["reason"]) == (
+            [unused] = found["not_used"]
+            assert (unused["kind"], unused["reason"]) == (
                 "unreadable",
                 "Reading the upload took more than 0.02 s. Split it.",
             )

@@ -261,7 +261,7 @@ async def test_reasoning_is_asked_for_and_kept_apart() -> None:
     answer = await ask(model, Answering(use_cot=True))
     assert answer.text == "It was opened in 1912 [1]."
     assert answer.reasoning == "The note has orders [2], no facts."
-    assert [citation.mark for citation in answer.citations] == [1]
+    assert [citation.number for citation in answer.citations] == [1]
     assert "<reasoning>" in model.asked[0][0].messages[0].content
 
 
@@ -301,12 +301,12 @@ async def test_a_numerical_answer_is_a_number_with_its_unit(
     assert "one number" in model.asked[0][0].messages[0].content
 
 
-async def test_marks_in_the_reasoning_vouch_for_a_number() -> None:
+async def test_marks_in_the_reasoning_confirm_a_number() -> None:
     answering = Answering(use_cot=True, numerical_answer=True)
     thought = 'It says [1 "42.5 km from the sea"], see [2].'
     answer = await ask(Model(f"<reasoning>{thought}</reasoning>42.5 km"), answering, question=HOW_FAR)
     assert (answer.text, answer.number, statuses(answer)) == ("42.5 km", Decimal("42.5"), ["quoted"])
-    assert answer.sentences[0].marks == (1,)
+    assert answer.sentences[0].citations == (1,)
     answer = await ask(Model(f"<reasoning>{thought}</reasoning>99 km"), answering, question=HOW_FAR)
     assert statuses(answer) == ["not checked"]
 

@@ -81,7 +81,7 @@ def test_a_quote_that_is_there_and_to_the_point_is_quoted(reply: str) -> None:
 def test_a_citation_has_the_exact_place_in_the_document() -> None:
     citation = judged('It was opened in 1912 [1 "Was opened IN 1912"].').citations[0]
     assert citation.quote == "was opened in 1912"
-    assert (citation.mark, citation.passage, citation.verbatim) == (1, BRIDGE, True)
+    assert (citation.number, citation.passage, citation.verbatim) == (1, BRIDGE, True)
     assert (citation.start, citation.end) == (118, 136)
     assert BRIDGE.text[citation.start - BRIDGE.start : citation.end - BRIDGE.start] == citation.quote
 
@@ -112,7 +112,7 @@ def test_a_quote_in_another_language_counts_if_the_numbers_agree() -> None:
 def test_each_citation_is_listed_once() -> None:
     checked = judged('It opened in 1912 [1 "opened in 1912"]. So 1912 it was when it opened [1 "opened in 1912"].')
     assert len(checked.citations) == 1
-    assert [one.marks for one in checked.sentences] == [(1,), (1,)]
+    assert [one.citations for one in checked.sentences] == [(1,), (1,)]
 
 
 # --- what is not --------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ def test_each_citation_is_listed_once() -> None:
         ('Some 12,500 vehicles cross it every week [1 "12,500 vehicles cross it"].', "not checked", "12,500 a week"),
     ],
 )
-def test_what_the_check_does_not_vouch_for_says_why(reply: str, status: str, reason: str) -> None:
+def test_what_the_check_does_not_confirm_says_why(reply: str, status: str, reason: str) -> None:
     [sentence] = judged(reply).sentences
     assert sentence.status == status
     assert reason in sentence.reason
@@ -212,7 +212,7 @@ def test_a_secret_is_not_excused_by_real_words_of_the_document_that_asks_for_it(
 
 def test_no_sentence_takes_the_marks_of_another() -> None:
     checked = judged("It was opened in 1912. Dragons built it. Some 300 workers built the bridge [1].")
-    assert [(one.status, one.marks) for one in checked.sentences] == [
+    assert [(one.status, one.citations) for one in checked.sentences] == [
         ("not checked", ()),
         ("not checked", ()),
         ("quoted", (1,)),
@@ -248,7 +248,7 @@ def test_items_of_a_list_are_judged_one_by_one_and_what_only_names_them_claims_n
 )
 def test_a_heading_or_lead_in_that_says_something_is_a_claim(lead: str, claims: bool) -> None:
     first, *_, last = judged(f'{lead}It was opened in 1912 [1 "was opened in 1912"].').sentences
-    assert (first.claims, first.vouched, last.status) == (claims, False, "quoted")
+    assert (first.claims, first.confirmed, last.status) == (claims, False, "quoted")
 
 
 # --- parts --------------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ async def test_an_extractive_answer_is_whole_sentences_of_the_passages() -> None
     said = 'Sure! [1 "serious accidents were recorded"] and [2 "was sold in 1931"]\n[1 "Serious accidents"]'
     answer = await ask(Model(said), Answering(extractive=True))
     assert answer.text == "“No serious accidents were recorded there.” [1]\n“Tovrick & Sons was sold in 1931.” [2]"
-    assert [(one.status, one.marks) for one in answer.sentences] == [("quoted", (1,)), ("quoted", (2,))]
+    assert [(one.status, one.citations) for one in answer.sentences] == [("quoted", (1,)), ("quoted", (2,))]
     first = answer.citations[0]
     assert (first.quote, first.start) == ("No serious accidents were recorded there.", 138)
     assert answer.known

@@ -42,7 +42,7 @@ def sentence(passage: str, claim: str) -> Sentence:
 
 
 def confirmed(passage: str, claims: Sequence[str]) -> list[bool]:
-    return [sentence(passage, claim).vouched for claim in claims]
+    return [sentence(passage, claim).confirmed for claim in claims]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Verifiers: by rules, by an entailment model, by a language model, one after the other, and what they vouch for."""
+"""Verifiers: by rules, by an entailment model, by a language model, one after the other, and what they confirm."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from trueweave import TrueweaveError, Usage
 from trueweave.answering.check import verify
 from trueweave.answering.verifiers import EntailmentVerifier, JudgeVerifier, RulesVerifier
 from trueweave.answering.verifiers.judge import MOST_CLAIMS
-from trueweave.core.answers import VOUCHED, Basis, CheckStatus, Claim, Judgement
+from trueweave.core.answers import CONFIRMED, Basis, CheckStatus, Claim, Judgement
 from trueweave.core.model_calls import Finish, Purpose
 from trueweave.core.protocols import Entailment, Verified
 from trueweave.errors import BadReply, BudgetReached, ModelUnavailable
@@ -38,7 +38,10 @@ class Fixed:
     """A verifier that says what it was told to, and keeps what it was asked."""
 
     def __init__(
-        self, *judgements: Judgement, name: str = "fixed", statuses: frozenset[CheckStatus] = VOUCHED | {"contradicted"}
+        self,
+        *judgements: Judgement,
+        name: str = "fixed",
+        statuses: frozenset[CheckStatus] = CONFIRMED | {"contradicted"},
     ) -> None:
         self.name, self.statuses, self.judgements = name, statuses, judgements
         self.asked: list[Claim] = []
@@ -75,7 +78,7 @@ def test_what_is_computed_is_settled_and_the_next_one_judges_the_rest() -> None:
     assert second.asked == [TRUE, FALSE]
 
 
-def test_the_last_verifier_decides_and_may_doubt_what_the_one_before_vouched_for() -> None:
+def test_the_last_verifier_decides_and_may_doubt_what_the_one_before_confirmed() -> None:
     assert judged([TRUE], RulesVerifier(), Fixed(Judgement("not checked"), name="b")) == [("not checked", "b")]
     assert judged([TRUE], RulesVerifier(), Fixed(Judgement("contradicted"), name="b")) == [("contradicted", "b")]
 
@@ -116,7 +119,7 @@ def test_cost_and_order_are_kept() -> None:
     assert all(one.seconds >= 0 for one in checks)
 
 
-# --- what they vouch for ------------------------------------------------------------------------------
+# --- what they confirm --------------------------------------------------------------------------------
 
 
 class Sure:
@@ -162,7 +165,7 @@ def verdicts(*found: tuple[int, str]) -> str:
     [RulesVerifier(), EntailmentVerifier(Sure()), JudgeVerifier(Chat(""))],
     ids=["rules", "entailment", "llm"],
 )
-def test_no_status_is_shown_that_its_verifier_cannot_vouch_for(verifier: Verifier, said: CheckStatus) -> None:
+def test_no_status_is_shown_that_its_verifier_cannot_confirm(verifier: Verifier, said: CheckStatus) -> None:
     """Rules can show no entailment, and a model can show neither a quote nor a calculation."""
     speaking = Fixed(Judgement(said), name=verifier.name, statuses=verifier.statuses)
     [(judgement, _)] = asyncio.run(verify([TRUE], (speaking,)))[0]
@@ -170,8 +173,8 @@ def test_no_status_is_shown_that_its_verifier_cannot_vouch_for(verifier: Verifie
     assert judgement.status == (said if said in can else "not checked")
 
 
-def test_every_status_is_vouched_for_or_shown_as_doubtful() -> None:
-    assert {*VOUCHED, "contradicted", "not checked"} == set(get_args(CheckStatus))
+def test_every_status_is_confirmed_or_shown_as_doubtful() -> None:
+    assert {*CONFIRMED, "contradicted", "not checked"} == set(get_args(CheckStatus))
 
 
 # --- by an entailment model ---------------------------------------------------------------------------

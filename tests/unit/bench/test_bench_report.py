@@ -138,7 +138,7 @@ def test_answers_are_scored_without_their_marks() -> None:
     asked = [Question("q", "?", {"p1": 1}, ("Ada Lovelace",))]
     found = outcome("q", "naive", "p1", answered=Answered("Ada Lovelace [1].", True, 2, 1, 1.5))
     [one] = results(experiment(asked, {"naive": Naive()}), Ran((found,)), passages=3, under={}).methods
-    assert (one.scores["exact match"].mean, one.scores["F1"].mean, one.scores["vouched"].mean) == (1.0, 1.0, 0.5)
+    assert (one.scores["exact match"].mean, one.scores["F1"].mean, one.scores["confirmed"].mean) == (1.0, 1.0, 0.5)
     assert one.p50 == 1.5
 
 

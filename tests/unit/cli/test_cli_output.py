@@ -69,7 +69,7 @@ def test_progress_counts_what_others_do_and_what_fails_now_but_not_what_had_fail
     watch.see(IngestProgress(5, 0, 0, 2, failed=3))
     assert (watch.done, watch.total, watch.failed) == (7, 7, 2)
     spent = Budget(None, None, Decimal("0.0421"), 12_345, Decimal(0), 0)
-    assert watch.notes(spent) == "$0.0421 spent, 2 failed, 2 descriptions to sum up"
+    assert watch.notes(spent) == "$0.0421 spent, 2 failed, 2 descriptions to summarise"
 
 
 def test_what_is_spent_without_a_known_price_is_shown_in_tokens() -> None:

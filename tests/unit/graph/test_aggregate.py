@@ -218,6 +218,8 @@ def test_the_text_of_an_entity_leaves_out_what_is_not_known(type_: str, descript
         ("", [], "Ada -> Babbage"),
         ("wrote to", [], "Ada -> Babbage: wrote to"),
         ("wrote to", ["letters", "friends"], "Ada -> Babbage (letters, friends): wrote to"),
+        ("wrote to", ["wrote to"], "Ada -> Babbage: wrote to"),
+        ("wrote to", ["letters", "wrote to"], "Ada -> Babbage (letters): wrote to"),
     ],
 )
 def test_the_text_of_a_relation_leaves_out_what_is_not_known(

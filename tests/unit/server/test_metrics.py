@@ -57,8 +57,8 @@ def test_documents_are_counted_by_how_they_ended() -> None:
     for event in (Extracted("a", 1), Extracted("b", 1), Failed("c", "x", False), Failed("c", "x", True)):
         metrics.heard(event)
     metrics.heard(WorkFailed("settle", "", "x"))
-    outcomes = {one: value(metrics, "documents_total", outcome=one) for one in ("worked", "retried", "failed")}
-    assert outcomes == {"worked": 2, "retried": 1, "failed": 1}
+    outcomes = {one: value(metrics, "documents_total", outcome=one) for one in ("processed", "retried", "failed")}
+    assert outcomes == {"processed": 2, "retried": 1, "failed": 1}
     assert value(metrics, "work_failures_total", kind="settle") == 1
 
 

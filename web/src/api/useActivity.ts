@@ -21,7 +21,7 @@ export function useActivity(workspace: string, names: readonly string[]): Heard 
   const { activity } = heard;
   const version =
     activity &&
-    [activity.position, activity.waiting, activity.unsettled, activity.failed, activity.reports].join();
+    [activity.position, activity.waiting, activity.indexing, activity.failed, activity.reports].join();
   const before = useRef<string | null>(null);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => {

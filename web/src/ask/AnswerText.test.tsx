@@ -39,7 +39,7 @@ test("emoji before a sentence do not move it", () => {
 });
 
 test("a citation links to its sentence and names its source", () => {
-  show("It was built [1].", [sentence("It was built [1].", 0, { marks: [1] })], [citation(1, "built")]);
+  show("It was built [1].", [sentence("It was built [1].", 0, { citations: [1] })], [citation(1, "built")]);
   const link = screen.getByRole("link", { name: "Source 1: Letters, page 1" });
   expect(link).toHaveAttribute("href", "/?s=1");
 });

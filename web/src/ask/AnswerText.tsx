@@ -30,7 +30,7 @@ const SAFE: Components = {
 
 export function AnswerText({ text, sentences, citations, focus, addressOf, onFocus }: Props) {
   const rehypePlugins = useMemo(() => {
-    const known = new Set(citations.map((one) => one.mark));
+    const known = new Set(citations.map((one) => one.number));
     return [markSentences(text, rangesOf(text, sentences), known)];
   }, [text, sentences, citations]);
   const components: Components = {
@@ -59,7 +59,7 @@ export function AnswerText({ text, sentences, citations, focus, addressOf, onFoc
       const found = rest as Record<string, unknown>;
       const mark = Number(found["data-citation"]);
       const of = found["data-of"];
-      const citation = citations.find((one) => one.mark === mark);
+      const citation = citations.find((one) => one.number === mark);
       if (!citation) return <sup>{children}</sup>;
       return (
         <Link

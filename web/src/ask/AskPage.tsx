@@ -73,10 +73,10 @@ function AskView({ workspace, state, usual, hasModel, documents }: Props) {
 
   const sentences = answer?.sentences ?? [];
   const focus = state.sentence !== null && state.sentence < sentences.length ? state.sentence : null;
-  const shown = focus ?? (sentences.findIndex((one) => one.marks.length > 0) + 1 || 1) - 1;
+  const shown = focus ?? (sentences.findIndex((one) => one.citations.length > 0) + 1 || 1) - 1;
   const sentence = sentences[shown] ?? null;
   const citations = sentence && answer ? citationsOf(sentence, answer.citations) : [];
-  const cited = useMemo(() => new Map(answer?.citations.map((one) => [one.passage, one.mark])), [answer]);
+  const cited = useMemo(() => new Map(answer?.citations.map((one) => [one.passage, one.number])), [answer]);
 
   const addressOf = useCallback((to: Partial<AskState>) => `?${writeAddress({ ...state, ...to })}`, [state]);
   const go = useCallback((to: Partial<AskState>) => navigate(addressOf(to), IN_PLACE), [navigate, addressOf]);
@@ -95,7 +95,7 @@ function AskView({ workspace, state, usual, hasModel, documents }: Props) {
   };
   useSentenceKeys({
     count: sentences.length,
-    cited: sentences.map((one) => one.marks.length > 0),
+    cited: sentences.map((one) => one.citations.length > 0),
     focus,
     quotes,
     go,

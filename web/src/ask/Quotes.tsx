@@ -33,7 +33,7 @@ export function Quotes({ workspace, sentence, citations, passages }: Props) {
       )}
       {citations.map((citation) => (
         <Quote
-          key={`${citation.mark} ${citation.start}`}
+          key={`${citation.number} ${citation.start}`}
           workspace={workspace}
           citation={citation}
           passage={passages.find((one) => one.id === citation.passage)}
@@ -41,7 +41,7 @@ export function Quotes({ workspace, sentence, citations, passages }: Props) {
       ))}
       {sentence && citations.length === 0 && (
         <p className={styles.none}>
-          {sentence.marks.length
+          {sentence.citations.length
             ? "The cited passage has no words that support this sentence."
             : "This sentence cites no passage."}
         </p>
@@ -61,9 +61,9 @@ function Quote({
 }) {
   const title = citation.verbatim ? "Quoted words" : "Most similar words";
   return (
-    <section className={`card ${styles.quote}`} aria-label={`Source ${citation.mark}`}>
+    <section className={`card ${styles.quote}`} aria-label={`Source ${citation.number}`}>
       <h2>
-        <span className={styles.number}>{citation.mark}</span> {title}
+        <span className={styles.number}>{citation.number}</span> {title}
       </h2>
       <blockquote className={styles.words} dir="auto">
         {passage ? <InContext passage={passage} citation={citation} /> : <mark>{citation.quote}</mark>}

@@ -38,7 +38,7 @@ test("Markdown has the sources, and the sentences that are not confirmed", () =>
     status: "not checked",
     verifier: "",
     reason: "it cites no passage",
-    vouched: false,
+    confirmed: false,
   });
   const text = "It was built [1]. It was closed.";
   expect(

@@ -54,7 +54,7 @@ export function quoted(word: string): string {
 export function markdownOf(answer: Answer): string {
   const sources = answer.citations.map(
     (one) =>
-      `[${one.mark}] ${one.source}${one.source === one.uri ? "" : ` (${one.uri})`}: “${oneLine(one.quote)}”`,
+      `[${one.number}] ${one.source}${one.source === one.uri ? "" : ` (${one.uri})`}: “${oneLine(one.quote)}”`,
   );
   const doubtful = answer.sentences
     .filter(isDoubtful)

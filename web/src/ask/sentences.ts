@@ -122,8 +122,8 @@ function range(length: number): number[] {
 /** The citations that a sentence rests on, in the order of its citation numbers. If one passage is cited for several
  * words, those that the check looked at come alone. */
 export function citationsOf(sentence: Sentence, citations: Citation[]): Citation[] {
-  return sentence.marks.flatMap((mark) => {
-    const all = citations.filter((one) => one.mark === mark);
+  return sentence.citations.flatMap((mark) => {
+    const all = citations.filter((one) => one.number === mark);
     const own = all.filter(
       (one) => sentence.basis && (sentence.basis.includes(one.quote) || one.quote.includes(sentence.basis)),
     );

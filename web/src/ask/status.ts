@@ -10,7 +10,7 @@ export function verdictOf(sentence: Sentence): Verdict {
   return sentence.status === "not checked" && sentence.verifier ? "not supported" : sentence.status;
 }
 
-export const isDoubtful = (sentence: Sentence): boolean => sentence.claims && !sentence.vouched;
+export const isDoubtful = (sentence: Sentence): boolean => sentence.claims && !sentence.confirmed;
 
 /** The name of the verdict in styles. */
 export const kindOf = (sentence: Sentence): string => verdictOf(sentence).replace(" ", "-");

@@ -7,28 +7,28 @@ export function sentence(text: string, start: number, more: Partial<Sentence> = 
     text,
     start,
     end: start + [...text].length,
-    marks: [],
+    citations: [],
     status: "quoted",
     reason: "",
     basis: "",
     verifier: "rules",
     claims: true,
-    vouched: true,
+    confirmed: true,
     ...more,
   };
 }
 
-export function citation(mark: number, quote: string, more: Partial<Citation> = {}): Citation {
+export function citation(number: number, quote: string, more: Partial<Citation> = {}): Citation {
   return {
-    mark,
+    number,
     quote,
     start: 0,
     end: [...quote].length,
-    passage: `passage ${mark}`,
-    source: `Letters, page ${mark}`,
-    uri: `letters/${mark}.md`,
+    passage: `passage ${number}`,
+    source: `Letters, page ${number}`,
+    uri: `letters/${number}.md`,
     title: "Letters",
-    page: String(mark),
+    page: String(number),
     box: null,
     headings: [],
     also: [],

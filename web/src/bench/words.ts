@@ -22,8 +22,8 @@ export function points(difference: number): string {
 
 /** What is wrong with a passage; empty if it is as it was. */
 export const stateText = ({ state }: BenchPassage): string =>
-  state === "gone"
-    ? "This passage is gone: its document was removed."
+  state === "removed"
+    ? "The document of this passage was removed."
     : state === "changed"
       ? "The document has changed, and this passage is no longer in it."
       : "";

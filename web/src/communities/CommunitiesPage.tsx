@@ -224,10 +224,10 @@ function useFoundAgain(found: string | undefined, isOwn: boolean): boolean {
   return isElse;
 }
 
-function changesText({ came, changed, same, gone }: Schemas["CommunityChanges"]): string {
-  if (came + changed + gone === 0)
-    return `Nothing has changed: ${counted(same, "community", "communities")}.`;
-  return `${counted(came + changed + same, "community", "communities")}: ${number(came)} new, ${number(changed)} changed, ${number(same)} unchanged, ${number(gone)} gone.`;
+function changesText({ added, changed, unchanged, removed }: Schemas["CommunityChanges"]): string {
+  if (added + changed + removed === 0)
+    return `Nothing has changed: ${counted(unchanged, "community", "communities")}.`;
+  return `${counted(added + changed + unchanged, "community", "communities")}: ${number(added)} added, ${number(changed)} changed, ${number(unchanged)} unchanged, ${number(removed)} removed.`;
 }
 
 interface SummaryProps {

@@ -70,7 +70,7 @@ function Gone({ workspace, id, title }: { workspace: string; id: string; title: 
       <Empty title="This community does not exist">
         {before ? (
           <p dir="auto">
-            It was removed {moment(before.gone)}, when communities were found again
+            It was removed {moment(before.removed)}, when communities were found again
             {name && `: ${shortened(name, 300)}`}. Its {counted(before.size, "member")} may be in others now.
           </p>
         ) : (

@@ -54,8 +54,8 @@ export function ActivityLine({ workspace, heard, hasAdded, onRetry, onShowFailed
   );
 }
 
-const pendingOf = ({ waiting, unsettled, descriptions }: Activity): number =>
-  waiting + unsettled + descriptions;
+const pendingOf = ({ waiting, indexing, descriptions }: Activity): number =>
+  waiting + indexing + descriptions;
 
 /** The most that was pending since the queue was last empty. */
 function useMost(activity: Activity | null): number {
@@ -97,11 +97,11 @@ export function useLasting<T extends string>(value: T): T | "" {
 }
 
 function Pending({ activity, most }: { activity: Activity; most: number }) {
-  const { waiting, unsettled, descriptions, per_minute, seconds_left, waits_for } = activity;
+  const { waiting, indexing, descriptions, per_minute, seconds_left, waits_for } = activity;
   const lasting = useLasting(waits_for);
   const parts = [
     waiting > 0 && `${counted(waiting, "document")} waiting`,
-    unsettled > 0 && `${number(unsettled)} being indexed`,
+    indexing > 0 && `${number(indexing)} being indexed`,
     descriptions > 0 && `${counted(descriptions, "description")} being summarised`,
     per_minute > 0 && `${number(per_minute)} a minute`,
     waiting > 0 && seconds_left !== null && `${timeLeft(seconds_left)} left`,

@@ -70,10 +70,10 @@ export function DeleteDialog({ workspace, documents, onClose, onDeleted }: Props
   );
 }
 
-/** "2 documents deleted; 1 was already gone." */
+/** "2 documents deleted; 1 was already removed." */
 export function removedText(removed: number, asked: number): string {
   const gone = asked - removed;
   return gone > 0
-    ? `${counted(removed, "document")} deleted; ${counted(gone, "document was", "documents were")} already gone.`
+    ? `${counted(removed, "document")} deleted; ${counted(gone, "document was", "documents were")} already removed.`
     : `${counted(removed, "document")} deleted.`;
 }

@@ -114,7 +114,7 @@ function Name({
   document: Listed;
 }) {
   const shown = <bdi>{title || uri}</bdi>;
-  const isReadable = state === "indexed" || (state !== "unsettled" && chunks > 0);
+  const isReadable = state === "indexed" || (state !== "indexing" && chunks > 0);
   return (
     <span className={styles.name}>
       {isReadable ? <Link to={documentPath(workspace, uri)}>{shown}</Link> : shown}
@@ -127,7 +127,7 @@ function Name({
   );
 }
 
-const ICONS = { indexed: CircleCheck, waiting: Clock, unsettled: LoaderCircle, failed: CircleAlert };
+const ICONS = { indexed: CircleCheck, waiting: Clock, indexing: LoaderCircle, failed: CircleAlert };
 
 function State({ state }: { state: WorkState }) {
   const Icon = ICONS[state];

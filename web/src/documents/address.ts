@@ -15,7 +15,7 @@ export interface ListState {
 export const STATES: Record<WorkState, string> = {
   indexed: "indexed",
   waiting: "waiting",
-  unsettled: "being indexed",
+  indexing: "being indexed",
   failed: "failed",
 };
 

@@ -43,7 +43,7 @@ test("what became of files and documents is told in a sentence", () => {
   expect(sentence({ ...none, unchanged: 1 })).toBe("1 document unchanged");
   expect(sentence({ ...none, unreadable: 1 })).toBe("0 documents added, 1 file could not be read");
   expect(removedText(2, 2)).toBe("2 documents deleted.");
-  expect(removedText(1, 2)).toBe("1 document deleted; 1 document was already gone.");
+  expect(removedText(1, 2)).toBe("1 document deleted; 1 document was already removed.");
 });
 
 test("the list as a request and as a command", () => {

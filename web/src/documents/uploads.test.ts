@@ -30,7 +30,7 @@ const accepted: Reply = ({ path, uris }) =>
     ? Response.json(ESTIMATE)
     : Response.json({
         id: "job",
-        told: [],
+        not_used: [],
         taken: { new: uris.length, unchanged: 0, unreadable: 0, refused: 0, skipped: 0 },
       });
 

@@ -6,7 +6,7 @@ import type { Cap } from "../ui/SpendingLimit";
 import { added, type Estimate } from "./estimates";
 import { batchesOf, isTooLarge, type NamedFile, readable } from "./files";
 
-export type Told = Schemas["ToldBody"];
+export type Told = Schemas["NotUsedBody"];
 export type Taken = Schemas["TakenBody"];
 export type Phase = "idle" | "estimating" | "ready" | "sending" | "stopped" | "done";
 
@@ -145,7 +145,7 @@ export class Upload {
       const query = this.job ? `?${new URLSearchParams({ job: this.job })}` : "";
       const sent = await this.post<Schemas["SubmittedBody"]>(`documents/files${query}`, there, signal, key);
       this.job = sent.id;
-      told.push(...sent.told);
+      told.push(...sent.not_used);
       for (const name of Object.keys(NONE) as (keyof Taken)[]) taken[name] += sent.taken[name];
     }
     signal.throwIfAborted(); // it may have been cleared meanwhile; a batch that is sent again is taken once

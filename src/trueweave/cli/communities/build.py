@@ -141,15 +141,15 @@ def _again(model: str | None, budget: str | None) -> str:
 
 def _community_count(found: CommunityChanges) -> int:
     """How many communities there are now."""
-    return found.came + found.changed + found.same
+    return found.added + found.changed + found.unchanged
 
 
 def _found_line(found: CommunityChanges) -> str:
     """How many communities there are, and how that changed."""
     number = count(_community_count(found), "community")
-    if not (found.came or found.changed or found.gone):
-        return f"{number}, as before." if found.same else "There are no communities: no two entities are related."
-    changes = {"new": found.came, "changed": found.changed, "unchanged": found.same, "gone": found.gone}
+    if not (found.added or found.changed or found.removed):
+        return f"{number}, as before." if found.unchanged else "There are no communities: no two entities are related."
+    changes = {"added": found.added, "changed": found.changed, "unchanged": found.unchanged, "removed": found.removed}
     return f"{number}: {', '.join(f'{many:,} {what}' for what, many in changes.items())}."
 
 

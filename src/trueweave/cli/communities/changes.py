@@ -38,15 +38,15 @@ def changes(
     """
     moment = parse_moment(since)
     found = session(lambda trueweave: _changes(trueweave, moment))
-    came = [one for one in found.there if one.since >= moment]
+    added = [one for one in found.there if one.since >= moment]
     changed = [one for one in found.there if one.since < moment]
-    answer = {"since": moment, "came": came, "changed": changed, "gone": found.gone}
+    answer = {"since": moment, "added": added, "changed": changed, "removed": found.removed}
     if not found.hierarchy:
         session.reply(answer, *no_communities(found.hierarchy))
-    elif not (found.there or found.gone):
+    elif not (found.there or found.removed):
         session.reply(answer, f"No community has changed since {local_time(moment)}.", *behind_lines(found.hierarchy))
     else:
-        shown = change_lines(came, changed, found.gone, limit)
+        shown = change_lines(added, changed, found.removed, limit)
         advice = next_step("trueweave communities show ID", "shows one of them")
         session.reply(answer, *shown, *_left_out(found), *behind_lines(found.hierarchy), advice)
 
@@ -57,7 +57,7 @@ class _Changes:
 
     hierarchy: Hierarchy | None
     there: Sequence[Community]
-    gone: Sequence[RetiredCommunity]
+    removed: Sequence[RetiredCommunity]
 
 
 async def _changes(trueweave: AsyncTrueweave, since: datetime) -> _Changes:
@@ -71,6 +71,6 @@ async def _changes(trueweave: AsyncTrueweave, since: datetime) -> _Changes:
 
 def _left_out(found: _Changes) -> list[RenderableType]:
     """A line that says that there may be more changes than were read."""
-    if max(len(found.there), len(found.gone)) < _MOST_CHANGES:
+    if max(len(found.there), len(found.removed)) < _MOST_CHANGES:
         return []
     return [warning(f"There may be more: only the first {_MOST_CHANGES:,} were looked at.")]

@@ -200,22 +200,22 @@ def _unwritten(one: Community) -> RenderableType:
 
 
 def change_lines(
-    came: Sequence[Community], changed: Sequence[Community], gone: Sequence[RetiredCommunity], limit: int
+    added: Sequence[Community], changed: Sequence[Community], removed: Sequence[RetiredCommunity], limit: int
 ) -> list[RenderableType]:
-    """Communities that are new, changed and gone, so many of each at most."""
+    """Communities that were added, changed and removed, so many of each at most."""
     text: list[RenderableType] = []
-    for what, some in (("New", came), ("Changed", changed)):
+    for what, some in (("Added", added), ("Changed", changed)):
         if some:
             text += [heading(what, min(limit, len(some)), len(some))]
             text += [community_table(some[:limit], with_level=True), ""]
-    if gone:
-        text += [heading("Gone", min(limit, len(gone)), len(gone)), _former(gone[:limit]), ""]
+    if removed:
+        text += [heading("Removed", min(limit, len(removed)), len(removed)), _former(removed[:limit]), ""]
     return text
 
 
 def _former(found: Sequence[RetiredCommunity]) -> TextTable:
-    rows = ((short_id(one.id), f"{one.level}", f"{one.size:,}", local_time(one.gone), one.title) for one in found)
-    return table("id", ">level", ">entities", "gone", "title", rows=rows)
+    rows = ((short_id(one.id), f"{one.level}", f"{one.size:,}", local_time(one.removed), one.title) for one in found)
+    return table("id", ">level", ">entities", "removed", "title", rows=rows)
 
 
 def no_communities(found: Hierarchy | None) -> list[RenderableType]:

@@ -118,7 +118,7 @@ async def check(trueweave: AsyncTrueweave, question: DemoQuestion) -> CheckAct:
     answer = await _answer(trueweave, question)
     return CheckAct(
         tuple(
-            CheckedSentence(" ".join(one.text.split()), one.vouched, one.finding, " ".join(one.basis.split()))
+            CheckedSentence(" ".join(one.text.split()), one.confirmed, one.finding, " ".join(one.basis.split()))
             for one in answer.sentences
             if one.claims
         )

@@ -25,11 +25,11 @@ _LONGEST_QUOTE = 400
 def citation_lines(found: Sequence[Citation]) -> list[RenderableType]:
     """The citations: each page or section of a passage once, with all quotes from it."""
     by_place: defaultdict[tuple[int, str], list[Citation]] = defaultdict(list)
-    for one in sorted(found, key=lambda one: (one.mark, one.start)):
-        by_place[one.mark, one.source].append(one)
+    for one in sorted(found, key=lambda one: (one.number, one.start)):
+        by_place[one.number, one.source].append(one)
     parts: list[RenderableType] = []
-    for (mark, source), cited in by_place.items():
-        parts.append(Text.assemble((f"[{mark}] ", "cyan"), (one_line(source), "bold")))
+    for (number, source), cited in by_place.items():
+        parts.append(Text.assemble((f"[{number}] ", "cyan"), (one_line(source), "bold")))
         parts += copies_line(cited[0].passage)
         parts += [indented(_quote(one)) for one in cited]
     return ["", *parts] if parts else []

@@ -91,7 +91,7 @@ class IngestTally:
                 self._waits = False
                 self.countdown.end()
                 self.working.pop(uri, None)
-            case events.Settled():
+            case events.Indexed():
                 self._waits = False
                 self.countdown.end()
             case events.Failed(uri):
@@ -211,7 +211,7 @@ def _named(one: Reason, how: str) -> str:
 class IngestOutcome:
     """What a run has done, however it ended."""
 
-    came_in: int
+    added: int
     waiting: int
     notes: Sequence[Note]
     failed: Sequence[FailedDocument]
@@ -219,10 +219,10 @@ class IngestOutcome:
     duplicates: Sequence[Duplicate] = ()
 
 
-def count_line(read: int, new: int, came_in: int) -> str:
+def count_line(read: int, new: int, added: int) -> str:
     """How many documents were read, how many of them were new or changed, and how many of those were added."""
     told = f"{count(read, 'document')} read, {new:,} new or changed"
-    return f"{told}." if came_in == new else f"{told}; {came_in:,} added."
+    return f"{told}." if added == new else f"{told}; {added:,} added."
 
 
 def empty_lines(paths: Sequence[str]) -> list[RenderableType]:
@@ -232,7 +232,7 @@ def empty_lines(paths: Sequence[str]) -> list[RenderableType]:
 
 def stopped_line(found: IngestOutcome) -> str:
     """The progress of a run that was stopped."""
-    return f"{count(found.came_in, 'document')} added, {found.waiting:,} waiting."
+    return f"{count(found.added, 'document')} added, {found.waiting:,} waiting."
 
 
 def note_lines(found: IngestOutcome) -> list[RenderableType]:
@@ -253,9 +253,16 @@ def duplicate_lines(found: Sequence[Duplicate]) -> list[RenderableType]:
 
 def sync_plan(plan: SyncPlan, *, show_all: bool) -> list[RenderableType]:
     """What `trueweave sync` is about to add, change and remove."""
-    figures = [(plan.new, "new"), (plan.changed, "changed"), (plan.unchanged, "unchanged"), (len(plan.gone), "gone")]
+    figures = [
+        (plan.new, "new"),
+        (plan.changed, "changed"),
+        (plan.unchanged, "unchanged"),
+        (len(plan.removed), "removed"),
+    ]
     lines: list[RenderableType] = [", ".join(f"{number:,} {what}" for number, what in figures)]
-    if plan.gone:
-        most = len(plan.gone) if show_all else SHOWN
-        lines += first_of(plan.gone, "document", "to be removed, whose files no longer exist", "--all shows them", most)
+    if plan.removed:
+        most = len(plan.removed) if show_all else SHOWN
+        lines += first_of(
+            plan.removed, "document", "to be removed, whose files no longer exist", "--all shows them", most
+        )
     return lines

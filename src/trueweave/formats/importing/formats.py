@@ -76,6 +76,6 @@ def guess(path: Path) -> Guess:
 def _unknown(path: Path) -> str:
     if path.is_dir():
         known = "; ".join(f"{' and '.join(one.files)} for {one.what}" for one in _ALL if one.files)
-        return f"{path} has none of the files that tell what it is: {known}. Name the folder that has them."
+        return f"{path} has none of the files that identify its format: {known}. Name the folder that has them."
     known = ", ".join(end for one in _ALL for end in one.endings)
     return f"{path} has none of the extensions {known}. Rename it, or say what it is with --format."

@@ -66,7 +66,7 @@ class _Seen:
         if not (name and other):
             return None
         predicate, description = _text(values, _PREDICATE), _text(values, _DESCRIPTION)
-        keywords = dict.fromkeys((*([predicate] if predicate and description else []), *keywords_in(values)))
+        keywords = dict.fromkeys((*([predicate] if predicate else []), *keywords_in(values)))
         weight = number(next((values[key] for key in _WEIGHT if key in values), None))
         self.without_weight += is_no_weight(weight)
         said = description or predicate, tuple(keywords), strengths(weight, 1)[0]

@@ -80,7 +80,7 @@ def _link(relationship: GraphDocumentRelationship) -> Link:
     source, target, values = relationship.source, relationship.target, relationship.properties
     predicate = relationship.type.replace("_", " ").lower()
     described = str(values.get("description") or "")
-    keywords = dict.fromkeys((*([predicate] if described else []), *keywords_in(values)))
+    keywords = dict.fromkeys((predicate, *keywords_in(values)))
     said = described or predicate, tuple(keywords), strengths(number(values.get("weight")), 1)[0]
     return Link(str(source.id), str(target.id), *said, source_type=_type(source), target_type=_type(target))
 

@@ -78,7 +78,9 @@ def _statements(triples: Triples, resources: _Resources) -> Iterator[Statement]:
             told = Mention(name, type_, f"{words}: {value}")
             yield Statement(sentence(f"{name} {words}: {tidy(str(value))}"), (told,))
         else:
-            link = Link(name, resources.name(value), words, source_type=type_, target_type=resources.type(value))
+            link = Link(
+                name, resources.name(value), words, (words,), source_type=type_, target_type=resources.type(value)
+            )
             yield of_relation(link, words)
 
 

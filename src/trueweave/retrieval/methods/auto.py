@@ -1,4 +1,5 @@
-"""`auto`: weave for a question that names something, if most chunks are about one subject; else words and vectors."""
+"""`auto`: weave for a question that names something, if most chunks are about one subject; community for a question
+about all documents; else words and vectors."""
 
 from __future__ import annotations
 
@@ -14,9 +15,11 @@ from trueweave.core.evidence import Evidence, Query, Scored
 from trueweave.core.protocols import Name
 from trueweave.retrieval.context import NO_MODEL_FILES, Method, QueryContext
 from trueweave.retrieval.methods.combine import Fuse
+from trueweave.retrieval.methods.community import Community
 from trueweave.retrieval.methods.keyword import Keyword
 from trueweave.retrieval.methods.parameters import CHECKED
 from trueweave.retrieval.methods.weave import Weave
+from trueweave.retrieval.methods.whole import asks_about_the_whole
 
 # Where chunks have subjects, scores of vectors and words found more than ranks; in prose, ranks do (docs/adr/0055).
 _BY_SCORE = Fuse(by="score", weights=(0.7, 0.3))
@@ -30,6 +33,10 @@ class Auto:
     that is first both by meaning and by words then comes first. If the question contains no name, fuse ranks by scores.
     If few chunks are about one subject, it ranks as it does by itself. Keyword is chosen if there are no vectors or no
     embedding model.
+
+    Community is chosen for a question about all documents together, such as "What are the main themes?", if there are
+    community reports and the question has neither a name nor a filter. The reports are used as they are: no language
+    model is called to find passages.
     """
 
     top_k: int = Field(default=5, ge=1, le=100, description="How many passages to keep.")
@@ -44,12 +51,22 @@ class Auto:
         """What the chosen method finds. The trace shows the choice and the share it was based on."""
         if reason := await context.lacks_vectors():
             return await _by_words(self.top_k, reason, query, context)
+        if await self._is_about_all(query, context):
+            context.note("chose", Scored("community", 1.0))
+            reports = Community(top_k=self.top_k, with_model=False)
+            return await _by_vectors(reports, self.top_k, query, context)
         share = await context.walk.subjects()
         has_subjects = share >= self.least_subjects
         names = await context.walk.names_in(query.text) if has_subjects else []
         context.note("chose", Scored("weave" if names else "fuse", share))  # the trace shows the share as its score
         fused = replace(_BY_SCORE if has_subjects else Fuse(), top_k=self.top_k)
         return await _by_vectors(_AgreedFirst(self.top_k, names) if names else fused, self.top_k, query, context)
+
+    async def _is_about_all(self, query: Query, context: QueryContext) -> bool:
+        """Whether reports answer the question: it is about all documents together, and reports cover all."""
+        if query.filter or not asks_about_the_whole(query.text) or not await context.report_levels():
+            return False
+        return not await context.walk.names_in(query.text)
 
 
 @dataclass(frozen=True)

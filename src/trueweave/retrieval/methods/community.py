@@ -77,6 +77,10 @@ class Community:
     )
     map_tokens: int = Field(default=6000, ge=500, description="How many tokens of reports the model is shown at once.")
     reply_tokens: int = Field(default=1500, ge=50, description="How many tokens the model may write about them.")
+    with_model: bool = Field(
+        default=True,
+        description="Whether a language model, if one is set, reads the reports. Otherwise their findings are used.",
+    )
     max_points: int = Field(default=20, ge=1, description="How many of the most helpful points to keep.")
     top_k: int = Field(default=8, ge=1, le=1000, description="How many passages to keep.")
 
@@ -89,7 +93,8 @@ class Community:
         level = self._level(sizes)
         found = await reports.nearest(query, context, level, self.max_reports)
         context.note("read", Scored(f"level {level}: {len(found)} of {sizes[level]} reports", 1.0))
-        points = await self._asked(query.text, found, context, context.llm) if context.llm else _as_they_are(found)
+        llm = context.llm if self.with_model else None
+        points = await self._asked(query.text, found, context, llm) if llm else _as_they_are(found)
         best = sorted((point for point in points if point.helpfulness > 0), key=lambda point: -point.helpfulness)
         best = best[: self.max_points]
         if not best:

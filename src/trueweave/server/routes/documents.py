@@ -27,6 +27,7 @@ from trueweave.server.bodies import (
     DocumentBody,
     JobBody,
     MentionedBody,
+    NotUsedBody,
     PassagesBody,
     RemovedBody,
     RetriedBody,
@@ -36,7 +37,6 @@ from trueweave.server.bodies import (
     TakenBody,
     TextDocument,
     TextDocuments,
-    ToldBody,
     UrisBody,
 )
 from trueweave.server.fields import MOST_PLACES, Cursor, FilterJson, Limit, Line, Uri
@@ -190,12 +190,12 @@ async def add_annotated(
     async with streamed(request, ".jsonl") as (path, fingerprint):
 
         async def act() -> AnnotatedBody:
-            told, read = list[ToldBody](), 0
+            not_used, read = list[NotUsedBody](), 0
 
             def heard(event: Refused) -> None:
-                if len(told) < _REASONS:
+                if len(not_used) < _REASONS:
                     place, reason = (one.replace(str(path), uri) for one in (event.place, event.reason))
-                    told.append(ToldBody(kind="refused", place=place, reason=reason))
+                    not_used.append(NotUsedBody(kind="refused", place=place, reason=reason))
 
             def counted(count: int) -> None:
                 nonlocal read
@@ -209,7 +209,7 @@ async def add_annotated(
                 new = await trueweave.add_documents(documents, counted, hear)
             except InvalidDocument as error:
                 raise type(error)(str(error).replace(str(path), uri)) from error
-            return AnnotatedBody(documents=read, new=new, refused=[one.reason for one in told], told=told)
+            return AnnotatedBody(documents=read, new=new, refused=[one.reason for one in not_used], not_used=not_used)
 
         return AnnotatedBody.model_validate(await once(trueweave, fingerprint, act))
 
@@ -335,23 +335,23 @@ def _sources(documents: list[TextDocument]) -> list[Source]:
 async def _submitted(
     trueweave: AsyncTrueweave, what: Sequence[Source | NamedFile], refresh: bool, job: UUID | None
 ) -> SubmittedBody:
-    told = list[ToldBody]()
+    not_used = list[NotUsedBody]()
 
     def heard(event: Event) -> None:
-        if len(told) >= _REASONS:
+        if len(not_used) >= _REASONS:
             return
         match event:
             case Unreadable(place, reason):
-                told.append(ToldBody(kind="unreadable", place=place, reason=reason))
+                not_used.append(NotUsedBody(kind="unreadable", place=place, reason=reason))
             case Refused(place, reason):
-                told.append(ToldBody(kind="refused", place=place, reason=reason))
+                not_used.append(NotUsedBody(kind="refused", place=place, reason=reason))
             case Skipped(place, reason):
-                told.append(ToldBody(kind="skipped", place=place, reason=reason))
+                not_used.append(NotUsedBody(kind="skipped", place=place, reason=reason))
 
     counted = CountingListener(heard, Added())
     found = await trueweave.jobs.submit(*what, listener=counted, refresh=refresh, job=job)
     taken = TakenBody.model_validate(counted.total, from_attributes=True)
-    return SubmittedBody(**JobBody.of(found).model_dump(), taken=taken, told=told)
+    return SubmittedBody(**JobBody.of(found).model_dump(), taken=taken, not_used=not_used)
 
 
 def _body(found: DocumentDetails) -> DocumentBody:

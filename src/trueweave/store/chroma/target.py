@@ -74,7 +74,7 @@ class ChromaTarget:
         for kind in KINDS:
             records = _records(batch, kind)
             vectors = batch.vectors.get(kind, {})
-            gone = [*batch.gone.get(kind, ()), *(id_ for id_ in records if id_ not in vectors)]
+            gone = [*batch.removed.get(kind, ()), *(id_ for id_ in records if id_ not in vectors)]
             stored = {id_: record for id_, record in records.items() if id_ in vectors}
             if stored or gone:
                 collection = await self._collection(copy, kind)

@@ -162,7 +162,7 @@ class _Write:
         entities |= {found for one in batch.chunks for name, _ in one.mentions if (found := batch.entity_of.get(name))}
         relations = {one.relation.id for one in batch.relations}
         relations |= {id_ for one in batch.chunks for s, t, _ in one.links if (id_ := batch.relation_of.get((s, t)))}
-        gone = [str(id_) for id_ in batch.gone.get("chunk", ())]
+        gone = [str(id_) for id_ in batch.removed.get("chunk", ())]
         rows = await self._tx.rows(query("found_in_chunks"), copy=self._copy, ids=gone) if gone else []
         listed = {id_ for row in rows for id_ in row["entities"]}, {id_ for row in rows for id_ in row["relations"]}
         return {*map(str, entities), *listed[0]}, {*map(str, relations), *listed[1]}
@@ -228,7 +228,7 @@ class _Write:
                 await self._tx.run(text, copy=self._copy, rows=rows)
 
     async def _remove(self, batch: ProjectedBatch, names: NameLookup) -> None:
-        gone = {kind: [str(id_) for id_ in ids] for kind, ids in batch.gone.items()}
+        gone = {kind: [str(id_) for id_ in ids] for kind, ids in batch.removed.items()}
         for kind in ("document", "chunk", "community"):
             if gone.get(kind):
                 await self._tx.run(query("drop_nodes", label=_NODES[kind]), copy=self._copy, ids=gone[kind])

@@ -385,13 +385,16 @@ class Database:
         return f"SELECT {set_all({**_SETTINGS, **timeouts.settings, **named}, local=True)}"
 
     async def retry_while_down(
-        self, act: Callable[[], Awaitable[T]], patience: float = 600, told: WaitListener = lambda _reason, _waited: None
+        self,
+        act: Callable[[], Awaitable[T]],
+        patience: float = 600,
+        listener: WaitListener = lambda _reason, _waited: None,
     ) -> T:
         """The result of `act`, which is retried while the database is unavailable or the workspace is being moved; so
         it must be safe to run `act` twice.
 
-        Each retry is logged, and `told` is called with the reason and the seconds waited. A permanent failure is raised
-        at once, and one that outlasts `patience` (in seconds) is raised as DatabaseUnavailable.
+        Each retry is logged, and `listener` is called with the reason and the seconds waited. A permanent failure is
+        raised at once, and one that outlasts `patience` (in seconds) is raised as DatabaseUnavailable.
         """
         clock = asyncio.get_running_loop()
         began, pause = clock.time(), 0.05
@@ -411,7 +414,7 @@ class Database:
                     f"{describe(failure)}. Gave up after {waited:.0f} s. Completed work is kept: run the same "
                     "command again when the database is available."
                 ) from failure
-            told(describe(failure), waited)
+            listener(describe(failure), waited)
             _log.warning(
                 "%s; trying again in %.2f s, after %.1f s so far",
                 describe(failure),
@@ -573,10 +576,13 @@ class Workspace:
         return self if latest == self.id else Workspace(self.database, latest)
 
     async def retry_while_down(
-        self, act: Callable[[], Awaitable[T]], patience: float = 600, told: WaitListener = lambda _reason, _waited: None
+        self,
+        act: Callable[[], Awaitable[T]],
+        patience: float = 600,
+        listener: WaitListener = lambda _reason, _waited: None,
     ) -> T:
         """The result of `act`, retried while the database is unavailable: see `Database.retry_while_down`."""
-        return await self.database.retry_while_down(act, patience, told)
+        return await self.database.retry_while_down(act, patience, listener)
 
 
 class ServerPlacement(Protocol):

@@ -82,7 +82,7 @@ class ProjectionSource:
         self, changes: Sequence[Change], kinds: Sequence[ProjectedKind], vectors: Sequence[VectorKind]
     ) -> ProjectedBatch:
         """The current state of what these changes affect, for these kinds: objects that exist, and removed ones that
-        are still gone.
+        still do not exist.
 
         An object that one of the changes wrote and a change not among them removed is in neither; the latter change
         covers it.
@@ -108,7 +108,7 @@ class ProjectionSource:
             kind: [id_ for id_, removed in ids.items() if removed and id_ not in there[kind]]
             for kind, ids in told.items()
         }
-        return replace(batch, gone={kind: ids for kind, ids in gone.items() if ids})
+        return replace(batch, removed={kind: ids for kind, ids in gone.items() if ids})
 
     async def read_page(
         self, kind: ProjectedKind, ids: Sequence[UUID], vectors: Sequence[VectorKind]

@@ -14,14 +14,14 @@ UPDATE ingest_job SET refused = (refused || %(refused)s::text[])[:%(most)s] WHER
 
 -- name: listed
 -- Jobs, latest first, with the progress of their documents: by id, or those made before another job.
-SELECT j.id, j.made, j.documents, j.refused, d.waiting, d.unsettled, d.indexed, d.failed
+SELECT j.id, j.made, j.documents, j.refused, d.waiting, d.indexing, d.indexed, d.failed
 FROM (SELECT * FROM ingest_job
       WHERE (%(id)s::uuid IS NULL OR id = %(id)s)
           AND (%(made)s::timestamptz IS NULL OR (made, id) < (%(made)s::timestamptz, %(before)s::uuid))
       ORDER BY made DESC, id DESC LIMIT %(limit)s) j
 CROSS JOIN LATERAL (
     SELECT count(*) FILTER (WHERE NOT s.failed) AS waiting, count(*) FILTER (WHERE s.failed) AS failed,
-           count(*) FILTER (WHERE s.failed IS NULL AND NOT d.visible) AS unsettled,
+           count(*) FILTER (WHERE s.failed IS NULL AND NOT d.visible) AS indexing,
            count(*) FILTER (WHERE s.failed IS NULL AND d.visible) AS indexed
     FROM ingest_job_document u
     LEFT JOIN LATERAL (SELECT failed FROM source WHERE uri = u.uri OFFSET 0) s ON true
@@ -31,7 +31,7 @@ ORDER BY j.made DESC, j.id DESC
 
 -- name: states
 -- The states of documents: a submitted version overrides the stored one.
-SELECT u.uri, CASE WHEN s.failed THEN 'failed' WHEN NOT s.failed THEN 'waiting' WHEN d.visible THEN 'indexed' ELSE 'unsettled' END,
+SELECT u.uri, CASE WHEN s.failed THEN 'failed' WHEN NOT s.failed THEN 'waiting' WHEN d.visible THEN 'indexed' ELSE 'indexing' END,
        coalesce(s.error, ''), (SELECT count(*)::int FROM chunk c WHERE c.document = d.id), coalesce(d.notes, '{}'), d.added
 FROM unnest(%(uris)s::text[]) AS u (uri)
 LEFT JOIN LATERAL (SELECT failed, error FROM source WHERE uri = u.uri OFFSET 0) s ON true

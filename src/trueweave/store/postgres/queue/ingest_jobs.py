@@ -65,8 +65,8 @@ def _job(
     documents_: int,
     refused: list[str],
     waiting: int,
-    unsettled: int,
+    indexing: int,
     indexed: int,
     failed: int,
 ) -> IngestJob:
-    return IngestJob(id_, made, documents_, waiting, unsettled, indexed, failed, tuple(refused))
+    return IngestJob(id_, made, documents_, waiting, indexing, indexed, failed, tuple(refused))

@@ -16,17 +16,17 @@ async def ingest_progress(tx: Transaction, since: datetime | None) -> IngestProg
 
 async def activity(tx: Transaction, reports: int) -> Activity:
     """The activity of a workspace with this many reports to be written, and what its queue waits for."""
-    [(waiting, unsettled, failed, descriptions, per_minute, *spent, is_spent, is_running, is_due)] = await tx.rows(
+    [(waiting, indexing, failed, descriptions, per_minute, *spent, is_spent, is_running, is_due)] = await tx.rows(
         "ingest_progress.activity"
     )
     price, tokens, price_cap, token_cap = spent
     waits_for: WaitsFor = ""
-    if waiting + unsettled + descriptions + reports:
+    if waiting + indexing + descriptions + reports:
         waits_for = "budget" if is_spent else "" if is_running else "worker" if is_due else "retry"
     left = 0.0 if not waiting else waiting * 60 / per_minute if per_minute else None
     return Activity(
         waiting,
-        unsettled,
+        indexing,
         failed,
         descriptions,
         reports,

@@ -8,7 +8,7 @@ SELECT p.owner, p.n, CASE WHEN d.id IS NULL THEN '' ELSE p.uri END, p.chunk,
     CASE WHEN here.start IS NULL THEN p.behind ELSE here.start + length(here.text) END,
     coalesce(d.title, ''),
     CASE WHEN p.first IS NULL OR d.id IS NULL THEN '' ELSE coalesce(left(here.text, %(longest)s::int), excerpt.text, '') END,
-    CASE WHEN d.id IS NULL THEN 'gone'
+    CASE WHEN d.id IS NULL THEN 'removed'
          WHEN p.first IS NULL OR here.start IS NOT NULL OR d.content_hash = p.content THEN 'there' ELSE 'changed' END
 FROM (SELECT * FROM bench_passage WHERE owner = ANY(%(owners)s::uuid[])
       AND (%(numbers)s::int[] IS NULL OR n = ANY(%(numbers)s::int[]))) AS p

@@ -31,10 +31,10 @@ SELECT count(*) FROM ({stored} UNION ALL {queued}) AS x
 -- name: stored_documents
 -- The documents in the record. A version in the queue decides the state.
 SELECT d.id, d.uri, d.title, d.added, d.notes, coalesce(s.error, '') AS error,
-       CASE WHEN s.failed THEN 'failed' WHEN NOT s.failed THEN 'waiting' WHEN d.visible THEN 'indexed' ELSE 'unsettled' END AS state
+       CASE WHEN s.failed THEN 'failed' WHEN NOT s.failed THEN 'waiting' WHEN d.visible THEN 'indexed' ELSE 'indexing' END AS state
 FROM document d LEFT JOIN LATERAL (SELECT failed, error FROM source WHERE uri = d.uri OFFSET 0) AS s ON true
-WHERE d.current AND %(state)s::text IN ('', 'any', 'unsettled', 'indexed')
-    AND CASE %(state)s::text WHEN 'any' THEN true WHEN 'unsettled' THEN s.failed IS NULL AND NOT d.visible
+WHERE d.current AND %(state)s::text IN ('', 'any', 'indexing', 'indexed')
+    AND CASE %(state)s::text WHEN 'any' THEN true WHEN 'indexing' THEN s.failed IS NULL AND NOT d.visible
                              WHEN 'indexed' THEN s.failed IS NULL AND d.visible ELSE d.visible END
     AND {passes} AND {selected} AND {after}
 
