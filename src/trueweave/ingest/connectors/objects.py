@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from contextlib import ExitStack
 from datetime import timedelta
 from importlib import import_module
+from ipaddress import ip_network
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from httpcore2 import ConnectError
+import httpx2
 
-from trueweave.core.connectors import ConnectorContext, Fetched, Item
+from trueweave.core.connectors import ConnectorContext, Fetched, Item, Network
 from trueweave.core.errors import ConfigError, ItemGone, SourceUnavailable, UnreadableFile
 from trueweave.core.events import Skipped, Unreadable
-from trueweave.ingest.connectors.http import ForbiddenAddress, checked_addresses
+from trueweave.ingest.connectors.checked_proxy import CheckedProxy
 
 if TYPE_CHECKING:
     from obstore.store import S3Store
@@ -23,6 +26,13 @@ _SECRETS = ("access_key_id", "secret_access_key", "session_token")
 _OPTIONS = ("endpoint", "region")
 _PIECE = 2**20
 _LISTED_AT_ONCE = 1000
+_LARGEST_LIST = 32 * 2**20  # bytes received for the objects listed at once
+_SPARE = 2**20  # bytes received beside an object: credentials and encryption
+_REGION = re.compile(r"[A-Za-z0-9-]{0,64}")
+# Where cloud machines, containers and pods get their credentials.
+_METADATA = tuple(
+    ip_network(one) for one in ("169.254.169.254", "169.254.170.2", "169.254.170.23", "fd00:ec2::23", "fd00:ec2::254")
+)
 
 
 class Bucket:
@@ -47,20 +57,34 @@ class Bucket:
         self._bucket = parts.netloc
         self._prefix = unquote(parts.path).strip("/")
         self._context = context
-        self._store = _store(self._bucket, context, options)
+        with ExitStack() as stack:
+            self._proxy = CheckedProxy(_networks(context, options))
+            stack.callback(self._proxy.close)
+            self._store = _store(self._bucket, context, options, self._proxy)
+            self._opened = stack.pop_all()
 
     def close(self) -> None:
-        """Nothing is kept open."""
+        self._opened.close()
 
     def items(self) -> Iterator[Item | Unreadable | Skipped]:
         from obstore.exceptions import BaseError
 
         try:
-            for batch in self._store.list(self._prefix or None, chunk_size=_LISTED_AT_ONCE):
+            for batch in self._batches():
                 for found in batch:
                     yield from self._listed(dict(found))
         except BaseError as error:
-            raise SourceUnavailable(f"{self._address} cannot be listed: {_reason(error)}") from error
+            raise SourceUnavailable(f"{self._address} cannot be listed: {self._reason(error)}") from error
+
+    def _batches(self) -> Iterator[Any]:
+        """The objects in batches, each within the limits: a server may send any number of pages without objects."""
+        batches = self._store.list(self._prefix or None, chunk_size=_LISTED_AT_ONCE)
+        while True:
+            self._proxy.allow(_LARGEST_LIST, self._context.seconds)
+            batch = next(batches, None)
+            if batch is None:
+                return
+            yield batch
 
     def _listed(self, found: dict[str, Any]) -> Iterator[Item | Skipped]:
         uri = f"s3://{self._bucket}/{found['path']}"
@@ -78,6 +102,7 @@ class Bucket:
         key = str(item.metadata["path"])
         path = folder / PurePosixPath(key).name
         size = 0
+        self._proxy.allow(self._context.max_bytes + _SPARE, self._context.seconds)
         try:
             with path.open("wb") as file:
                 for piece in self._store.get(key).stream(_PIECE):
@@ -88,24 +113,34 @@ class Bucket:
         except (NotFoundError, FileNotFoundError) as error:
             raise ItemGone(f"{item.uri} is no longer in the bucket.") from error
         except BaseError as error:
-            raise UnreadableFile(f"{item.uri} cannot be fetched: {_reason(error)}") from error
+            raise UnreadableFile(f"{item.uri} cannot be fetched: {self._reason(error)}") from error
         return Fetched(path)
 
+    def _reason(self, error: Exception) -> str:
+        """Why a request failed: by the proxy, if it refused something, and else by the library."""
+        return f"{self._proxy.problem.removesuffix('.')}." if self._proxy.problem else _reason(error)
 
-def _store(bucket: str, context: ConnectorContext, options: dict[str, str]) -> S3Store:
+
+def _networks(context: ConnectorContext, options: dict[str, str]) -> tuple[Network, ...]:
+    """The networks that a bucket may be read from. The library gets credentials of the machine at private addresses.
+    They are allowed only if it may use such credentials, and if no endpoint is given, which could redirect to them."""
+    is_ambient = context.ambient_credentials and not context.secrets and "endpoint" not in options
+    return context.networks + (_METADATA if is_ambient else ())
+
+
+def _store(bucket: str, context: ConnectorContext, options: dict[str, str], proxy: CheckedProxy) -> S3Store:
     from obstore.exceptions import BaseError
     from obstore.store import S3Store
 
-    if endpoint := options.get("endpoint"):
-        _check_endpoint(endpoint, context)
+    _check_options(options)
     config: dict[str, Any] = dict(options)
     given = _given_credentials(context)
     if not given and not context.ambient_credentials:
         config["skip_signature"] = True
     seconds = timedelta(seconds=context.seconds)
-    client: dict[str, Any] = {"timeout": seconds, "connect_timeout": seconds}
+    client: dict[str, Any] = {"timeout": seconds, "connect_timeout": seconds, "proxy_url": proxy.url}
     if options.get("endpoint", "").startswith("http://"):
-        client["allow_http"] = True
+        client |= {"allow_http": True, "pool_max_idle_per_host": "0"}  # the proxy serves one request per connection
     how: dict[str, Any] = {"config": config, "client_options": client, "retry_config": {"max_retries": 2}}
     if given:  # not by `config`, to which the library adds a session token that it finds in the environment
         how["credential_provider"] = lambda: {**given, "expires_at": None}
@@ -125,14 +160,24 @@ def _given_credentials(context: ConnectorContext) -> dict[str, str | None]:
     return {"access_key_id": id_, "secret_access_key": key, "token": token}
 
 
-def _check_endpoint(endpoint: str, context: ConnectorContext) -> None:
-    """ConfigError if an endpoint is at an address that nothing may be fetched from. The library connects by itself, so
-    this is checked beforehand."""
+def _check_options(options: dict[str, str]) -> None:
+    """ConfigError if an option is invalid. The library puts the region into the name of the host, and panics if it gets
+    an invalid url."""
+    region, endpoint = options.get("region", ""), options.get("endpoint")
+    if not _REGION.fullmatch(region):
+        raise ConfigError(f"{region[:100]!r} is not a region. Regions look like us-east-1.")
+    if endpoint is not None and not _is_url(endpoint):
+        raise ConfigError(f"the endpoint {endpoint[:100]!r} is not an address of HTTP.")
+
+
+def _is_url(text: str) -> bool:
+    """Whether a text is a valid url of HTTP."""
     try:
-        parts = urlsplit(endpoint)
-        checked_addresses(parts.hostname or "", parts.port or 443, context.networks)
-    except (ForbiddenAddress, ConnectError, ValueError) as error:
-        raise ConfigError(f"the endpoint {endpoint} cannot be used: {str(error).removesuffix('.')}.") from error
+        httpx2.URL(text)
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and text.isascii()
+    except (httpx2.InvalidURL, ValueError):
+        return False
 
 
 def _reason(error: Exception) -> str:
