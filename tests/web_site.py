@@ -22,7 +22,7 @@ class Answer:
     body: bytes = b""
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
-    write: Callable[[Callable[[bytes], object]], None] | None = None
+    write: Callable[[Callable[[bytes], object]], object] | None = None
 
 
 @dataclass
