@@ -20,7 +20,7 @@ from tests.certificates import make_certificate
 from tests.web_site import Answer, Site, web_site
 from trueweave import AsyncTrueweave, Event, Settings
 from trueweave.errors import ConfigError, RemovalNotConfirmed, SourceUnavailable, UnreadableFile
-from trueweave.events import Skipped
+from trueweave.events import Skipped, Unreadable
 from trueweave.extend import Connector, ConnectorContext, Database, Item
 from trueweave.ingest.connectors import objects as objects_module
 from trueweave.ingest.connectors import open_connector
@@ -262,14 +262,31 @@ def test_credentials_of_the_machine_are_for_servers_of_the_provider(
     with closing(open_connector("s3://b", ConnectorContext())) as connector, pytest.raises(SourceUnavailable):
         list(connector.items())
     assert [path for path, _ in site.taken()] == ["/latest/api/token", role, f"{role}role"]
-    for address, context in (
-        (f"s3://b?endpoint={site.url}", ConnectorContext()),
-        ("s3://b", ConnectorContext(ambient_credentials=False)),
-        ("s3://b", ConnectorContext(SECRETS)),
+    for address, context, why in (
+        (f"s3://b?endpoint={site.url}", ConnectorContext(), "there are no credentials for the endpoint"),
+        ("s3://b", ConnectorContext(ambient_credentials=False), "private or reserved"),
+        ("s3://b", ConnectorContext(SECRETS), "private or reserved"),
     ):
-        with closing(open_connector(address, context)) as connector, pytest.raises(SourceUnavailable, match="private"):
+        with closing(open_connector(address, context)) as connector, pytest.raises(SourceUnavailable, match=why):
             list(connector.items())
         assert site.taken() == []
+
+
+async def test_no_more_objects_are_listed_than_may_be_read(
+    database: Database, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BUCKET_KEY", "test")
+    secrets = {"access_key_id": "BUCKET_KEY", "secret_access_key": "BUCKET_KEY"}
+    address = f"s3://b?endpoint={site.url}&region=x"
+    page = a_list(*(f".{n}" for n in range(100)), more="again")  # hidden, so that nothing is fetched
+    site.pages = {LIST: page, f"{LIST}&continuation-token=again": page, "/b?continuation-token=again&list-type=2": page}
+    settings = Settings.model_validate({"source_max_items": 500, "source_networks": ["127.0.0.1/32"]})
+    heard: list[Event] = []
+    async with aclosing(await AsyncTrueweave.enter(database, "s3", HashEmbedder(), settings=settings)) as opened:
+        await opened.sync(address, secrets=secrets, listener=heard.append)
+    assert len([one for one in heard if isinstance(one, Skipped)]) == 500
+    [limit] = [one.reason for one in heard if isinstance(one, Unreadable)]
+    assert limit.startswith(f"{address} has more than 500 items, and only the first are read.")
 
 
 def test_a_list_that_never_ends_is_cut_off(site: Site) -> None:

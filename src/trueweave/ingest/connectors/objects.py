@@ -118,7 +118,15 @@ class Bucket:
 
     def _reason(self, error: Exception) -> str:
         """Why a request failed: by the proxy, if it refused something, and else by the library."""
-        return f"{self._proxy.problem.removesuffix('.')}." if self._proxy.problem else _reason(error)
+        problem = self._proxy.problem.removesuffix(".")
+        is_ambient = self._context.ambient_credentials and not self._context.secrets
+        if is_ambient and any(f"address {one.network_address}," in problem for one in _METADATA):
+            # Allowing the address, as the problem advises, would let the endpoint redirect to it.
+            return (
+                "there are no credentials for the endpoint. Give them as secrets; those of the machine are used "
+                "without an endpoint only."
+            )
+        return f"{problem}." if problem else _reason(error)
 
 
 def _networks(context: ConnectorContext, options: dict[str, str]) -> tuple[Network, ...]:
