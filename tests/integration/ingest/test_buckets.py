@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import aclosing, closing
@@ -15,6 +16,8 @@ from uuid import uuid4
 
 import boto3
 import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from tests.certificates import make_certificate
 from tests.web_site import Answer, Site, web_site
@@ -124,6 +127,81 @@ def test_a_bucket_is_signed_with_the_given_credentials_alone(monkeypatch: pytest
         assert signed(site, SECRETS, ambient=False) == signed(site, SECRETS, ambient=True) == ("test", "")
     with pytest.raises(ConfigError, match="both secrets"):
         open_connector("s3://b", ConnectorContext({"access_key_id": "test"}))
+
+
+SAS = "sv=2026&sig=given"
+KEY = base64.b64encode(b"given").decode()
+
+
+def service_account() -> str:
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    text = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+    return json.dumps({"client_email": "given@example.org", "private_key": text, "private_key_id": "1"})
+
+
+@pytest.mark.parametrize(
+    ("address", "variables", "secrets", "ambient", "expected"),
+    [
+        ("gs://b", {"GOOGLE_BEARER_TOKEN": "ambient"}, {}, True, r"Bearer ambient"),
+        ("gs://b", {"GOOGLE_BEARER_TOKEN": "ambient"}, {}, False, r""),
+        ("gs://b", {}, {"service_account_key": ""}, False, r"Bearer ey.*given"),
+        ("az://acme/b", {"AZURE_STORAGE_ACCOUNT_KEY": "YWJj"}, {}, True, r"SharedKey acme:.*"),
+        ("az://acme/b", {"AZURE_STORAGE_ACCOUNT_KEY": "YWJj"}, {}, False, r""),
+        ("az://acme/b", {"AZURE_STORAGE_SAS_TOKEN": "sig=ambient"}, {}, False, r""),
+        ("az://acme/b", {"AZURE_STORAGE_SAS_TOKEN": "sig=ambient"}, {"account_key": KEY}, False, r"SharedKey acme:.*"),
+        ("az://acme/b", {"AZURE_STORAGE_ACCOUNT_KEY": "YWJj"}, {"sas_token": SAS}, False, r""),
+    ],
+)
+def test_buckets_of_google_and_azure_are_signed_with_the_given_credentials_alone(
+    site: Site,
+    monkeypatch: pytest.MonkeyPatch,
+    address: str,
+    variables: dict[str, str],
+    secrets: dict[str, str],
+    ambient: bool,
+    expected: str,
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    given = {name: value or service_account() for name, value in secrets.items()}
+    context = ConnectorContext(given, LOOPBACK, ambient_credentials=ambient)
+    with closing(open_connector(f"{address}?endpoint={site.url}", context)) as connector:
+        with pytest.raises(SourceUnavailable, match="404") as raised:
+            list(connector.items())
+        assert not any(value in str(raised.value) for value in given.values())
+    authorization = site.seen_headers[-1].get("authorization", "")
+    if expected.endswith("given"):  # a token with the name of the service account
+        claims = authorization.removeprefix("Bearer ").split(".")[1]
+        assert json.loads(base64.urlsafe_b64decode(claims + "=="))["iss"] == "given@example.org"
+    else:
+        assert re.fullmatch(expected, authorization)
+    [(path, _)] = site.taken()
+    assert ("sig=given" in path) == ("sas_token" in secrets)
+    assert "ambient" not in path
+
+
+def test_objects_of_google_and_azure_are_listed_and_fetched(site: Site, tmp_path: Path) -> None:
+    """As their documentation describes the replies; there is no server of theirs here."""
+    modified = "Thu, 01 Jan 2026 00:00:00 GMT"
+    site.pages = {
+        "/b?list-type=2": a_list("a.md"),
+        "/b?restype=container&comp=list": Answer(
+            b"<EnumerationResults><Blobs><Blob><Name>a.md</Name><Properties>"
+            b"<Last-Modified>Thu, 01 Jan 2026 00:00:00 GMT</Last-Modified><Etag>1</Etag>"
+            b"<Content-Length>3</Content-Length><Content-Type>text/plain</Content-Type></Properties></Blob></Blobs>"
+            b"<NextMarker/></EnumerationResults>"
+        ),
+        "/b/a.md": Answer(b"Ada", headers={"last-modified": modified}),
+        "/b/a%2Emd": Answer(b"Ada", headers={"last-modified": modified}),
+    }
+    for address in ("gs://b", "az://acme/b"):
+        with closing(open_connector(f"{address}?endpoint={site.url}", PUBLIC)) as connector:
+            [item] = connector.items()
+            assert isinstance(item, Item)
+            assert (item.uri, item.version) == (f"{address}/a.md", "1")
+            fetched = connector.fetch(item, tmp_path, "")
+            assert fetched
+            assert fetched.path.read_text() == "Ada"
 
 
 # --- hostile servers ----------------------------------------------------------------------------------

@@ -1,16 +1,19 @@
-"""Objects in a bucket: `s3://bucket/prefix`."""
+"""Objects in a bucket: `s3://bucket/prefix`, `gs://bucket/prefix` or `az://account/container/prefix`."""
 
 from __future__ import annotations
 
+import json
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import timedelta
 from importlib import import_module
 from ipaddress import ip_network
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from typing import Any
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 import httpx2
 
@@ -19,25 +22,41 @@ from trueweave.core.errors import ConfigError, ItemGone, SourceUnavailable, Unre
 from trueweave.core.events import Skipped, Unreadable
 from trueweave.ingest.connectors.checked_proxy import CheckedProxy
 
-if TYPE_CHECKING:
-    from obstore.store import S3Store
-
-_SECRETS = ("access_key_id", "secret_access_key", "session_token")
-_OPTIONS = ("endpoint", "region")
 _PIECE = 2**20
 _LISTED_AT_ONCE = 1000
 _LARGEST_LIST = 32 * 2**20  # bytes received for the objects listed at once
 _SPARE = 2**20  # bytes received beside an object: credentials and encryption
 _REGION = re.compile(r"[A-Za-z0-9-]{0,64}")
+_ACCOUNT = re.compile(r"[a-z0-9]{3,24}")
+_CONTAINER = re.compile(r"[a-z0-9$-]{1,63}")
 # Where cloud machines, containers and pods get their credentials.
 _METADATA = tuple(
     ip_network(one) for one in ("169.254.169.254", "169.254.170.2", "169.254.170.23", "fd00:ec2::23", "fd00:ec2::254")
 )
 
 
+@dataclass(frozen=True)
+class _Given:
+    """Credentials that the caller gave: to be returned by a provider of credentials, or for the configuration."""
+
+    credentials: Mapping[str, str | None] | None = None
+    config: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class _Provider:
+    """What differs between providers: the library's class, options with their names in it, secrets, and how they are
+    used."""
+
+    store: str
+    options: Mapping[str, str]
+    secrets: tuple[str, ...]
+    given: Callable[[ConnectorContext], _Given]
+
+
 class Bucket:
-    """The objects of a bucket whose names begin with a prefix. Credentials, endpoint and region are those of the usual
-    variables of AWS, unless they are given."""
+    """The objects of a bucket, or of a container of Azure, whose names begin with a prefix. Credentials, endpoint and
+    region are those of the provider's usual variables, unless they are given."""
 
     is_complete = True
 
@@ -48,19 +67,22 @@ class Bucket:
             raise ConfigError(
                 f'reading buckets needs {error.name}, which is not installed. Run: pip install "trueweave[s3]".'
             ) from error
-        context.check_secrets(*_SECRETS)
         parts = urlsplit(address)
+        provider = _PROVIDERS[parts.scheme]
+        context.check_secrets(*provider.secrets)
         options = {name: values[0] for name, values in parse_qs(parts.query).items()}
-        if unknown := sorted(options.keys() - {*_OPTIONS}):
-            raise ConfigError(f"{address} has an unknown option {unknown[0]!r}. There are {' and '.join(_OPTIONS)}.")
+        if unknown := sorted(options.keys() - provider.options.keys()):
+            known = " and ".join(provider.options)
+            raise ConfigError(f"{address} has an unknown option {unknown[0]!r}. Options of {parts.scheme}://: {known}.")
+        _check_options(options)
         self._address = parts._replace(query="", fragment="").geturl()
-        self._bucket = parts.netloc
-        self._prefix = unquote(parts.path).strip("/")
+        self._bucket, self._prefix, config = _place(parts)
         self._context = context
         with ExitStack() as stack:
             self._proxy = CheckedProxy(_networks(context, options))
             stack.callback(self._proxy.close)
-            self._store = _store(self._bucket, context, options, self._proxy)
+            config |= {provider.options[name]: value for name, value in options.items()}
+            self._store = _store(self._bucket, provider, config, context, self._proxy)
             self._opened = stack.pop_all()
 
     def close(self) -> None:
@@ -87,7 +109,7 @@ class Bucket:
             yield batch
 
     def _listed(self, found: dict[str, Any]) -> Iterator[Item | Skipped]:
-        uri = f"s3://{self._bucket}/{found['path']}"
+        uri = f"{self._bucket}/{found['path']}"
         if found["size"] > self._context.max_bytes:
             yield Skipped(uri, f"larger than {self._context.max_bytes:,} bytes")
         elif PurePosixPath(found["path"]).name.startswith("."):
@@ -136,36 +158,88 @@ def _networks(context: ConnectorContext, options: dict[str, str]) -> tuple[Netwo
     return context.networks + (_METADATA if is_ambient else ())
 
 
-def _store(bucket: str, context: ConnectorContext, options: dict[str, str], proxy: CheckedProxy) -> S3Store:
-    from obstore.exceptions import BaseError
-    from obstore.store import S3Store
+def _place(parts: SplitResult) -> tuple[str, str, dict[str, Any]]:
+    """The address of a bucket, which begins the uris of its objects, the prefix, and the configuration that names the
+    bucket."""
+    if not parts.netloc:
+        raise ConfigError(f"{parts.geturl()} has no name of a bucket.")
+    if parts.scheme != "az":
+        return f"{parts.scheme}://{parts.netloc}", unquote(parts.path).strip("/"), {"bucket": parts.netloc}
+    # An account is part of the address, because its containers have names that other accounts may have, too.
+    container, _, prefix = parts.path.lstrip("/").partition("/")
+    if not _ACCOUNT.fullmatch(parts.netloc) or not _CONTAINER.fullmatch(container):
+        raise ConfigError(f"{parts.geturl()} is not the address of a container. Write az://ACCOUNT/CONTAINER/PREFIX.")
+    config = {"account_name": parts.netloc, "container_name": container}
+    return f"az://{parts.netloc}/{container}", unquote(prefix).strip("/"), config
 
-    _check_options(options)
-    config: dict[str, Any] = dict(options)
-    given = _given_credentials(context)
-    if not given and not context.ambient_credentials:
+
+def _store(
+    bucket: str, provider: _Provider, config: dict[str, Any], context: ConnectorContext, proxy: CheckedProxy
+) -> Any:
+    from obstore.exceptions import BaseError
+
+    given = provider.given(context)
+    if not given.credentials and not given.config and not context.ambient_credentials:
         config["skip_signature"] = True
     seconds = timedelta(seconds=context.seconds)
     client: dict[str, Any] = {"timeout": seconds, "connect_timeout": seconds, "proxy_url": proxy.url}
-    if options.get("endpoint", "").startswith("http://"):
+    if any(str(value).startswith("http://") for value in config.values()):
         client |= {"allow_http": True, "pool_max_idle_per_host": "0"}  # the proxy serves one request per connection
-    how: dict[str, Any] = {"config": config, "client_options": client, "retry_config": {"max_retries": 2}}
-    if given:  # not by `config`, to which the library adds a session token that it finds in the environment
-        how["credential_provider"] = lambda: {**given, "expires_at": None}
+    how: dict[str, Any] = {"client_options": client, "retry_config": {"max_retries": 2}}
+    if given.credentials:  # not by `config`, to which the library adds what it finds in the environment
+        how["credential_provider"] = lambda: {**given.credentials, "expires_at": None}
     try:
-        return S3Store(bucket, **how)
+        return getattr(import_module("obstore.store"), provider.store)(config={**config, **(given.config or {})}, **how)
     except BaseError as error:
-        raise ConfigError(f"s3://{bucket} cannot be opened: {_reason(error)}") from error
+        raise ConfigError(f"{bucket} cannot be opened: {_reason(error)}") from error
 
 
-def _given_credentials(context: ConnectorContext) -> dict[str, str | None]:
-    """The credentials that the caller gave; ConfigError if a part is missing."""
-    id_, key, token = map(context.secret, _SECRETS)
+def _given_to_amazon(context: ConnectorContext) -> _Given:
+    id_, key, token = map(context.secret, ("access_key_id", "secret_access_key", "session_token"))
     if not id_ and not key and not token:
-        return {}
+        return _Given()
     if not id_ or not key:
         raise ConfigError("reading a bucket takes both secrets, access_key_id and secret_access_key, or neither.")
-    return {"access_key_id": id_, "secret_access_key": key, "token": token}
+    return _Given({"access_key_id": id_, "secret_access_key": key, "token": token})
+
+
+def _given_to_google(context: ConnectorContext) -> _Given:
+    key = context.secret("service_account_key")
+    if not key:
+        return _Given()
+    if any(name.upper() == "GOOGLE_BEARER_TOKEN" for name in os.environ):
+        raise ConfigError(
+            "the variable GOOGLE_BEARER_TOKEN is set, which the library would use in place of service_account_key. "
+            "Unset it."
+        )
+    try:
+        found = json.loads(key)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not {"client_email", "private_key", "private_key_id"} <= found.keys():
+        raise ConfigError("service_account_key is not a key of a service account: the content of its JSON file.")
+    return _Given(config={"service_account_key": key})
+
+
+def _given_to_azure(context: ConnectorContext) -> _Given:
+    key, token = context.secret("account_key"), context.secret("sas_token")
+    if key and token:
+        raise ConfigError("reading a container takes one of the secrets account_key and sas_token, not both.")
+    if key:
+        return _Given({"access_key": key})
+    return _Given({"sas_token": token.removeprefix("?")} if token else None)
+
+
+_PROVIDERS = {
+    "s3": _Provider(
+        "S3Store",
+        {"endpoint": "endpoint", "region": "region"},
+        ("access_key_id", "secret_access_key", "session_token"),
+        _given_to_amazon,
+    ),
+    "gs": _Provider("GCSStore", {"endpoint": "base_url"}, ("service_account_key",), _given_to_google),
+    "az": _Provider("AzureStore", {"endpoint": "endpoint"}, ("account_key", "sas_token"), _given_to_azure),
+}
 
 
 def _check_options(options: dict[str, str]) -> None:
