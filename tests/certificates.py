@@ -20,8 +20,9 @@ class Certificate(NamedTuple):
     key: Path
 
 
-def make_certificate(folder: Path) -> Certificate:
-    """A new self-signed certificate for 127.0.0.1 and localhost."""
+def make_certificate(folder: Path, *, is_authority: bool = True) -> Certificate:
+    """A new self-signed certificate for 127.0.0.1 and localhost. Some clients accept none from a server that is one of
+    an authority."""
     key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
     names = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1")), x509.DNSName("localhost")])
@@ -34,7 +35,7 @@ def make_certificate(folder: Path) -> Certificate:
         .not_valid_before(now - timedelta(days=1))
         .not_valid_after(now + timedelta(days=1))
         .add_extension(names, critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
         .sign(key, SHA256())
     )
     found = Certificate(folder / "certificate.pem", folder / "key.pem")

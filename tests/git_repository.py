@@ -46,18 +46,25 @@ class Repository:
 
     def commit_tree(self, entries: list[tuple[bytes, int, bytes]]) -> None:
         """Commit a folder with these entries, which no program would write: name, mode and hash."""
+        tree = self.tree(entries)
         with Repo(str(self.folder)) as repo:
-            tree = Tree()
-            for name, mode, sha in entries:
-                tree.add(name, mode, sha)  # type: ignore[arg-type]
             commit = Commit()
-            commit.tree = tree.id
+            commit.tree = tree
             commit.author = commit.committer = AUTHOR
             commit.author_time = commit.commit_time = 0
             commit.author_timezone = commit.commit_timezone = 0
             commit.message = b"hostile"
-            repo.object_store.add_objects([(tree, None), (commit, None)])
+            repo.object_store.add_object(commit)
             repo.refs[b"refs/heads/master"] = commit.id  # type: ignore[index]
+
+    def tree(self, entries: list[tuple[bytes, int, bytes]]) -> bytes:
+        """The hash of a folder with these entries."""
+        with Repo(str(self.folder)) as repo:
+            tree = Tree()
+            for name, mode, sha in entries:
+                tree.add(name, mode, sha)  # type: ignore[arg-type]
+            repo.object_store.add_object(tree)
+            return tree.id
 
     def blob(self, data: bytes) -> bytes:
         with Repo(str(self.folder)) as repo:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import ssl
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -10,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.certificates import Certificate
 
 
 @dataclass
@@ -19,7 +22,7 @@ class Answer:
     body: bytes = b""
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
-    write: Callable[[Callable[[bytes], object]], None] | None = None
+    write: Callable[[Callable[[bytes], object]], object] | None = None
 
 
 @dataclass
@@ -30,6 +33,7 @@ class Site:
     pages: dict[str, Answer] = field(default_factory=dict)
     requests: list[tuple[str, int]] = field(default_factory=list)
     seen_headers: list[dict[str, str]] = field(default_factory=list)
+    connections: int = 0
     tags: bool = True
 
     def page(self, path: str, text: str, title: str = "", **headers: str) -> str:
@@ -61,11 +65,18 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def web_site() -> Iterator[Site]:
-    """A site, until the end."""
+def web_site(host: str = "127.0.0.1", certificate: Certificate | None = None) -> Iterator[Site]:
+    """A site, until the end; with a certificate, one by HTTPS."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+
+        def setup(self) -> None:
+            site.connections += 1
+            super().setup()
+
+        def do_PUT(self) -> None:
+            self.do_GET()
 
         def do_GET(self) -> None:
             found = site.pages.get(self.path) or Answer(b"not here", 404)
@@ -96,9 +107,13 @@ def web_site() -> Iterator[Site]:
         def log_message(self, format: str, *args: object) -> None:
             """Print nothing."""
 
-    server = _Server(("127.0.0.1", 0), Handler)
+    server = _Server((host, 0), Handler)
     server.daemon_threads = True
-    site = Site(f"http://127.0.0.1:{server.server_port}")
+    if certificate:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate.chain, certificate.key)
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    site = Site(f"http{'s' if certificate else ''}://{host}:{server.server_port}")
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:

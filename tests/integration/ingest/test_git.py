@@ -9,6 +9,7 @@ import pytest
 from dulwich import porcelain
 
 from tests.git_repository import AUTHOR, Repository, git_server
+from tests.web_site import Answer, web_site
 from trueweave import AsyncTrueweave, Event, Settings
 from trueweave.errors import ConfigError, RemovalNotConfirmed, SourceUnavailable
 from trueweave.events import Skipped
@@ -144,6 +145,30 @@ def test_a_repository_that_is_too_large_is_refused(repository: Repository) -> No
     repository.commit_tree([(b"bomb.md", 0o100644, repository.blob(b"\x00" * 300 * 2**20))])
     too_large = "too large to be read|takes more than 300 MiB"
     refused(Git(repository.url, context, RepositoryLimits(memory=300 * 2**20)), too_large)
+
+
+def test_a_repository_with_too_many_or_too_deep_folders_is_refused(repository: Repository) -> None:
+    """A few objects are any number of folders if they contain each other more than once."""
+    context = ConnectorContext(networks=LOOPBACK)
+    within, deep = repository.tree([]), repository.tree([(b"a.md", 0o100644, repository.blob(b"Ada"))])
+    for _ in range(4):
+        within = repository.tree([(b"%d" % n, 0o040000, within) for n in range(10)])
+    for _ in range(101):
+        deep = repository.tree([(b"f", 0o040000, deep)])
+    for tree in (within, deep):
+        repository.commit_tree([(b"folder", 0o040000, tree)])
+        limits = RepositoryLimits(folders=10_000)
+        refused(Git(repository.url, context, limits), "its folders are too many, or nested too deeply")
+
+
+def test_a_redirect_to_a_private_address_is_not_followed() -> None:
+    path = "/project.git/info/refs?service=git-upload-pack"
+    with web_site() as site, web_site("127.0.0.2") as private:
+        site.pages[path] = Answer(status=302, headers={"location": f"{private.url}{path}"})
+        context = ConnectorContext(networks=(ip_network("127.0.0.1"),))
+        refused(Git(f"git+{site.url}/project.git", context), r"127\.0\.0\.2, which is private or reserved")
+        assert [path for path, _ in site.taken()] == [path]
+        assert private.connections == 0
 
 
 def test_private_addresses_are_not_asked_for_a_repository(repository: Repository) -> None:

@@ -1,6 +1,7 @@
 """Mailboxes: files, Maildir folders, and folders of a real IMAP server."""
 
 import socket
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import aclosing, closing
 from email.message import EmailMessage
@@ -8,11 +9,14 @@ from email.policy import SMTP
 from ipaddress import ip_network
 from itertools import count
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 
+from tests.certificates import Certificate, make_certificate
 from tests.dovecot import Dovecot
+from tests.imap_server import Write, imap_server
 from trueweave import AsyncTrueweave, Settings, Source
 from trueweave.errors import ConfigError, RemovalNotConfirmed, SourceUnavailable, UnreadableFile
 from trueweave.events import Refused, Skipped
@@ -313,3 +317,117 @@ def test_large_mails_wrong_passwords_and_private_addresses_are_refused(dovecot: 
     for wrong in ("imaps://127.0.0.1/INBOX", "imaps://a@h/INBOX?x=1", "imaps://a%0d%0aB@h/"):
         with pytest.raises(ConfigError):
             open_connector(wrong, ConnectorContext({"password": "secret"}))
+
+
+# --- hostile servers of IMAP --------------------------------------------------------------------------
+
+MAIL = Item("imaps://ada@127.0.0.1/INBOX/;UID=1")
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Certificate]:
+    made = make_certificate(tmp_path_factory.mktemp("certificate"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SSL_CERT_FILE", str(made.chain))
+        yield made
+
+
+def opened_at(port: int, **limits: Any) -> closing[Connector]:
+    context = ConnectorContext({"password": "secret"}, LOOPBACK, **{"max_bytes": 2**20, **limits})
+    return closing(open_connector(f"imaps://ada@127.0.0.1:{port}/INBOX", context))
+
+
+def lines(write: Write) -> None:
+    """Untagged lines without an end."""
+    while True:
+        write(b"* 1 FETCH (FLAGS ())\r\n" * 1000)
+
+
+def literals(write: Write) -> None:
+    """Literals without an end, each as large as a mail may be."""
+    while True:
+        write(b"* 1 FETCH (BODY[] {500000}\r\n" + b"x" * 500_000 + b")\r\n")
+
+
+def drip(write: Write) -> None:
+    """One byte after the other, each within the time in which one must arrive."""
+    while True:
+        write(b"*")
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    ("command", "reply", "why"),
+    [
+        ("CAPABILITY", lines, "more than"),
+        ("LOGIN", drip, "not complete after 1 s"),
+        ("EXAMINE", lines, "more than"),
+        ("FETCH", lines, "more than"),
+        ("FETCH", literals, "larger than"),
+        ("FETCH", drip, "not complete after 1 s"),
+        ("EXAMINE", lambda write: write(b"* EXISTS many\r\n"), "is not a number"),
+        ("EXAMINE", lambda write: write(b"* EXISTS " + b"9" * 5000 + b"\r\n"), "is not a number"),
+    ],
+)
+def test_a_list_of_mails_without_an_end_is_cut_off(
+    certificate: Certificate, command: str, reply: Callable[[Write], None], why: str
+) -> None:
+    seconds = 1 if reply is drip else 60
+    with (
+        imap_server(certificate, {command: reply}) as port,
+        opened_at(port, seconds=seconds) as connector,
+        pytest.raises(SourceUnavailable, match=why),
+    ):
+        list(connector.items())
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        (lines, "sends more than 1,048,576 bytes of lines"),
+        (literals, "is larger than 1,048,576 bytes"),
+        (drip, "not complete after 1 s"),
+    ],
+)
+def test_a_mail_without_an_end_is_cut_off(
+    certificate: Certificate, reply: Callable[[Write], None], why: str, tmp_path: Path
+) -> None:
+    seconds = 1 if reply is drip else 60
+    with (
+        imap_server(certificate, {"UID": reply}) as port,
+        opened_at(port, seconds=seconds) as connector,
+        pytest.raises(UnreadableFile, match=why),
+    ):
+        connector.fetch(MAIL, tmp_path, "")
+
+
+def test_a_mail_without_an_end_after_a_broken_connection_is_cut_off(certificate: Certificate, tmp_path: Path) -> None:
+    def breaks_first(write: Write) -> None:
+        connections.append(1)
+        if len(connections) == 1:
+            raise ConnectionAbortedError
+        literals(write)
+
+    connections: list[int] = []
+    with imap_server(certificate, {"UID": breaks_first}) as port, opened_at(port) as connector:
+        with pytest.raises(UnreadableFile, match="is larger than"):
+            connector.fetch(MAIL, tmp_path, "")
+        assert len(connections) == 2
+
+
+def test_a_date_that_does_not_exist_is_left_out(certificate: Certificate) -> None:
+    reply = b'* 1 FETCH (UID 1 RFC822.SIZE 4 INTERNALDATE "01-Jan-0000 00:00:00 +0000")\r\n'
+    with imap_server(certificate, {"FETCH": lambda write: write(reply)}) as port, opened_at(port) as connector:
+        assert [one.date for one in connector.items() if isinstance(one, Item)] == [None]
+
+
+def test_no_more_mails_are_listed_than_may_be_read(certificate: Certificate) -> None:
+    """A server that claims to have more mails than there can be, and lists none of them."""
+    asked: list[int] = []
+    replies: dict[str, Callable[[Write], object]] = {
+        "EXAMINE": lambda write: write(b"* 99999999999999 EXISTS\r\n* OK [UIDVALIDITY 1]\r\n"),
+        "FETCH": lambda write: asked.append(1),
+    }
+    with imap_server(certificate, replies) as port, opened_at(port, max_items=4500) as connector:
+        assert list(connector.items()) == []
+    assert len(asked) == 5

@@ -51,7 +51,14 @@ async def test_nothing_is_allowed_unless_the_administrator_says_so(url: str) -> 
     async with serving(url) as server:
         await AsyncTrueweave.enter(server.database, "mine", settings=Settings())
         key = await server.key("admin")
-        for address in ("https://example.org/", "git+https://example.org/x.git", "git+file:///etc", "s3://b"):
+        for address in (
+            "https://example.org/",
+            "git+https://example.org/x.git",
+            "git+file:///etc",
+            "s3://b",
+            "gs://b",
+            "az://a/b",
+        ):
             status, problem = await put(server, key, "x", address=address)
             assert (status, problem["code"]) == (403, "source_not_allowed")
             assert "source_connectors" in problem["detail"]

@@ -29,11 +29,12 @@ _PASSED_ON = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
 @dataclass(frozen=True)
 class RepositoryLimits:
-    """The limits for one repository: bytes that are downloaded, memory, and seconds."""
+    """The limits for one repository: bytes that are downloaded, memory, seconds, and folders of the commit."""
 
     download: int = _GIB
     memory: int = 2 * _GIB
     seconds: int = 900
+    folders: int = 200_000
 
 
 _LIMITS = RepositoryLimits()

@@ -24,7 +24,6 @@ from trueweave.core.connectors import ConnectorContext
 from trueweave.core.errors import TrueweaveError
 from trueweave.ingest.connectors.http import HttpFetcher
 
-_MOST_FOLDERS = 200_000
 _DEEPEST = 100
 
 
@@ -125,7 +124,7 @@ def _local(task: dict[str, Any]) -> tuple[Repo, bytes]:
     return repository, _chosen(repository.get_refs(), task["ref"])
 
 
-def _list(repository: Repo, commit: Any, inside: str, most: int) -> None:
+def _list(repository: Repo, commit: Any, inside: str, most: int, most_folders: int) -> None:
     """Print all files of a commit, folder by folder."""
     store = repository.object_store
     found: Any = store[commit]
@@ -138,7 +137,7 @@ def _list(repository: Repo, commit: Any, inside: str, most: int) -> None:
     while waiting:
         prefix, id_, depth = waiting.pop()
         folders += 1
-        if folders > _MOST_FOLDERS or depth > _DEEPEST:
+        if folders > most_folders or depth > _DEEPEST:
             raise _Problem("its folders are too many, or nested too deeply")
         tree = store[id_]
         if not isinstance(tree, Tree):
@@ -190,7 +189,7 @@ def main() -> None:
     signal.alarm(limits["seconds"])
     try:
         repository, commit = _local(task) if task["url"].startswith("file:") else _downloaded(task)
-        _list(repository, commit, task["inside"], task["max_bytes"])
+        _list(repository, commit, task["inside"], task["max_bytes"], limits["folders"])
     except (_Problem, TrueweaveError, GitProtocolError, HangupException, NotGitRepository) as error:
         reason = str(error) or "there is no Git repository"
         _say({"problem": reason.removesuffix(".")})

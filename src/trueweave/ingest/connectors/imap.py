@@ -6,7 +6,8 @@ import base64
 import re
 import socket
 import ssl
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from imaplib import IMAP4, IMAP4_SSL, Internaldate2tuple
 from pathlib import Path
@@ -26,32 +27,74 @@ from trueweave.ingest.parsing import ParserLimits
 
 _PORT = 993
 _LISTED_AT_ONCE = 1000
-_SPARE = 2**20  # bytes of a response beside the mail
+_SPARE = 2**20  # bytes of a reply beside the mail
+_NUMBER = re.compile(rb"\d{1,20}")
 _UID = re.compile(rb"\bUID (\d{1,10})\b")
 _SIZE = re.compile(rb"\bRFC822\.SIZE (\d{1,20})\b")
 
 
-class _ResponseTooLarge(Exception):
-    """The server sends more than a mail may have."""
+class _CutOff(Exception):
+    """A reply is larger than it may be, or takes longer."""
+
+
+class _TimedSocket(ssl.SSLSocket):
+    """A connection on which nothing is received after the deadline, however slowly bytes arrive."""
+
+    deadline = 0.0
+
+    def recv_into(self, *args: Any) -> int:
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self.settimeout(left)
+        return super().recv_into(*args)
 
 
 class _Client(IMAP4_SSL):
-    """Connects to a checked address, and reads no response that is too large."""
+    """Connects to a checked address, and limits the bytes and the seconds of the reply to each command: imaplib itself
+    collects lines and literals until the reply ends."""
+
+    sock: _TimedSocket
 
     def __init__(self, host: str, port: int, context: ConnectorContext) -> None:
         self._limits = context
-        super().__init__(host, port, ssl_context=ssl.create_default_context(), timeout=context.seconds)
+        self._lines = self._literals = 0
+        secured = ssl.create_default_context()
+        secured.sslsocket_class = _TimedSocket
+        super().__init__(host, port, ssl_context=secured, timeout=context.seconds)
 
     def _create_socket(self, timeout: float | None) -> ssl.SSLSocket:
         [address, *_] = checked_addresses(self.host, self.port, self._limits.networks)
         plain = socket.create_connection((address, self.port), timeout)
-        secure: ssl.SSLSocket = self.ssl_context.wrap_socket(plain, server_hostname=self.host)
+        secure = self.ssl_context.wrap_socket(plain, server_hostname=self.host)
+        assert isinstance(secure, _TimedSocket)
+        secure.deadline = time.monotonic() + self._limits.seconds
         return secure
 
+    def send(self, data: Any) -> None:
+        self._lines = self._literals = 0
+        self.sock.deadline = time.monotonic() + self._limits.seconds
+        self.sock.settimeout(self._limits.seconds)
+        super().send(data)
+
     def read(self, size: int) -> bytes:
-        if size > self._limits.max_bytes + _SPARE:
-            raise _ResponseTooLarge
-        return super().read(size)
+        self._literals += size
+        if self._literals > self._limits.max_bytes + _SPARE:
+            raise _CutOff(f"it is larger than {self._limits.max_bytes:,} bytes")
+        return self._received(super().read, size)
+
+    def readline(self) -> bytes:
+        line = self._received(super().readline)
+        self._lines += len(line)
+        if self._lines > _SPARE:
+            raise _CutOff(f"the server sends more than {_SPARE:,} bytes of lines")
+        return line
+
+    def _received(self, receive: Callable[..., bytes], *args: int) -> bytes:
+        try:
+            return receive(*args)
+        except TimeoutError as error:
+            raise _CutOff(f"it was not complete after {self._limits.seconds:g} s") from error
 
 
 class Imap:
@@ -95,13 +138,14 @@ class Imap:
     def items(self) -> Iterator[Item | Unreadable | Skipped]:
         try:
             client = self._connected()
-            for first in range(1, self._count + 1, _LISTED_AT_ONCE):
-                last = min(first + _LISTED_AT_ONCE - 1, self._count)
+            count = min(self._count, self._context.max_items + 1)  # one more, so that a run reports that there are more
+            for first in range(1, count + 1, _LISTED_AT_ONCE):
+                last = min(first + _LISTED_AT_ONCE - 1, count)
                 # While mails are listed by number, a server must not give the numbers to other mails.
                 for line in self._asked(client.fetch(f"{first}:{last}", "(UID RFC822.SIZE INTERNALDATE)")):
                     if isinstance(line, bytes):
                         yield from self._listed(line)
-        except (OSError, IMAP4.error, _ResponseTooLarge) as error:
+        except (OSError, IMAP4.error, _CutOff) as error:
             self._disconnect()
             raise self._unavailable(error) from error
 
@@ -116,19 +160,11 @@ class Imap:
             yield Item(uri, f"{self._validity}-{int(uid[1])}", date=_date(line))
 
     def fetch(self, item: Item, folder: Path, validator: str) -> Fetched | None:
-        uid = item.uri.rpartition("=")[2]
         try:
-            content = self._content(uid)
-        except (OSError, IMAP4.abort):  # the connection broke: once more with a new one
+            content = self._content(item.uri.rpartition("=")[2])
+        except _CutOff as error:
             self._disconnect()
-            try:
-                content = self._content(uid)
-            except (OSError, IMAP4.error) as error:
-                self._disconnect()
-                raise self._unavailable(error) from error
-        except _ResponseTooLarge as error:
-            self._disconnect()
-            raise UnreadableFile(f"{item.uri} is larger than {self._context.max_bytes:,} bytes.") from error
+            raise UnreadableFile(f"{item.uri} cannot be fetched: {error}.") from error
         except IMAP4.error as error:
             raise UnreadableFile(f"{item.uri} cannot be fetched: {error}.") from error
         if content is None:
@@ -138,6 +174,18 @@ class Imap:
         return Fetched(path, loader=Mail(session=self._session))
 
     def _content(self, uid: str) -> bytes | None:
+        """The mail of a UID. If the connection breaks, it is opened once more."""
+        try:
+            return self._sent(uid)
+        except (OSError, IMAP4.abort):
+            self._disconnect()
+        try:
+            return self._sent(uid)
+        except (OSError, IMAP4.abort) as error:
+            self._disconnect()
+            raise self._unavailable(error) from error
+
+    def _sent(self, uid: str) -> bytes | None:
         found = self._asked(self._connected().uid("FETCH", uid, "(UID BODY.PEEK[])"))
         return next((bytes(one[1]) for one in found if isinstance(one, tuple) and len(one) > 1), None)
 
@@ -146,23 +194,32 @@ class Imap:
         if self._client is None:
             try:
                 self._client = _Client(self._host, self._port, self._context)
+                self._open(self._client)
             except ForbiddenAddress as error:
                 raise ConfigError(f"{self._uri} cannot be read: {error}") from error
             except ConnectError as error:
                 raise SourceUnavailable(f"{self._uri} cannot be read: {error}.") from error
-            self._client.login(_escaped(self._user), self._password)
-            status, found = self._client.select(_quoted(self._folder), readonly=True)
-            if status != "OK":
-                raise SourceUnavailable(
-                    f"{self._uri} cannot be read: there is no folder {self._folder!r}. Check the address."
-                )
-            self._count = int(found[0] or b"0")
-            [validity, *_] = self._client.response("UIDVALIDITY")[1] or [None]
-            validity = validity.decode() if isinstance(validity, bytes) else ""
-            if self._validity not in ("", validity):
-                raise SourceUnavailable(f"{self._uri} was replaced by another folder while it was read. Run it again.")
-            self._validity = validity
+            except (OSError, IMAP4.error, UnicodeError, _CutOff) as error:
+                self._disconnect()
+                raise self._unavailable(error) from error
         return self._client
+
+    def _open(self, client: _Client) -> None:
+        client.login(_escaped(self._user), self._password)
+        status, found = client.select(_quoted(self._folder), readonly=True)
+        if status != "OK":
+            raise SourceUnavailable(
+                f"{self._uri} cannot be read: there is no folder {self._folder!r}. Check the address."
+            )
+        count = found[0] or b"0"
+        if not _NUMBER.fullmatch(count):
+            raise IMAP4.error(f"the number of mails, {count[:20]!r}, is not a number")
+        self._count = int(count)
+        [validity, *_] = client.response("UIDVALIDITY")[1] or [None]
+        validity = validity.decode() if isinstance(validity, bytes) else ""
+        if self._validity not in ("", validity):
+            raise SourceUnavailable(f"{self._uri} was replaced by another folder while it was read. Run it again.")
+        self._validity = validity
 
     def _asked(self, response: tuple[str, list[Any]]) -> list[Any]:
         status, found = response
@@ -180,8 +237,11 @@ class Imap:
 
 def _date(line: bytes) -> datetime | None:
     """When a mail arrived, for those that have no date of their own."""
-    found = Internaldate2tuple(line)
-    return datetime.fromtimestamp(mktime(found), UTC) if found else None
+    try:
+        found = Internaldate2tuple(line)
+        return datetime.fromtimestamp(mktime(found), UTC) if found else None
+    except (ValueError, OverflowError):  # no date of the calendar
+        return None
 
 
 def _quoted(folder: str) -> str:
