@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]
 import psycopg
 import pytest
 import yaml  # type: ignore[import-untyped]
