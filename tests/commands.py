@@ -4,9 +4,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
+import typer
 from typer.testing import CliRunner, Result
 
 from trueweave.cli import app
@@ -21,6 +23,21 @@ def run_command(
     done = invoke(*arguments, folder=folder, environment=environment, stdin=stdin)
     assert done.exit_code == code, done.stderr + done.stdout
     return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
+
+
+_command = cache(lambda: typer.main.get_command(app))  # made of hundreds of options
+
+
+def parse_command(*arguments: str) -> None:
+    """Parse a command without carrying it out: `click.UsageError` if it is wrong."""
+    command, parent, name, words = _command(), None, PROGRAM.name, list(arguments)
+    while True:
+        context = command.make_context(name, words, parent=parent)
+        words = [*context._protected_args, *context.args]
+        if not words or not hasattr(command, "resolve_command"):
+            return
+        found, command, words = command.resolve_command(context, words)
+        name, parent = found or name, context
 
 
 def invoke(*arguments: str | Path, folder: Path, environment: Mapping[str, str], stdin: str = "") -> Result:

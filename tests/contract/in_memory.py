@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from trueweave import AsyncTrueweave, Relation
-from trueweave.extend import ChunkMention, Neighbourhood, RecordReader
+from trueweave import Relation
+from trueweave.extend import ChunkMention, Neighbourhood, ProjectionSource, RecordReader
 
 Places = dict[UUID, set[tuple[UUID, UUID]]]  # (document, chunk) by what is said there
 
@@ -21,9 +21,9 @@ class Graph:
     statements: Places = field(default_factory=lambda: defaultdict(set))
 
 
-async def load(trueweave: AsyncTrueweave) -> Graph:
+async def load(source: ProjectionSource) -> Graph:
     """A copy from nothing. A store that stays would then follow `source.changes`."""
-    source, graph = trueweave.graph.projection("in memory"), Graph()
+    graph = Graph()
     entity_of: dict[UUID, UUID] = {}
     relation_of: dict[tuple[UUID, UUID], UUID] = {}
     async for page in source.pages("entity"):

@@ -15,7 +15,7 @@ from trueweave.testing.small_graph import FIRST_HALF, Angles, SmallGraph
 class TestMemoryGraph(GraphReaderContract):
     @pytest.fixture
     async def open_graph(self, small_graph: SmallGraph) -> OpenGraph:
-        graph = await load(small_graph.trueweave)
+        graph = await load(small_graph.trueweave.graph.projection("in memory"))
         return lambda filter: MemoryGraph(graph, small_graph.readers(filter).record)
 
     @pytest.mark.parametrize("method", [Local(), Global(), Subgraph(similarity_threshold=None)])
@@ -23,7 +23,7 @@ class TestMemoryGraph(GraphReaderContract):
     async def test_questions_find_the_same_as_on_postgresql(
         self, small_graph: SmallGraph, method: Method, filter: Filter
     ) -> None:
-        graph = await load(small_graph.trueweave)
+        graph = await load(small_graph.trueweave.graph.projection("in memory"))
 
         def from_memory(readers: Readers, _: Filter) -> Readers:
             return replace(readers, graph=MemoryGraph(graph, readers.record))

@@ -11,14 +11,14 @@ ROOT = Path(__file__).parents[2]
 
 
 def blocks(page: str, language: str) -> list[str]:
-    """The blocks of code in a language, in order; with none given, commands."""
+    """The blocks of code in a language, in order."""
     found = re.findall(r"^```(\w*)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     return [block for of, block in found if of == language]
 
 
 def commands(page: str) -> list[str]:
-    """The commands of Trueweave on a page."""
-    return [line for block in blocks(page, "") for line in block.splitlines() if line.startswith("trueweave ")]
+    """The commands of Trueweave on a page whose output it does not show."""
+    return [line for block in blocks(page, "sh") for line in block.splitlines() if line.startswith("trueweave ")]
 
 
 def run(folder: Path, environment: dict[str, str], *words: str) -> str:

@@ -1,4 +1,5 @@
-"""Every how-to page begins with a command and ends with what can go wrong, in the words of Trueweave's own messages."""
+"""Every how-to page begins with a command and what it prints, and ends with what can go wrong, in the words of
+Trueweave's own messages."""
 
 import ast
 import re
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import ROOT
+from tests.docs.transcripts import steps
 
 PAGES = sorted(ROOT.glob("docs/how-to/*.md"))
 LAST = "## What can go wrong"
@@ -24,7 +26,10 @@ def name(page: Path) -> str:
 def test_it_begins_with_a_command_and_ends_with_what_can_go_wrong(page: Path) -> None:
     text = _CODE.sub(lambda block: block[0].replace("\n#", "\n"), page.read_text("utf-8"))
     beginning = text.partition("\n## ")[0]
-    assert "```" in beginning, "it begins with a command"
+    first = _CODE.search(beginning)
+    assert first, "it begins with a command"
+    assert first[0].startswith("```console\n$ "), "it begins with a command that is run"
+    assert any(step.printed for step in steps(first[0].partition("\n")[2].removesuffix("```"))), "with its output"
     headings = [line for line in text.splitlines() if line.startswith("## ")]
     assert headings[-1] == LAST
 

@@ -12,9 +12,11 @@ command, and `twk_…` is the key that was printed last.
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import textwrap
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -33,7 +35,8 @@ _ID = re.compile(r"\btwk_[\w-]+|\b[0-9a-f]{8}-[0-9a-f-]{27}\b|\b(?=[a-f]*\d)[0-9
 _KEY = re.compile(r"\btwk_[\w-]+")
 _VARYING = re.compile(
     r"\b1[789]\d{8}\b|\b\d[\d,]*(\.\d+)? (ms|s)\b|\b20[2-9]\d-\d\d-\d\d(T[\d:.+Z]*| \d\d:\d\d)?"
-    r"|\b\d\d [A-Z][a-z]{2} \d\d:\d\d\b"
+    r"|\b\d\d [A-Z][a-z]{2} \d\d:\d\d\b|\btw-[\w…]+\.localhost:\d+|#code=[\w…-]+|\b\d+\.\d\ds\b|^\d\d:\d\d:\d\d\b",
+    re.MULTILINE,
 )
 _MILLISECONDS = re.compile(r"^(\w+(?: +\d+\.\d\*?)+) +\d+$", re.MULTILINE)  # the last column of a row of scores
 _LEFT_OUT = "…"
@@ -68,6 +71,11 @@ class Session:
     _said: str = ""
     _key: str = ""
     _number: int = 0
+
+    @property
+    def url(self) -> str:
+        """The address of the server that `trueweave serve` starts."""
+        return f"http://127.0.0.1:{self._port}"
 
     def run(self, step: Step) -> str:
         """What the command prints, in the words of the page."""
@@ -104,6 +112,8 @@ class Session:
                 return ""
             case ["trueweave", "serve", *options]:
                 return self._serve(options)
+            case ["trueweave", "worker" | "ui", *_] as words:
+                return self._stopped(words[1:])
             case ["printf", lines, "|", "trueweave", *words]:
                 typed = lines.replace("\\n", "\n")
                 return invoke(*words, folder=self.folder, environment=self.environment, stdin=typed).output
@@ -125,6 +135,23 @@ class Session:
             lines = log.read_text("utf-8").splitlines(keepends=True)
             self._said = "".join(line for line in lines if " INFO " not in line)
         return self._said
+
+    def _stopped(self, words: list[str]) -> str:
+        """What a command prints that runs until Ctrl-C, which comes when it answers."""
+        port = free_port()
+        environment = {**self.environment, "TRUEWEAVE_METRICS_PORT": str(port)}
+        log = self.folder.parent / f"{words[0]}.log"
+        with log.open("w") as file:
+            command = [str(PROGRAM), *words]
+            process = subprocess.Popen(command, cwd=self.folder, env=environment, stdout=file, stderr=file)
+            if words[0] == "worker":
+                wait_for_url(f"http://127.0.0.1:{port}/readyz")
+            while "#code=" not in log.read_text("utf-8") and words[0] == "ui":
+                assert process.poll() is None, log.read_text("utf-8")
+                time.sleep(0.05)
+            process.send_signal(signal.SIGINT)
+            process.wait(60)
+        return "".join(line for line in log.read_text("utf-8").splitlines(keepends=True) if " INFO " not in line)
 
 
 def _is_alone(command: str) -> bool:

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 import yaml  # type: ignore[import-untyped]
 
+from tests.commands import parse_command
 from trueweave import Settings
-from trueweave.cli import app
 from trueweave.core.settings import PREFIX
 from trueweave.server.app import create_app
 from trueweave.server.routes import ui
@@ -25,25 +24,16 @@ STORES: dict[str, dict[str, Any]] = {
 }
 
 
-def parsed(*words: str) -> None:
-    """Parse a command without carrying it out."""
-    command = typer.main.get_command(app)
-    context = command.make_context("trueweave", list(words), resilient_parsing=False)
-    name, sub, rest = command.resolve_command(context, list(words))  # type: ignore[attr-defined]
-    assert sub is not None, words
-    sub.make_context(name, rest, parent=context)
-
-
 @pytest.mark.parametrize("name", [name for name in OURS if name != "cli"])
 def test_commands_of_services_are_commands(name: str) -> None:
-    parsed(*COMPOSE["services"][name]["command"])
+    parse_command(*COMPOSE["services"][name]["command"])
 
 
 @pytest.mark.parametrize("store", STORES)
 def test_a_store_is_kept_up_to_date_and_asked(store: str) -> None:
     services = STORES[store]
     projector = services[f"{store}-projector"]
-    parsed(*projector["command"])
+    parse_command(*projector["command"])
     assert projector["extends"] == {"file": "compose.yaml", "service": "worker"}
     assert services["server"]["environment"] == projector["environment"]
     variables = {name.removeprefix(PREFIX).lower(): value for name, value in projector["environment"].items()}
@@ -53,7 +43,7 @@ def test_a_store_is_kept_up_to_date_and_asked(store: str) -> None:
 
 def test_the_image_serves_by_a_command_that_there_is() -> None:
     [words] = re.findall(r"^CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)
-    parsed(*yaml.safe_load(words))
+    parse_command(*yaml.safe_load(words))
 
 
 def test_commands_in_the_comment_are_commands() -> None:
@@ -61,7 +51,7 @@ def test_commands_in_the_comment_are_commands() -> None:
     told = re.findall(r"docker compose run --rm cli ([^\n#]+)", text)
     assert len(told) == 2
     for line in told:
-        parsed(*shlex.split(line))
+        parse_command(*shlex.split(line))
 
 
 def test_health_is_asked_where_it_is_told() -> None:

@@ -13,7 +13,7 @@ _NUMBERS = ("no", "first", "two", "three", "four", "five", "six", "seven", "eigh
 
 def verdict(found: Results) -> str:
     """The best method, how much it finds of what it should, and how the second best compares. Of several indexes also
-    whether the graph pays, and at what cost."""
+    whether the graph helps, and at what cost."""
     return " ".join((_best(found), *_graph(found), *_cost(found)))
 
 
@@ -23,11 +23,17 @@ def _graph(found: Results) -> Iterator[str]:
         low, high = (_signed(round(100 * bound)) for bound in (gain.interval.low, gain.interval.high))
         using, without = found.method(gain.using), found.method(gain.without)
         is_ahead = gain.interval.mean > 0
-        pays = "does not pay" if not is_ahead else "pays" if gain.interval.excludes_zero else "is not shown to pay"
+        helps = (
+            "The graph does not help on these questions"
+            if not is_ahead
+            else "The graph helps on these questions"
+            if gain.interval.excludes_zero
+            else "These questions do not show that the graph helps"
+        )
         times = f"{1000 * using.p50:,.0f} ms a question instead of {1000 * without.p50:,.0f}"
         points = f"{abs(100 * gain.interval.mean):.1f} points {'more' if is_ahead else 'less'}"
         yield (
-            f"The graph {pays} on these questions: {using.name} finds {points} than "
+            f"{helps}: {using.name} finds {points} than "
             f"{without.name}, the best without it (95 % interval {low} to {high}), and takes {times}."
         )
 

@@ -83,4 +83,4 @@ def config(
             if file is None:
                 say(warning("There is no trueweave.toml here: add the TRUEWEAVE_… variables that you need under env."))
         answer = {"client": made.client, "where": made.where, "settings": made.settings}
-        reply(answer, Text(made.text))
+        reply(answer, Text(made.text, no_wrap=True))

@@ -50,7 +50,7 @@ def test_the_smallest_chunk_follows_the_largest() -> None:
     assert in_full({"chunk_overlap": "9"}) == {"chunk_overlap": "9"}
 
 
-def test_the_verdict_on_several_indexes_says_whether_the_graph_pays_and_what_it_costs() -> None:
+def test_the_verdict_on_several_indexes_says_whether_the_graph_helps_and_what_it_costs() -> None:
     measured = made()
     first, second = measured.methods[0].name, measured.methods[1].name
     index = IndexResult("a=1", {"a": "1"}, {"weave": first}, 2.5, 3, 4, 5, 6_000_000, 70, Decimal("0.42"))
@@ -58,13 +58,13 @@ def test_the_verdict_on_several_indexes_says_whether_the_graph_pays_and_what_it_
     gain = GraphGain(first, second, Interval(0.05, 0.01, 0.09))
     found = replace(measured, indexes=(index, other), graph=gain)
     assert (
-        f"The graph pays on these questions: {first} finds 5.0 points more than {second}, the best without it (95 % "
+        f"The graph helps on these questions: {first} finds 5.0 points more than {second}, the best without it (95 % "
         in (verdict(found))
     )
     may_be_chance = replace(found, graph=replace(gain, interval=Interval(0.05, -0.01, 0.09)))
-    assert "The graph is not shown to pay on these questions" in verdict(may_be_chance)
+    assert "These questions do not show that the graph helps" in verdict(may_be_chance)
     behind = replace(found, graph=replace(gain, interval=Interval(-0.05, -0.09, -0.01)))
-    assert f"The graph does not pay on these questions: {first} finds 5.0 points less than" in verdict(behind)
+    assert f"The graph does not help on these questions: {first} finds 5.0 points less than" in verdict(behind)
     assert "The index of the best takes 2.5 s, $0.4200 to build and 6.0 MB" in verdict(found)
     page = report.page(found)
     assert "<h3>a=1</h3>" in page

@@ -101,7 +101,7 @@ def run(
     Questions that were added in the web UI are stored in the workspace: `trueweave bench mine` measures on them.
 
     With --vary, indexes with other settings are built from the same documents and measured side by side: the report
-    says which settings and method find most, whether the graph pays, and what each index takes. The workspace stays as
+    says which settings and method find most, whether the graph helps, and what each index takes. The workspace stays as
     it is.
 
     The report is one HTML page and one JSON file. The run is also stored in the workspace, where the web UI shows it

@@ -14,6 +14,7 @@ from typing import NoReturn
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
+from rich.text import Text
 
 from trueweave.cli.render.printable import printable
 
@@ -97,5 +98,7 @@ def changing_line(what: str) -> Iterator[Callable[[str], None]]:
 
 
 def print_to(console: Console, part: RenderableType) -> None:
-    """Print, breaking lines between words on a terminal, and only at the text's own line breaks elsewhere."""
-    console.print(part, soft_wrap=not console.is_terminal)
+    """Print, breaking lines between words on a terminal, and only at the text's own line breaks elsewhere. A text that
+    people copy and that must not be broken has `no_wrap`."""
+    is_whole = isinstance(part, Text) and part.no_wrap
+    console.print(part, soft_wrap=is_whole or not console.is_terminal)
