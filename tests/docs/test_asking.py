@@ -78,10 +78,10 @@ def folder(tmp_path: Path, model_url: str, environment: dict[str, str]) -> Path:
 def test_the_commands(folder: Path, environment: dict[str, str]) -> None:
     listed = commands(PAGE)
     assert len(listed) == 4
-    for command in listed:
-        run(folder, environment, "-m", *shlex.split(command, comments=True))
     with terminal():
         assert check(PATH, Session(folder, environment)) == 1, "the answer is the one on the page"
+    for command in listed:
+        run(folder, environment, "-m", *shlex.split(command, comments=True))
 
 
 def test_the_same_from_python(folder: Path, environment: dict[str, str]) -> None:

@@ -22,6 +22,7 @@ from tests.e2e.conftest import model_server
 from tests.web_site import Answer, web_site
 from trueweave.cli.demo.folder import DemoFolder
 from trueweave.demo import DOCUMENTS
+from trueweave.retrieval.methods import registry
 from trueweave.server.routes import ui
 from trueweave.store.embedded import EmbeddedServer
 from trueweave.testing import Databases
@@ -242,7 +243,9 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     listed = "\n".join("\n".join((f"[{group}]", *lines)) for group, lines in groups.items())
     (information / "entry_points.txt").write_text(listed, "utf-8")
     monkeypatch.syspath_prepend(made)
+    registry._methods.cache_clear()
     yield
+    registry._methods.cache_clear()
     for name in [one for one in sys.modules if one.partition(".")[0] == "my_package"]:
         del sys.modules[name]
 
