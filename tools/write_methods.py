@@ -73,6 +73,10 @@ FACTS = {
     "weave": Facts("Trueweave's own", "0", "vectors of chunks, the text index, the index of names"),
     "hipporag": Facts("HippoRAG 2 (Gutiérrez et al. 2025)", _KEYWORDS, "vectors of chunks and entities"),
     "linearrag": Facts("LinearRAG (Zhuang et al. 2025)", _KEYWORDS, "vectors of chunks and entities"),
+    "pathrag": Facts("PathRAG (Chen et al. 2025)", _KEYWORDS, "vectors of chunks and entities"),
+    "graphrag": Facts(
+        "GraphRAG, local search (Edge et al. 2024)", "0", "vectors of entities; with reports if there are communities"
+    ),
 }
 _WHY_NOT = {
     "auto": "as the method that it chooses",
@@ -85,6 +89,8 @@ _WHY_NOT = {
     "decompose": "not measured: it needs a language model",
     "hipporag": "not measured; *hipporag2-style* in [quality](quality.md) runs over the whole graph",
     "linearrag": "not measured; *linearrag-style* in [quality](quality.md) runs over the whole graph",
+    "pathrag": "measured on training questions, below",
+    "graphrag": "measured on training questions, below",
 }
 
 
