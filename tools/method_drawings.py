@@ -443,6 +443,62 @@ def linearrag() -> Drawing:
     return d
 
 
+def pathrag() -> Drawing:
+    d = Drawing(
+        260,
+        "pathrag: a resource spreads from each entity of the question; the paths between these entities that most of "
+        "it takes are returned, with the best chunks of the entities.",
+    )
+    asked = d.question(44, 120)
+    near = [d.entity(x, y, near=True) for x, y in ((126, 62), (318, 62), (126, 194))]
+    between = [d.entity(x, y) for x, y in ((222, 62), (222, 194))]
+    hub = d.entity(174, 128)
+    d.lines(asked, [near[0], near[2]], "vector")
+    d.way([(54, 100), (86, 22), (300, 22), (312, 48)], "vector", arrow=False)
+    for a, b in ((near[0], between[0]), (between[0], near[1]), (near[2], between[1]), (between[1], near[1])):
+        d.line(a, b, "flow", arrow=True)
+    d.line(near[0], hub)
+    d.line(hub, near[2])
+    for x, y in ((204, 106), (216, 130), (202, 152)):
+        d.line(hub, d.entity(x, y), "weak")
+    for x, text in ((174, "0.8"), (270, "0.4")):
+        d.text(x, 52, text, "small soft", "middle")
+    chunks = [d.chunk(420, y, found=found) for y, found in ((62, True), (128, True), (194, False))]
+    d.line(near[1], chunks[0], "graph")
+    d.way([(286, 116), (396, 126)], "graph", arrow=False)
+    d.way([(240, 194), (396, 194)], "weak", arrow=False)
+    d.text(174, 242, "a hub has too little for each", "small soft", "middle")
+    for x, y, number in ((66, 182, 1), (126, 34, 2), (296, 164, 3), (456, 96, 4)):
+        d.step(x, y, number)
+    return d
+
+
+def graphrag() -> Drawing:
+    d = Drawing(
+        260,
+        "graphrag: the entities nearest to the question, the relations between them and to others, the reports on "
+        "their communities, and the chunks that mention them.",
+    )
+    asked = d.question(44, 110)
+    around = d.community(202, 112, 180, 150)
+    near = [d.entity(x, y, near=True) for x, y in ((154, 78), (230, 66), (190, 150))]
+    others = [d.entity(x, y) for x, y in ((252, 142), (130, 210), (100, 34))]
+    d.lines(asked, near, "vector")
+    for a, b in ((near[0], near[1]), (near[0], near[2])):
+        d.line(a, b, "flow")
+    for a, b in ((near[1], others[0]), (near[2], others[0]), (near[2], others[1]), (near[0], others[2])):
+        d.line(a, b)
+    d.line(around, d.report(340, 112), "weak")
+    chunks = [d.chunk(x, y, found=found) for x, y, found in ((340, 40, True), (420, 40, True), (420, 190, False))]
+    d.line(near[1], chunks[0], "graph")
+    d.way([(236, 56), (260, 14), (396, 14), (408, 22)], "graph", arrow=False)
+    d.line(others[0], chunks[2], "weak")
+    d.text(240, 246, "relations between the entities first", "small soft", "middle")
+    for x, y, number in ((94, 76, 1), (206, 106, 2), (376, 112, 3), (380, 70, 4)):
+        d.step(x, y, number)
+    return d
+
+
 def _column(d: Drawing, x: float, title: str, labels: str, *, found: bool = False) -> list[Node]:
     d.text(x, 30, title, "head", "middle")
     return [d.chunk(x, 64 + 46 * row, label, found=found) for row, label in enumerate(labels)]
@@ -557,4 +613,6 @@ METHODS: dict[str, Callable[[], Drawing]] = {
     "weave": weave,
     "hipporag": hipporag,
     "linearrag": linearrag,
+    "pathrag": pathrag,
+    "graphrag": graphrag,
 }

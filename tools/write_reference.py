@@ -159,6 +159,22 @@ _ABOUT = {
         "them; score = rank",
         "For comparison with LinearRAG, which it follows. For answers, weave finds more.",
     ),
+    "pathrag": _About(
+        "resource of an entity = Σ over those before it of alpha · resource / relations; 1 where a path starts\n"
+        "an entity with less than theta for each of its relations passes nothing on\n"
+        "reliability of a path = Σ of the resources of its entities / its relations\n"
+        "score of a chunk of these = similarity + path_weight · reliability of the best path that it states",
+        "For questions about how named things are connected, and for comparison with PathRAG, which it follows. One "
+        "model call for the keywords, if a model is set.",
+    ),
+    "graphrag": _About(
+        "the entities nearest to the question; chunks in the order of the nearest entity that they mention, then by\n"
+        "how many of its relations they state; score = 1 / rank\n"
+        "relations: those between these entities, then those to others, by how many of these they are connected to\n"
+        "reports: by how many of these entities the community has, then by rating",
+        "For comparison with the local search of GraphRAG, which it follows. With `trueweave communities build`, "
+        "reports on what the entities belong to come with the passages. No model call.",
+    ),
 }
 
 

@@ -5,6 +5,7 @@ from trueweave.retrieval.methods.combine import Cutoff, Each, Fuse, Rerank
 from trueweave.retrieval.methods.community import Community
 from trueweave.retrieval.methods.drift import Drift
 from trueweave.retrieval.methods.global_ import Global
+from trueweave.retrieval.methods.graphrag import GraphRag
 from trueweave.retrieval.methods.guess import Guess
 from trueweave.retrieval.methods.hipporag import HippoRag
 from trueweave.retrieval.methods.hybrid import Hybrid
@@ -13,6 +14,7 @@ from trueweave.retrieval.methods.linearrag import LinearRag
 from trueweave.retrieval.methods.local import Local
 from trueweave.retrieval.methods.mix import Mix
 from trueweave.retrieval.methods.naive import Naive
+from trueweave.retrieval.methods.pathrag import PathRag
 from trueweave.retrieval.methods.reword import Decompose, Hyde, Rephrase, Rewrite
 from trueweave.retrieval.methods.subgraph import Subgraph
 from trueweave.retrieval.methods.walk import Walk
@@ -27,6 +29,7 @@ __all__ = [
     "Each",
     "Fuse",
     "Global",
+    "GraphRag",
     "Guess",
     "HippoRag",
     "Hybrid",
@@ -36,6 +39,7 @@ __all__ = [
     "Local",
     "Mix",
     "Naive",
+    "PathRag",
     "Rephrase",
     "Rerank",
     "Rewrite",

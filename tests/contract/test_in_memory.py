@@ -7,7 +7,7 @@ import pytest
 from tests.contract.in_memory import MemoryGraph, load
 from trueweave import AsyncTrueweave, Filter
 from trueweave.extend import Method, Readers
-from trueweave.methods import Global, Local, Subgraph
+from trueweave.methods import Global, GraphRag, Local, PathRag, Subgraph
 from trueweave.testing.contracts import GraphReaderContract, OpenGraph
 from trueweave.testing.small_graph import FIRST_HALF, Angles, SmallGraph
 
@@ -18,7 +18,7 @@ class TestMemoryGraph(GraphReaderContract):
         graph = await load(small_graph.trueweave.graph.projection("in memory"))
         return lambda filter: MemoryGraph(graph, small_graph.readers(filter).record)
 
-    @pytest.mark.parametrize("method", [Local(), Global(), Subgraph(similarity_threshold=None)])
+    @pytest.mark.parametrize("method", [Local(), Global(), Subgraph(similarity_threshold=None), PathRag(), GraphRag()])
     @pytest.mark.parametrize("filter", [Filter(), FIRST_HALF])
     async def test_questions_find_the_same_as_on_postgresql(
         self, small_graph: SmallGraph, method: Method, filter: Filter

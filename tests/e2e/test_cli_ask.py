@@ -315,7 +315,7 @@ def test_without_any_model_it_shows_what_was_found_and_how_to_have_it_answered(t
     compared = trueweave("compare", QUESTION, "--methods", "all").stdout
     assert re.search(r"^keyword +2 +0 +0 +1 +\d+  A letter", compared, re.M)
     said = " ".join(compared.split())
-    assert "fuse, global, guess, hipporag, hybrid, linearrag, local, mix, naive, subgraph" in said
+    assert "fuse, global, graphrag, guess, hipporag, hybrid, linearrag, local, mix, naive, pathrag, subgraph" in said
     assert "no embedding model is set" in said
     assert "omit --answers" in trueweave("compare", QUESTION, "--answers", code=1).stderr
     assert "no embedding model is set" in trueweave("ask", QUESTION, "--method", "naive", code=1).stderr

@@ -347,7 +347,8 @@ class GraphReader(Protocol):
 
 
 class ReportFound(NamedTuple):
-    """A report on a community of `size` entities. The score is its similarity to the question, if there is one."""
+    """A report on a community of `size` entities. The score is its similarity to the question, if there is one, or
+    how many of the given entities it covers."""
 
     id: UUID
     level: int
@@ -396,6 +397,11 @@ class RecordReader(Protocol):
     async def reports(self, level: int, limit: int, vector: Vectors | None) -> list[ReportFound]:
         """The reports to read at a level: those nearest to a vector, or without one, those on the largest
         communities."""
+        ...
+
+    async def reports_on(self, level: int, entities: Sequence[UUID], limit: int) -> list[ReportFound]:
+        """The reports to read at a level on the communities that these entities are in: those with most of them, then
+        those rated higher. Scores are the numbers of these entities."""
         ...
 
 

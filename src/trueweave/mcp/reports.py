@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from trueweave.core.errors import NoReports
 from trueweave.core.evidence import Evidence, Query, Report
-from trueweave.core.graph import CommunityReport
 from trueweave.core.protocols import ReportFound
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.mcp.arguments import ReportArguments
@@ -33,8 +32,7 @@ class NearestReports:
 
 
 def _whole(found: ReportFound) -> Report:
-    written = CommunityReport(found.title, found.summary, found.rating, "", tuple(found.findings), stale=found.stale)
-    return Report(found.id, reports.title_of(found), written.text, found.score)
+    return Report(found.id, reports.title_of(found), reports.text_of(found), found.score)
 
 
 async def report(trueweave: AsyncTrueweave, asked: ReportArguments) -> ToolReply:

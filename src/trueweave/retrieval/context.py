@@ -255,6 +255,14 @@ class QueryContext:
             step.list(Scored(one.title, one.score) for one in found)
         return found
 
+    async def reports_on(self, level: int, entities: Sequence[UUID], limit: int) -> list[ReportFound]:
+        """The reports to read at a level on the communities that these entities are in: those with most of them, then
+        those rated higher. Scores are the numbers of these entities."""
+        with self._log.step("reports on", f"level {level}, {len(entities)} entities") as step:
+            found = await self._readers.record.reports_on(level, entities, limit)
+            step.list(Scored(one.title, one.score) for one in found)
+        return found
+
     async def is_empty(self) -> bool:
         """Whether no document passes the filter."""
         return await self._readers.record.is_empty()

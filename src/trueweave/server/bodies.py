@@ -160,7 +160,7 @@ class CompareBody(_Request):
     """A question, and the methods to compare; all of them, if none are given."""
 
     question: Question
-    methods: Annotated[list[Line | MethodChoice], Field(max_length=20)] = []
+    methods: Annotated[list[Line | MethodChoice], Field(max_length=30)] = []
     filter: FilterBody = FilterBody()
     answers: bool = False
 

@@ -29,7 +29,7 @@ from trueweave.extend import Database, Prompt, Reply
 from trueweave.graph.community_ids import LEAST_SHARED
 from trueweave.index.communities.reports import Reporting, write_reports
 from trueweave.index.communities.writer import ReportWriter
-from trueweave.methods import Auto, Community, Drift, Keyword, Naive
+from trueweave.methods import Auto, Community, Drift, GraphRag, Keyword, Naive
 from trueweave.store.postgres.view import communities as store
 from trueweave.store.postgres.view.communities import LEAST_MEMBERS
 from trueweave.testing import HashEmbedder
@@ -621,6 +621,43 @@ async def test_drift_without_a_model_asks_beside_titles(database: Database) -> N
     found = await trueweave.retrieve("Who meets whom?", Drift(follow_ups=2, part=Naive(top_k=3)))
     assert found.passages
     assert found.reports
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+async def test_graphrag_brings_the_reports_on_the_communities_with_most_of_its_entities(
+    database: Database, level: int
+) -> None:
+    trueweave = await _built(database)
+    found = await trueweave.retrieve("Whom does the smith of Aldar know?", GraphRag(community_level=level))
+    chosen = {entity.id for entity in found.entities}
+    assert len(chosen) == 20
+    members = await everybody(trueweave)
+    there = [
+        one
+        for one in await trueweave.communities.select(limit=10_000)
+        if one.size >= LEAST_MEMBERS and (one.level == level or (one.level < level and not one.parts))
+    ]
+    counts = {one.id: len(chosen & members[one.id]) for one in there if chosen & members[one.id]}
+    assert len(set(counts.values())) > 1
+    assert [round(20 * one.score) for one in found.reports] == sorted(counts.values(), reverse=True)[:3]
+    assert all(round(20 * one.score) == counts[one.id] for one in found.reports)
+    best = await trueweave.communities.report(found.reports[0].id)
+    assert best is not None
+    assert found.reports[0].text == best.text
+    [step] = [step for step in found.trace.steps if step.what == "reports on"]
+    assert step.statements == 1
+    behind = {chunk for finding in best.findings for chunk in finding.chunks}
+    assert set(found.reports[0].passages) == behind & {passage.id for passage in found.passages}
+
+
+async def test_graphrag_leaves_reports_out_under_a_filter_and_says_so(database: Database) -> None:
+    trueweave = await _built(database)
+    wanted = "Aldar/miller/smith", "Aldar/miller/reeve"
+    found = await trueweave.retrieve("Whom does the smith of Aldar know?", GraphRag(), filter=Filter(uris=wanted))
+    assert not found.reports
+    assert {passage.uri for passage in found.passages} == set(wanted)
+    assert {entity.name for entity in found.entities} == {f"{one} of Aldar" for one in ("miller", "smith", "reeve")}
+    assert [step.what for step in found.trace.steps if "cannot be filtered" in step.what]
 
 
 async def test_reports_cannot_answer_from_some_documents_only(database: Database) -> None:

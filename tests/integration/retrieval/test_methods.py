@@ -7,10 +7,24 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from trueweave import AsyncTrueweave, Evidence, Filter
+from trueweave import AsyncTrueweave, Chunk, Document, Evidence, Filter, Link
 from trueweave.core.model_calls import Purpose
 from trueweave.extend import Database, Method, Prompt, Reply
-from trueweave.methods import Fuse, Global, Guess, HippoRag, Hybrid, Keyword, LinearRag, Local, Mix, Naive, Subgraph
+from trueweave.methods import (
+    Fuse,
+    Global,
+    GraphRag,
+    Guess,
+    HippoRag,
+    Hybrid,
+    Keyword,
+    LinearRag,
+    Local,
+    Mix,
+    Naive,
+    PathRag,
+    Subgraph,
+)
 from trueweave.testing.small_graph import SAID, Angles, document
 
 
@@ -173,6 +187,103 @@ async def test_linearrag_goes_on_over_statements_that_fit_the_question(graph: As
     assert list(await found(graph, nothing)) == ["P8", "P7", "P6"]
 
 
+def chains(evidence: Evidence) -> list[str]:
+    return [" - ".join(path.names) for path in evidence.paths]
+
+
+async def test_pathrag_ranks_paths_by_the_resources_that_reach_their_entities(graph: AsyncTrueweave) -> None:
+    # Ada, Ben, Cas and Dan are found; they have 3, 2, 1 and 2 relations. With alpha = 0.8:
+    # From Cas: Ada 0.8, Ben 0.8 * 0.8/3 = 0.2133, Dan 0.8 * 0.2133/2 = 0.0853.
+    # From Ben: Ada 0.4, Dan 0.4, Cas 0.8 * 0.4/3 = 0.1067. From Ada: Ben 0.2667, Cas 0.2667, Dan 0.1067.
+    # From Dan: Ben 0.4, Ada 0.8 * 0.4/2 = 0.16, Cas 0.8 * 0.16/3 = 0.0427.
+    # Each path is kept from its better end, such as Cas - Ada (1 + 0.8) / 1, and not Ada - Cas (1 + 0.2667) / 1.
+    evidence = await graph.retrieve("question", PathRag(nodes=4))
+    expected = {
+        "Cas - Ada": 1.8,  # (1 + 0.8) / 1
+        "Ben - Ada": 1.4,
+        "Ben - Dan": 1.4,
+        "Cas - Ada - Ben": 1.0067,  # (1 + 0.8 + 0.2133) / 2
+        "Dan - Ben - Ada": 0.78,  # (1 + 0.4 + 0.16) / 2
+    }
+    [noted] = [step for step in evidence.trace.steps if step.what == "paths"]  # the best five
+    assert {one.item: round(one.score, 4) for one in noted.best} == expected
+    assert chains(evidence)[3:] == [*list(expected)[3:], "Cas - Ada - Ben - Dan"]
+    assert [r.description for r in evidence.paths[5].relations] == ["knows", "founded", "hired"]
+    assert {e.name for e in evidence.entities} == {"Ada", "Ben", "Cas", "Dan"}
+    assert {r.description for r in evidence.relations} == {"founded", "knows", "hired"}
+
+
+async def test_pathrag_puts_the_most_reliable_path_last_in_the_prompt(graph: AsyncTrueweave) -> None:
+    context = (await graph.ask("question", PathRag(nodes=4), context_only=True)).context
+    least, most = "Cas <-[knows]- Ada -[founded]-> Ben -[hired]-> Dan", "\nCas <-[knows]- Ada\n"
+    assert 0 < context.index("Paths") < context.index(least) < context.index(most) < context.index("Passages")
+
+
+async def test_pathrag_follows_an_entity_no_further_with_too_little_for_each_relation(graph: AsyncTrueweave) -> None:
+    # On its way from Cas to Dan, the resource goes by Ben, who has 0.2133 / 2 = 0.1067 for each of his relations. From
+    # Dan to Cas it goes by Ada, who has 0.16 / 3 = 0.0533.
+    at = {theta: await graph.retrieve("question", PathRag(nodes=4, theta=theta)) for theta in (0.1, 0.11, 0.14, 0.21)}
+    longer = {theta: chains(evidence)[3:] for theta, evidence in at.items()}
+    assert longer[0.1] == ["Cas - Ada - Ben", "Dan - Ben - Ada", "Cas - Ada - Ben - Dan"]
+    # From Cas by Ada there is 0.8 / 3 = 0.2667 for each; from Dan by Ben, 0.4 / 2 = 0.2.
+    assert longer[0.11] == longer[0.14] == ["Cas - Ada - Ben", "Dan - Ben - Ada"]
+    assert longer[0.21] == ["Cas - Ada - Ben"]
+
+
+async def test_pathrag_keeps_as_many_paths_of_as_many_hops_as_wanted(graph: AsyncTrueweave) -> None:
+    few = await graph.retrieve("question", PathRag(nodes=4, paths=1))
+    assert [path.names for path in few.paths] == [("Cas", "Ada")]
+    short = await graph.retrieve("question", PathRag(nodes=4, max_hops=2))
+    assert max(len(path.relations) for path in short.paths) == 2
+
+
+async def test_pathrag_ranks_chunks_of_entities_and_those_that_state_paths_above(graph: AsyncTrueweave) -> None:
+    # P1 states Ada - Cas, 1.8, and is at 70 degrees; P3 states Ben - Dan, 1.4, and is at 50. The others mention Ada,
+    # Cas or Dan: P8 at 0 degrees, P4 at 40, P2 at 60.
+    bare = {"P8": 1.0, "P4": 0.77, "P3": 0.64, "P2": 0.5, "P1": 0.34}
+    assert await found(graph, PathRag(nodes=4, path_weight=0)) == bare
+    assert await found(graph, PathRag(nodes=4, path_weight=1)) == bare | {"P1": 2.14, "P3": 2.04}
+    assert list(await found(graph, PathRag(nodes=4, path_weight=1, top_k=2))) == ["P1", "P3"]
+
+
+async def test_pathrag_finds_chunks_of_entities_if_nothing_connects_them(graph: AsyncTrueweave) -> None:
+    evidence = await graph.retrieve("question", PathRag(nodes=4, theta=1.01))
+    assert not evidence.paths
+    assert list(ranking(evidence)) == ["P8", "P4", "P3", "P2", "P1"]
+    assert {e.name for e in evidence.entities} == {"Ada", "Ben", "Cas", "Dan"}
+
+
+async def test_graphrag_ranks_chunks_by_their_nearest_entity_and_its_relations_in_them(graph: AsyncTrueweave) -> None:
+    # Ada, Ben, Cas and Dan are chosen, in that order. Ada is in P1 with 2 of her relations, in P8 with 1 and in P2 with
+    # none; Ben brings P3, and Cas P4. Dan is in chunks that have come already.
+    evidence = await graph.retrieve("question", GraphRag(top_k_entities=2))
+    assert ranking(evidence) == {"P1": 1.0, "P8": 0.5, "P2": 0.33, "P3": 0.25, "P4": 0.2}
+    assert [e.name for e in evidence.entities] == ["Ada", "Ben", "Cas", "Dan"]
+    exact = await graph.retrieve("question", GraphRag(top_k_entities=2, oversample=1))
+    assert [e.name for e in exact.entities] == ["Ada", "Ben"]
+    assert list(ranking(exact)) == ["P1", "P8", "P2", "P3"]
+
+
+async def test_graphrag_takes_relations_between_chosen_entities_first_then_shared_ones(graph: AsyncTrueweave) -> None:
+    chunk = Chunk("P9 tells of something.", links=(Link("Lou", "Dan", "paid", strength=1),))
+    await graph.add_documents([Document("P9", (chunk,))])
+    evidence = await graph.retrieve("question", GraphRag(top_k_entities=4, oversample=1))
+    named = [(r.source_name, r.target_name) for r in evidence.relations]
+    # Between chosen ones, by degree: 3 + 2, 2 + 3, 3 + 1. Of the others, Lou is connected to Ada and to Dan, Eve to Dan
+    # alone: she comes last, with as many relations (3 + 2) and more weight (10, against 2 and 1).
+    inside = [("Ada", "Ben"), ("Ben", "Dan"), ("Ada", "Cas")]
+    assert set(named[:2]) == set(inside[:2])
+    assert named[2:] == [inside[2], ("Lou", "Ada"), ("Lou", "Dan"), ("Dan", "Eve")]
+    none = await graph.retrieve("question", GraphRag(top_k_entities=4, oversample=1, top_k_relationships=0))
+    assert {(r.source_name, r.target_name) for r in none.relations} == set(inside)
+
+
+async def test_graphrag_without_reports_says_so_in_its_trace(graph: AsyncTrueweave) -> None:
+    evidence = await graph.retrieve("question", GraphRag())
+    assert not evidence.reports
+    assert [step.what for step in evidence.trace.steps if "communities build" in step.what]
+
+
 async def test_subgraph_scores_chunks_by_the_relevant_entities_in_them(graph: AsyncTrueweave) -> None:
     # Above 0.97 are Ada, cos 5 = 0.996, and Ben, cos 10 = 0.985.
     # P1 has both: 0.4 * 2/2 + 0.6 * 0.990 = 0.99; P2 and P8 have Ada: 0.4 * 1/2 + 0.6 * 0.996 = 0.80;
@@ -241,7 +352,7 @@ SINGLE = [Naive(), Keyword(), Local(), Global(), Subgraph(), Subgraph(text_weigh
 BY_ORDER = [Local(pick="order"), Global(pick="order")]
 
 
-@pytest.mark.parametrize("method", [*SINGLE, *BY_ORDER, Hybrid(), Mix(), Fuse(), LinearRag()])
+@pytest.mark.parametrize("method", [*SINGLE, *BY_ORDER, Hybrid(), Mix(), Fuse(), LinearRag(), PathRag(), GraphRag()])
 async def test_a_filter_holds_for_all_that_is_found_and_told(graph: AsyncTrueweave, method: Method) -> None:
     wanted = Filter(metadata={"half": "second"})
     evidence = await graph.retrieve("What does P6 tell?", method, filter=wanted)
@@ -253,7 +364,7 @@ async def test_a_filter_holds_for_all_that_is_found_and_told(graph: AsyncTruewea
     assert not nothing
 
 
-@pytest.mark.parametrize("method", [*SINGLE, *BY_ORDER, Fuse()])
+@pytest.mark.parametrize("method", [*SINGLE, *BY_ORDER, Fuse(), GraphRag()])
 async def test_no_method_takes_more_than_six_statements(graph: AsyncTrueweave, method: Method) -> None:
     await graph.retrieve("question", Naive())  # where the vectors are is looked up once a process
     evidence = await graph.retrieve("question", method)
@@ -262,7 +373,7 @@ async def test_no_method_takes_more_than_six_statements(graph: AsyncTrueweave, m
     assert evidence.trace.seconds > 0
 
 
-@pytest.mark.parametrize(("method", "most"), [(Hybrid(), 11), (Mix(), 12), (LinearRag(), 7)])
+@pytest.mark.parametrize(("method", "most"), [(Hybrid(), 11), (Mix(), 12), (LinearRag(), 7), (PathRag(), 7)])
 async def test_what_is_made_of_several_takes_the_statements_of_its_parts(
     graph: AsyncTrueweave, method: Method, most: int
 ) -> None:

@@ -55,7 +55,7 @@ LARGEST: dict[tuple[str, str], list[Any]] = {
     ("post", "/v1/workspaces/{workspace}/retrieve"): [{"question": QUESTION, "method": "keyword", "filter": FILTER}],
     ("post", "/v1/workspaces/{workspace}/ask"): [ASK, {**ASK, "filter": FILTER, "history": [], "context_only": True}],
     ("post", "/v1/workspaces/{workspace}/search"): [{"text": QUESTION, "limit": 200, "filter": FILTER}],
-    ("post", "/v1/workspaces/{workspace}/compare"): [{"question": QUESTION, "methods": ["keyword"] * 20}],
+    ("post", "/v1/workspaces/{workspace}/compare"): [{"question": QUESTION, "methods": ["keyword"] * 30}],
     ("post", "/v1/workspaces/{workspace}/subgraph"): [{"entities": IDS[:500], "chunks": IDS[500:700], "limit": 500}],
     ("post", "/v1/workspaces/{workspace}/documents"): [TEXT, PLACED],
     ("post", "/v1/workspaces/{workspace}/estimate"): [TEXT, WORD],
@@ -84,7 +84,7 @@ LARGEST: dict[tuple[str, str], list[Any]] = {
     ("post", "/v1/workspaces/{workspace}/try-extract"): [
         {"text": MESSAGE[:20_000], "settings": {"entity_types": TYPES}}
     ],
-    ("post", "/v1/workspaces/{workspace}/bench"): [{"methods": [LINE] * 20}, {"methods": ["keyword"]}],
+    ("post", "/v1/workspaces/{workspace}/bench"): [{"methods": [LINE] * 30}, {"methods": ["keyword"]}],
     ("post", "/v1/workspaces/{workspace}/bench/questions"): [RIGHT],
     ("put", "/v1/workspaces/{workspace}/bench/questions/{question}"): [RIGHT],
     ("put", "/v1/workspaces/{workspace}/sources/{source}"): [

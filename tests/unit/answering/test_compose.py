@@ -68,6 +68,16 @@ def test_facts_come_first_then_paths_reports_and_passages() -> None:
     assert context.tokens == tokens.count(context.text)
 
 
+def test_the_best_path_stands_last_and_the_worst_is_left_out_first() -> None:
+    paths = [Path((f"A{n}", f"B{n}"), (relation(f"A{n}", f"B{n}", "some words " * 10),)) for n in range(8)]
+    whole = compose(Evidence(passages=(passage("Short."),), paths=tuple(paths[:3])), 2000)
+    assert re.findall(r"^A\d", blocks(whole)[0], re.MULTILINE) == ["A2", "A1", "A0"]
+    little = compose(Evidence(passages=(passage("Short."),), paths=tuple(paths)), 400)
+    shown = re.findall(r"^A\d", blocks(little)[0], re.MULTILINE)
+    assert shown == [f"A{n}" for n in range(len(shown))][::-1]
+    assert 0 < len(shown) == 8 - little.left_out.paths < 8
+
+
 def test_a_passage_names_the_reports_that_rest_on_it_so_that_what_they_say_can_be_cited() -> None:
     behind = replace(passage("Ada knew Bab."), id=UUID(int=5))
     evidence = Evidence(

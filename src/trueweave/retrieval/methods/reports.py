@@ -41,6 +41,11 @@ def title_of(report: ReportFound | CommunityReport) -> str:
     return f"{report.title} (before its latest changes)" if report.stale else report.title
 
 
+def text_of(report: ReportFound) -> str:
+    """A whole report as text: its summary and findings."""
+    return CommunityReport(report.title, report.summary, report.rating, "", tuple(report.findings)).text
+
+
 class Support(NamedTuple):
     """The passages that support findings, best first. Where chunks of a finding no longer exist, `stated` has pairs of
     a relation and a chunk that states it, which take their place."""

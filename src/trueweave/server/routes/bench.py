@@ -85,7 +85,7 @@ class RunRequest(BaseModel):
     """The methods to measure on the questions of the workspace."""
 
     model_config = ConfigDict(extra="forbid")
-    methods: Annotated[list[Name], Field(min_length=1, max_length=20)]
+    methods: Annotated[list[Name], Field(min_length=1, max_length=30)]
 
 
 class MeasurableBody(BaseModel):

@@ -125,6 +125,14 @@ class PostgresRecord:
         similarity = (await session.layout()).space.similarity
         return [_report(row, similarity(row[-1])) for row in rows]
 
+    async def reports_on(self, level: int, entities: Sequence[UUID], limit: int) -> list[ReportFound]:
+        """The reports to read at a level on the communities that these entities are in."""
+        if not entities:
+            return []
+        params = {"level": level, "limit": limit, "ids": Ids(entities)}
+        rows = await self._session.rows(QUERIES["search.reports_on"].encode(), params)
+        return [_report(row, row[-1]) for row in rows]
+
 
 def _scored(passage: Passage, score: float) -> Passage:
     return passage if passage.score == score else replace(passage, score=score)

@@ -428,5 +428,22 @@ FROM (SELECT * FROM community WHERE level = %(level)s OR (level < %(level)s AND 
 CROSS JOIN LATERAL (SELECT * FROM report WHERE community = c.id OFFSET 0) AS r {near}
 ORDER BY {distance}, c.size DESC, c.n LIMIT %(limit)s
 
+-- name: reports_on
+-- Reports of a level, and of outer levels if their communities are not divided further, on the communities that these
+-- entities are in: those with most of them, then those rated higher.
+WITH RECURSIVE around AS (
+    SELECT c.* FROM unnest(%(ids)s::uuid[]) AS g (id)
+    CROSS JOIN LATERAL (SELECT leaf FROM member WHERE entity = g.id OFFSET 0) AS m
+    CROSS JOIN LATERAL (SELECT n, parent, level, last FROM community WHERE n = m.leaf OFFSET 0) AS c
+    UNION ALL
+    SELECT c.* FROM around AS a
+    CROSS JOIN LATERAL (SELECT n, parent, level, last FROM community WHERE n = a.parent OFFSET 0) AS c)
+SELECT c.id, c.level, c.size, r.title, r.summary, r.rating, r.findings, r.hash <> c.hash, w.entities::float8
+FROM (
+    SELECT n, count(*) AS entities FROM around WHERE level = %(level)s OR (level < %(level)s AND last = n) GROUP BY n) AS w
+CROSS JOIN LATERAL (SELECT * FROM community WHERE n = w.n OFFSET 0) AS c
+CROSS JOIN LATERAL (SELECT * FROM report WHERE community = c.id OFFSET 0) AS r
+ORDER BY w.entities DESC, r.rating DESC, c.n LIMIT %(limit)s
+
 -- name: report_near
 CROSS JOIN LATERAL (SELECT near.v {operator} q.v AS distance FROM (SELECT %(vector)s::halfvec AS v OFFSET 0) AS q, ({vectors}) AS near) AS v
