@@ -20,6 +20,7 @@ from trueweave.graph.aggregate import harmonic_emphasis
 from trueweave.ingest.extract.llm import LLMExtractor
 from trueweave.methods import Community, Fuse, Global, Guess, Hybrid, Local, Naive, Rephrase, Subgraph
 from trueweave.retrieval.methods.guess import strength
+from trueweave.testing import HashEmbedder
 from trueweave.testing.small_graph import SAID, Angles, document
 from trueweave.types import Keywords
 
@@ -163,6 +164,21 @@ async def test_extraction_has_a_chunk_size_of_its_own(database: Database) -> Non
     assert len(model.asked) == 1
     assert [[m.name for m in each.mentions] for each in found] == [["Ada", "Ben"], [], ["Ben", "Dan"]]
     assert [len(each.links) for each in found] == [0, 0, 1]
+
+
+async def test_chunk_sizes_are_compared_on_the_same_documents(database: Database) -> None:
+    """Section "Chunking": the size of chunks is tuned by metrics on one's own documents. `bench --vary` does so."""
+    trueweave = await AsyncTrueweave.enter(database, "sizes", HashEmbedder(16))
+    await trueweave.add(Source("a.md", "\n\n".join(f"Ada wrote letter {n} to Ben." for n in range(30))))
+    counts, found = [], []
+    for size in (20, 200):
+        async with trueweave.varied({"min_chunk_size": size // 2, "max_chunk_size": size}) as (beside, _):
+            counts.append((await beside.status()).chunks)
+            evidence = await beside.retrieve("Which letter is number 17?", Naive(top_k=3))
+            found.append({passage.uri for passage in evidence.passages})
+    assert counts[0] > counts[1] > 0
+    assert found == [{"a.md"}, {"a.md"}]
+    assert (await trueweave.status()).documents == 1
 
 
 async def test_a_question_is_rephrased_as_a_partial_answer(database: Database) -> None:
