@@ -571,6 +571,14 @@ async def test_auto_reads_no_reports_for_a_question_with_a_name_or_a_filter(
     assert not found.reports
 
 
+async def test_auto_searches_where_reports_have_no_findings(database: Database) -> None:
+    empty = {"title": "A town", "summary": "It is there.", "rating": 1, "reason": "None.", "findings": []}
+    trueweave = await _built(database, {"report": json.dumps(empty)})
+    found = await trueweave.retrieve("What are the main themes of these documents?", Auto())
+    assert _chosen(found) in ("weave", "fuse")
+    assert found.passages
+
+
 async def test_auto_without_reports_searches(trueweave: AsyncTrueweave) -> None:
     await trueweave.add_documents(towns("Aldar"))
     found = await trueweave.retrieve("What are the main themes of these documents?", Auto())

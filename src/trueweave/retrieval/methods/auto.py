@@ -52,9 +52,11 @@ class Auto:
         if reason := await context.lacks_vectors():
             return await _by_words(self.top_k, reason, query, context)
         if await self._is_about_all(query, context):
-            context.note("chose", Scored("community", 1.0))
             reports = Community(top_k=self.top_k, with_model=False)
-            return await _by_vectors(reports, self.top_k, query, context)
+            evidence = await _by_vectors(reports, self.top_k, query, context)
+            if evidence.reports and evidence.passages:  # reports may have been written without findings
+                context.note("chose", Scored("community", 1.0))
+                return evidence
         share = await context.walk.subjects()
         has_subjects = share >= self.least_subjects
         names = await context.walk.names_in(query.text) if has_subjects else []
