@@ -17,6 +17,7 @@ from written import table, write_or_check
 
 from trueweave.bench import plots
 from trueweave.core.bench import Interval
+from trueweave.models.catalogue import DEFAULT
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -88,10 +89,10 @@ _PARTS = {
 
 def page(results: Mapping[str, Figures]) -> str:
     """The whole page, from the results by the names of their files."""
-    figures, measured = results["quality"], results.get("embedders", {})
+    figures, measured = results["quality"], results["embedders"]
     parts = [_INTRO, _TUNED, *_dates(figures["measured"]), f"{figures['note']}\n", *_sets(figures["sets"])]
     parts += [*_reference(figures["reference"]), *_kinds(figures["reference"])] if "reference" in figures else []
-    parts += quality_goals.embedders(measured, TESTED) if measured else []
+    parts += quality_goals.embedders(measured, TESTED)
     parts += _lightrag(figures["lightrag"]) if figures.get("lightrag") else []
     parts += _extractions(figures["sets"])
     parts += _untitled(figures["untitled"]) if "untitled" in figures else []
@@ -107,11 +108,11 @@ def _dates(measured: Mapping[str, str]) -> list[str]:
     return ["When each part was measured, with the code of that day:\n", table(("part", "measured"), rows), _SINCE]
 
 
-def drawn(figures: Figures) -> dict[str, str]:
+def drawn(figures: Figures, embedders: Figures) -> dict[str, str]:
     """The plots, by the names of their files."""
+    by_default = embedders[f"{DEFAULT} test"]
     shares = {
-        title: {method: one["recall@5"][0] for method, one in figures["reference"][name]["methods"].items()}
-        for name, title in TESTED.items()
+        title: {method: by_default[name][method]["recall@5"][0] for method in CHARTED} for name, title in TESTED.items()
     }
     made = {"recall.svg": recall_chart(shares, CHARTED)}
     for name, title in TESTED.items():
@@ -305,7 +306,9 @@ def _interval(found: Sequence[float]) -> Interval:
 
 def main() -> None:
     results = {file.stem: json.loads(file.read_text("utf-8")) for file in RESULTS.glob("*.json")}
-    wanted = {PAGE: page(results)} | {PLOTS / name: svg for name, svg in drawn(results["quality"]).items()}
+    wanted = {PAGE: page(results)} | {
+        PLOTS / name: svg for name, svg in drawn(results["quality"], results["embedders"]).items()
+    }
     write_or_check(wanted, "quality")
 
 
