@@ -15,7 +15,7 @@ WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 2)
 SMOKE := $(addprefix smoke-,quality published subgraph small_folders resolution query index ingest communities text_search citations tenants partitions recall workspaces settling home_made stores server embedding embedders first_hour install growth parsing bulk relation_vectors ui answers languages)
 
 .DEFAULT_GOAL := help
-.PHONY: help first-hour chart-tools neo4j oidc models web web-dev screenshots setup check test collect nightly coverage smoke $(SMOKE) qwen db docs drawings site quality communities checking large-files comparison scale reference sync bench lock schema fmt clean
+.PHONY: help first-hour chart-tools neo4j oidc models web web-dev screenshots setup check test collect nightly coverage smoke $(SMOKE) qwen db docs drawings site quality communities checking large-files parsing-figures comparison scale reference sync bench lock schema fmt clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -131,6 +131,7 @@ docs: setup  ## check that every link in the documentation resolves, and that wh
 	$(BIN)/python tools/write_communities.py --check
 	$(BIN)/python tools/write_checking.py --check
 	$(BIN)/python tools/write_large_files.py --check
+	$(BIN)/python tools/write_parsing.py --check
 	$(BIN)/python tools/write_first_hour.py --check
 	$(BIN)/python tools/write_scale.py --check
 	$(BIN)/python tools/write_comparison.py --check
@@ -162,6 +163,9 @@ scale: setup  ## write docs/explanation/scale.md and its plot anew, from the res
 
 large-files: setup  ## write the figures of large files anew, from the results of benchmarks/large_files.py
 	$(BIN)/python tools/write_large_files.py
+
+parsing-figures: setup  ## write the figures of parsing into docs/how-to/scans-and-tables.md anew, from the results of benchmarks/parsing.py
+	$(BIN)/python tools/write_parsing.py
 
 checking: setup  ## write the figures of citation checking anew, from the results of benchmarks/citations.py
 	$(BIN)/python tools/write_checking.py
