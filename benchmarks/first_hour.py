@@ -50,7 +50,7 @@ FILES = 25
 FORMATS = ("md", "txt", "html", "csv", "docx")
 MOST = {"demo": 60, "answer": 180}  # seconds that were promised
 OWN = ("init", "add", "ask")
-_BLOCK = re.compile(r"^```console\n(?P<body>.*?)^```$", re.DOTALL | re.MULTILINE)
+_BLOCK = re.compile(r"^```(?:console|sh)\n(?P<body>.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 def main() -> None:
@@ -103,7 +103,7 @@ def _tutorial(user: User) -> Figures:
     folder = user.folder
     for command in script:
         began = time.perf_counter()
-        done = user.attempt(["bash", "-c", f"cd {folder} && {command} && pwd"])
+        done = user.attempt(["bash", "-c", f"set -e\ncd {folder}\n{command}\npwd"])
         if done.returncode:
             sys.exit(f"{command}\n{done.stderr}{done.stdout}")
         folder = Path(done.stdout.splitlines()[-1])
