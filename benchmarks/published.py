@@ -11,22 +11,18 @@ from __future__ import annotations
 import argparse
 from functools import partial
 from pathlib import Path
-from statistics import mean
 
 import parts
 import quality_sets as sets
+from beside_fuse import beside_fuse
 from parts import Figures
 from quality_sets import Extraction, Shelf
 
-from trueweave.bench.experiment import Experiment
-from trueweave.bench.measures import Measure
-from trueweave.core.bootstrap import difference
 from trueweave.extend import Database, Method
 from trueweave.methods import Fuse, GraphRag, HippoRag, LinearRag, Local, PathRag
 
 KEPT = Path(__file__).parent / ".published"
 RESULTS = Path(__file__).parent / "results" / "published.json"
-MEASURE = Measure("recall", 5)
 METHODS: dict[str, Method] = {
     "fuse": Fuse(),
     "local": Local(),
@@ -42,19 +38,8 @@ async def measured(shelf: Shelf, name: str, *, smoke: bool) -> Figures:
     """The figures of one set: recall at 5 in per cent, and how far each is ahead of `fuse` on the same questions."""
     dataset = sets.cut(sets.found(name), 5, 20) if smoke else sets.found(name)
     async with shelf.loaded(dataset, SETS[name]) as trueweave:
-        ran = await Experiment(trueweave, dataset, METHODS, [MEASURE]).run(None)
-    ranked = {(one.method, one.question): one.ranked for one in ran.outcomes}
-    values = {
-        method: [MEASURE.of(ranked[method, one.id], one.supporting) for one in dataset.questions] for method in METHODS
-    }
-    figures: Figures = {"questions": len(dataset.questions), "extraction": SETS[name]}
-    for method, of_it in values.items():
-        ahead = difference(of_it, values["fuse"])
-        figures[method] = {
-            "recall@5": round(100 * mean(of_it), 1),
-            "ahead_of_fuse": [round(100 * value, 1) for value in (ahead.mean, ahead.low, ahead.high)],
-        }
-    return figures
+        figures = await beside_fuse(trueweave, dataset, METHODS)
+    return {"questions": len(dataset.questions), "extraction": SETS[name]} | figures
 
 
 async def run(url: str, folder: Path, options: argparse.Namespace) -> Figures:

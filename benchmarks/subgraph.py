@@ -9,22 +9,18 @@ from __future__ import annotations
 import argparse
 from functools import partial
 from pathlib import Path
-from statistics import mean
 
 import parts
 import quality_sets as sets
+from beside_fuse import beside_fuse
 from parts import Figures
 from quality_sets import Shelf
 
-from trueweave.bench.experiment import Experiment
-from trueweave.bench.measures import Measure
-from trueweave.core.bootstrap import difference
 from trueweave.extend import Database, Method
 from trueweave.methods import Fuse, Subgraph
 
 KEPT = Path(__file__).parent / ".subgraph"
 RESULTS = Path(__file__).parent / "results" / "subgraph.json"
-MEASURE = Measure("recall", 5)
 METHODS: dict[str, Method] = {
     "fuse": Fuse(),
     "threshold 0.7, entities alone": Subgraph(similarity_threshold=0.7, text_weight=0),
@@ -40,19 +36,8 @@ async def measured(shelf: Shelf, name: str, *, smoke: bool) -> Figures:
     # Relations change what is told beside the passages, and not which passages are found: only entities that are near
     # the question count for these.
     async with shelf.loaded(dataset, "names") as trueweave:
-        ran = await Experiment(trueweave, dataset, METHODS, [MEASURE]).run(None)
-    ranked = {(one.method, one.question): one.ranked for one in ran.outcomes}
-    values = {
-        method: [MEASURE.of(ranked[method, one.id], one.supporting) for one in dataset.questions] for method in METHODS
-    }
-    figures: Figures = {"questions": len(dataset.questions)}
-    for method, of_it in values.items():
-        ahead = difference(of_it, values["fuse"])
-        figures[method] = {
-            "recall@5": round(100 * mean(of_it), 1),
-            "ahead_of_fuse": [round(100 * value, 1) for value in (ahead.mean, ahead.low, ahead.high)],
-        }
-    return figures
+        figures = await beside_fuse(trueweave, dataset, METHODS)
+    return {"questions": len(dataset.questions)} | figures
 
 
 async def run(url: str, folder: Path, options: argparse.Namespace) -> Figures:
