@@ -505,6 +505,27 @@ BEGIN
     RETURN NULL;
 END $$;
 
+CREATE FUNCTION trueweave.keep_readers(ids uuid[]) RETURNS bigint
+    LANGUAGE sql
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+    WITH due AS (
+        SELECT d.id, d.readers AS old, coalesce(d.given_readers, rule_readers(d.uri)) AS new FROM document d
+        WHERE d.workspace = current_setting('trueweave.workspace')::int AND d.id = ANY(ids) ORDER BY d.uri, d.id FOR UPDATE),
+    changed AS (
+        UPDATE document d SET readers = due.new FROM due
+        WHERE d.workspace = current_setting('trueweave.workspace')::int AND d.id = due.id AND due.new <> due.old
+        RETURNING d.id, due.old, due.new),
+    gone AS (
+        DELETE FROM facet f USING changed c
+        WHERE f.workspace = current_setting('trueweave.workspace')::int AND f.document = c.id
+            AND f.facet = ANY(ARRAY(SELECT reader_facets(c.old) EXCEPT SELECT reader_facets(c.new)))),
+    came AS (
+        INSERT INTO facet (document, facet) SELECT c.id, f FROM changed c CROSS JOIN LATERAL reader_facets(c.new) AS f
+        ON CONFLICT DO NOTHING)
+    SELECT count(*) FROM changed
+$$;
+
 CREATE FUNCTION trueweave.language_of(said text, given text) RETURNS text
     LANGUAGE plpgsql STABLE
     AS $$
@@ -945,6 +966,12 @@ BEGIN
                  WHERE pg_has_role(who, p.oid, 'USAGE'));
 END $$;
 
+CREATE FUNCTION trueweave.reader_facets(readers text[]) RETURNS SETOF uuid
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT md5(E'\x02readers\x01string\x01' || r)::uuid FROM unnest(readers) AS u (r)
+$$;
+
 CREATE FUNCTION trueweave.release_jobs(claimant integer, ids bigint[], delays interval[]) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
@@ -1011,7 +1038,7 @@ BEGIN
     FOREACH carried IN ARRAY ARRAY['budget', 'spend', 'reply', 'rejection', 'source', 'ingest_job', 'ingest_job_document',
                                    'kept_response', 'failed_work', 'erasure', 'summary', 'stale_text', 'job',
                                    'bench_question', 'bench_run', 'bench_outcome', 'bench_passage', 'connector_document',
-                                   'connector_source'] LOOP
+                                   'connector_source', 'access_rule'] LOOP
         SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) INTO STRICT named FROM pg_attribute
         WHERE attrelid = format('trueweave.%I', carried)::regclass AND attnum > 0 AND NOT attisdropped
             AND attgenerated = '' AND attname <> 'workspace';
@@ -1023,10 +1050,14 @@ BEGIN
         DROP TABLE carried;
     END LOOP;
 
-    CREATE TEMP TABLE carried ON COMMIT DROP AS SELECT id, added, source FROM document WHERE workspace = here;
+    CREATE TEMP TABLE carried ON COMMIT DROP AS SELECT id, added, source, uri, given_readers, off, current FROM document WHERE workspace = here;
     PERFORM set_config('trueweave.workspace', made::text, true);
     UPDATE document d SET added = c.added, source = coalesce(d.source, c.source) FROM carried c
     WHERE d.workspace = made AND d.id = c.id;
+    -- Readers may have been given, and documents switched off, during the load.
+    UPDATE document d SET given_readers = coalesce(c.given_readers, d.given_readers), off = c.off FROM carried c
+    WHERE d.workspace = made AND d.uri = c.uri AND c.current AND (c.given_readers IS NOT NULL OR c.off);
+    PERFORM keep_readers(ARRAY(SELECT id FROM document WHERE workspace = made));
     PERFORM set_config('trueweave.workspace', here::text, true);
 
     LOCK TABLE api_key, reader IN SHARE ROW EXCLUSIVE MODE;  -- wait for keys and readers that are just being created
@@ -1042,6 +1073,16 @@ CREATE FUNCTION trueweave.replaced_workspaces(OUT former integer, OUT successor 
     SELECT w.id, s.id FROM workspace w
     LEFT JOIN workspace s ON s.id = w.replaced_by AND NOT s.dropped AND s.place <> 'away'
     WHERE w.expires = 'infinity' AND w.replaced_by IS NOT NULL ORDER BY w.id
+$$;
+
+CREATE FUNCTION trueweave.rule_readers(of_uri text) RETURNS text[]
+    LANGUAGE sql STABLE
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+    SELECT coalesce((
+        SELECT r.readers FROM access_rule r
+        WHERE r.workspace = current_setting('trueweave.workspace')::int AND starts_with(of_uri, r.prefix)
+        ORDER BY length(r.prefix) DESC LIMIT 1), '{}')
 $$;
 
 CREATE FUNCTION trueweave.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) RETURNS TABLE(chunk uuid, score double precision)
@@ -1278,6 +1319,17 @@ CREATE FUNCTION trueweave.workspaces_after(after integer, most integer) RETURNS 
     ORDER BY w.id LIMIT most
 $$;
 
+CREATE TABLE trueweave.access_rule (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    prefix text NOT NULL,
+    readers text[] NOT NULL
+);
+ALTER TABLE ONLY trueweave.access_rule ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.access_rule FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.access_rule IS 'Readers of the documents whose uris begin with a prefix, unless readers were given with them. The longest prefix applies.';
+
 CREATE TABLE trueweave.alike (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     a uuid NOT NULL,
@@ -1302,6 +1354,7 @@ CREATE TABLE trueweave.api_key (
     max_tokens_per_day bigint,
     max_spend_per_day numeric,
     makers text[] DEFAULT '{}'::text[] NOT NULL,
+    groups text[] DEFAULT '{}'::text[] NOT NULL,
     CONSTRAINT api_key_max_spend_per_day_check CHECK ((max_spend_per_day >= (0)::numeric)),
     CONSTRAINT api_key_max_tokens_per_day_check CHECK ((max_tokens_per_day >= 0)),
     CONSTRAINT api_key_scope_check CHECK ((scope = ANY (ARRAY['read'::text, 'write'::text, 'admin'::text]))),
@@ -1321,6 +1374,8 @@ COMMENT ON COLUMN trueweave.api_key.max_tokens_per_day IS 'Model tokens, in and 
 COMMENT ON COLUMN trueweave.api_key.max_spend_per_day IS 'The most that requests with this key may spend per day (UTC). NULL: the server''s default applies.';
 
 COMMENT ON COLUMN trueweave.api_key.makers IS 'The callers whose limits it shares, first maker first: prefixes of keys, or issuer and subject of tokens. Empty if it was created on the command line, or by an administrator of all workspaces without limits.';
+
+COMMENT ON COLUMN trueweave.api_key.groups IS 'The groups that its requests read as. * means all documents. Empty: only documents that everybody reads.';
 
 CREATE TABLE trueweave.audit_log (
     id bigint NOT NULL,
@@ -1666,7 +1721,10 @@ CREATE TABLE trueweave.document (
     current boolean NOT NULL,
     visible boolean NOT NULL,
     added timestamp with time zone DEFAULT now() NOT NULL,
-    recipe uuid
+    recipe uuid,
+    readers text[] DEFAULT '{}'::text[] NOT NULL,
+    given_readers text[],
+    off boolean DEFAULT false NOT NULL
 );
 ALTER TABLE ONLY trueweave.document ALTER COLUMN workspace SET STATISTICS 0;
 
@@ -1675,6 +1733,12 @@ ALTER TABLE ONLY trueweave.document FORCE ROW LEVEL SECURITY;
 COMMENT ON TABLE trueweave.document IS 'One version of one document. A new version is current but not yet visible, and the old one visible but no longer current, until indexing switches both at once. source is the hash of what the text was made from.';
 
 COMMENT ON COLUMN trueweave.document.recipe IS 'How it was processed. NULL if its entities were supplied with it.';
+
+COMMENT ON COLUMN trueweave.document.readers IS 'The groups that can read it; empty for everybody. Derived from given_readers and access_rule by keep_readers.';
+
+COMMENT ON COLUMN trueweave.document.given_readers IS 'The readers that were given with it. NULL if none were: then the access rule with the longest matching prefix applies.';
+
+COMMENT ON COLUMN trueweave.document.off IS 'It is switched off: it is stored and indexed, and shown to nobody who reads with rights or a filter.';
 
 CREATE TABLE trueweave.dropped_workspace (
     id integer NOT NULL,
@@ -2373,7 +2437,8 @@ CREATE TABLE trueweave.source (
     added timestamp with time zone DEFAULT now() NOT NULL,
     notes text[] DEFAULT '{}'::text[] NOT NULL,
     trace text,
-    pictures bytea
+    pictures bytea,
+    given_readers text[]
 );
 ALTER TABLE ONLY trueweave.source ALTER COLUMN workspace SET STATISTICS 0;
 
@@ -2386,6 +2451,8 @@ COMMENT ON COLUMN trueweave.source.notes IS 'Anything odd noticed while reading 
 COMMENT ON COLUMN trueweave.source.trace IS 'The traceparent of the request that submitted it, if tracing is on.';
 
 COMMENT ON COLUMN trueweave.source.pictures IS 'The pictures that a model is to describe, as JSON. NULL if there are none. They are deleted with the source.';
+
+COMMENT ON COLUMN trueweave.source.given_readers IS 'The readers of the document. NULL if none were given: then it keeps those that it was given before.';
 
 CREATE TABLE trueweave.space (
     id integer NOT NULL,
@@ -2529,6 +2596,7 @@ CREATE TABLE trueweave.web_session (
     created timestamp with time zone DEFAULT now() NOT NULL,
     last_used timestamp with time zone DEFAULT now() NOT NULL,
     ends timestamp with time zone NOT NULL,
+    groups text[] DEFAULT '{}'::text[] NOT NULL,
     CONSTRAINT web_session_check CHECK (
 CASE
     WHEN (key IS NULL) THEN ((caller IS NOT NULL) AND (name IS NOT NULL) AND (scope IS NOT NULL))
@@ -2545,6 +2613,8 @@ COMMENT ON COLUMN trueweave.web_session.secret_hash IS 'SHA-256 of the secret in
 COMMENT ON COLUMN trueweave.web_session.key IS 'The key that it was opened with. The key says what the session may do, and the session ends with it.';
 
 COMMENT ON COLUMN trueweave.web_session.caller IS 'Who logged in without a key; name, scope and workspaces are those of the login. NULL workspaces: all.';
+
+COMMENT ON COLUMN trueweave.web_session.groups IS 'The groups of a login without a key. A session with a key has those of the key.';
 
 CREATE TABLE trueweave.word (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -2633,6 +2703,9 @@ ALTER TABLE trueweave.workspace ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY
     NO MAXVALUE
     CACHE 1
 );
+
+ALTER TABLE ONLY trueweave.access_rule
+    ADD CONSTRAINT access_rule_pkey PRIMARY KEY (workspace, prefix);
 
 ALTER TABLE ONLY trueweave.alike
     ADD CONSTRAINT alike_pkey PRIMARY KEY (workspace, a, b);
@@ -2902,6 +2975,10 @@ CREATE INDEX document_content ON trueweave.document USING btree (content_hash, a
 
 CREATE INDEX document_due ON trueweave.document USING btree (workspace, uri) WHERE (current <> visible);
 
+CREATE INDEX document_open ON trueweave.document USING btree (workspace, id) WHERE (visible AND (readers = '{}'::text[]));
+
+CREATE INDEX document_restricted ON trueweave.document USING btree (workspace) WHERE ((readers <> '{}'::text[]) OR off);
+
 CREATE UNIQUE INDEX document_uri ON trueweave.document USING btree (uri, workspace) WHERE current;
 
 CREATE INDEX document_versions ON trueweave.document USING btree (uri, workspace);
@@ -3005,6 +3082,8 @@ CREATE TRIGGER keep_ordered_facets AFTER INSERT ON trueweave.document REFERENCIN
 ALTER TABLE ONLY trueweave.web_session
     ADD CONSTRAINT web_session_key_fkey FOREIGN KEY (key) REFERENCES trueweave.api_key(prefix);
 
+ALTER TABLE trueweave.access_rule ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE trueweave.alike ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.bench_outcome ENABLE ROW LEVEL SECURITY;
@@ -3086,6 +3165,8 @@ ALTER TABLE trueweave.phrase ENABLE ROW LEVEL SECURITY;
 ALTER TABLE trueweave.phrase_count ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.projection ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY reader ON trueweave.access_rule AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.alike AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
@@ -3242,6 +3323,8 @@ ALTER TABLE trueweave.view_version ENABLE ROW LEVEL SECURITY;
 ALTER TABLE trueweave.word ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.work_lease ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY workspace ON trueweave.access_rule USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.alike USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
@@ -3454,6 +3537,9 @@ GRANT ALL ON FUNCTION trueweave.is_alive(owner integer) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.keep_ordered_facets() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION trueweave.keep_readers(ids uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.keep_readers(ids uuid[]) TO trueweave_app;
+
 REVOKE ALL ON FUNCTION trueweave.language_of(said text, given text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.list_workspaces(only_ids integer[], after_name text, most integer, OUT id integer, OUT name text, OUT created timestamp with time zone) FROM PUBLIC;
@@ -3514,6 +3600,9 @@ GRANT ALL ON FUNCTION trueweave.queue_state(OUT kind text, OUT waiting bigint, O
 REVOKE ALL ON FUNCTION trueweave.readable(who name) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.readable(who name) TO trueweave_reader;
 
+REVOKE ALL ON FUNCTION trueweave.reader_facets(readers text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.reader_facets(readers text[]) TO trueweave_app;
+
 REVOKE ALL ON FUNCTION trueweave.release_jobs(claimant integer, ids bigint[], delays interval[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.release_jobs(claimant integer, ids bigint[], delays interval[]) TO trueweave_app;
 
@@ -3531,6 +3620,9 @@ GRANT ALL ON FUNCTION trueweave.replace_workspace(made integer) TO trueweave_app
 
 REVOKE ALL ON FUNCTION trueweave.replaced_workspaces(OUT former integer, OUT successor integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.replaced_workspaces(OUT former integer, OUT successor integer) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.rule_readers(of_uri text) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.rule_readers(of_uri text) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) TO trueweave_app;
@@ -3565,6 +3657,8 @@ REVOKE ALL ON FUNCTION trueweave.workspace_salt() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.workspaces_after(after integer, most integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.workspaces_after(after integer, most integer) TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.access_rule TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.alike TO trueweave_app;
 

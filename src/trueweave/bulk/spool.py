@@ -21,7 +21,7 @@ from trueweave.store.postgres.vectors.vectors import Vector
 
 _ID, _TEXT, _INT, _BIG = pa.binary(16), pa.large_string(), pa.int32(), pa.int64()
 _SCHEMAS: dict[type, list[pa.DataType]] = {
-    DocumentRow: [_ID, _TEXT, _TEXT, _ID, _TEXT, _TEXT, _ID, pa.list_(_TEXT), _INT, _ID],
+    DocumentRow: [_ID, _TEXT, _TEXT, _ID, _TEXT, _TEXT, _ID, pa.list_(_TEXT), _INT, _ID, pa.list_(_TEXT)],
     ChunkRow: [_ID, _ID, _INT, _INT, _INT, _TEXT, _ID],
     MentionRow: [_ID, _ID, _INT, _ID, _TEXT, _TEXT, _TEXT, _ID, _INT, pa.list_(_INT)],
     LinkRow: [_ID, _ID, _INT, _ID, _ID, _TEXT, _ID, pa.list_(_TEXT), _BIG, _INT, pa.list_(_INT)],
@@ -87,9 +87,9 @@ class Spool:
         table = pq.read_table(self.folder / f"{key}.{_NAMES[kind]}.parquet")
         columns = [
             _ids(column) if type_ == _ID else column.to_pylist()
-            for column, type_ in zip(table.columns, _SCHEMAS[kind], strict=True)
+            for column, type_ in zip(table.columns, _SCHEMAS[kind], strict=False)  # an older spool has fewer columns
         ]
-        return [kind._make(row) for row in zip(*columns, strict=True)]
+        return [kind(*row) for row in zip(*columns, strict=True)]
 
     def vectors(self, key: str) -> Iterator[Vector]:
         """The vectors of a shard's chunks."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
@@ -23,6 +23,8 @@ _LARGEST_INTEGER = 10**1000  # Python parses at most 4,300 digits
 _LEAST_STRENGTH = 0.001  # strengths are stored in thousandths
 _MOST_STRENGTH = 1_000_000
 _LONGEST_URI = 2000  # bytes; PostgreSQL cannot index longer values
+_LONGEST_GROUP = 200
+EVERY_GROUP = "*"  # of a caller who can read all documents
 
 
 def is_storable(text: str) -> bool:
@@ -86,7 +88,7 @@ class Source:
     """A document as it was loaded: its text, and a map from there back to pages, headings and the file.
 
     The notes report problems with reading it, and `origin` is the place it was read from, for messages. `pictures` are
-    those that a model is to describe.
+    those that a model is to describe. `readers` are the groups that can read it: see `Document`.
     """
 
     uri: str
@@ -97,9 +99,11 @@ class Source:
     notes: tuple[str, ...] = ()
     origin: str = field(default="", compare=False)
     pictures: tuple[Picture, ...] = field(default=(), repr=False)
+    readers: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         _require_uri(self.uri)
+        object.__setattr__(self, "readers", _readers(self.uri, self.readers))
         _require(
             all(map(is_storable, (self.uri, self.title, self.text))),
             f"{self.uri!r} contains a NUL or an unpaired surrogate; remove it",
@@ -237,7 +241,9 @@ class DroppedFinding:
 class Document:
     """The current version of a document. Its uri is its identity: another document with the same uri replaces it.
 
-    `origin` is the place it was read from, for messages.
+    `origin` is the place it was read from, for messages. `readers` are the groups that can read it, and none (an empty
+    tuple) means everybody in the workspace. If they are not given (None), the document keeps those that it was given
+    before, or else has those of the access rule for its uri, if there is one.
     """
 
     uri: str
@@ -246,9 +252,11 @@ class Document:
     metadata: Mapping[str, Json] = field(default_factory=dict)
     places: tuple[Place, ...] = ()
     origin: str = field(default="", compare=False)
+    readers: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         _require_uri(self.uri)
+        object.__setattr__(self, "readers", _readers(self.uri, self.readers))
         _require(
             all(map(is_storable, (self.uri, self.title))),
             f"uri or title of {self.uri!r} contains a NUL or an unpaired surrogate; remove it",
@@ -292,6 +300,31 @@ def _require_uri(uri: str) -> None:
     _require(bool(uri), "a document has no uri; give each a stable, unique name")
     size = len(uri.encode(errors="replace"))
     _require(size <= _LONGEST_URI, f"the uri {uri[:60]!r}… has {size:,} bytes; the maximum is {_LONGEST_URI:,}")
+
+
+def groups_of(given: Iterable[str]) -> tuple[str, ...]:
+    """Names of groups, each once and in order. Raises ValueError for one that cannot be a name."""
+    if isinstance(given, str):  # its characters would be groups
+        raise ValueError(f"{given!r} is one text; give a list of groups")  # noqa: TRY004 (as for any other name)
+    found = tuple(sorted(set(given)))
+    for group in found:
+        if group != group.strip() or not 1 <= len(group) <= _LONGEST_GROUP or not is_storable(group):
+            raise ValueError(
+                f"{group!r} cannot be the name of a group: it must have 1 to {_LONGEST_GROUP} characters, and no "
+                "spaces at its ends"
+            )
+    return found
+
+
+def _readers(uri: str, given: Iterable[str] | None) -> tuple[str, ...] | None:
+    if given is None:
+        return None
+    try:
+        found = groups_of(given)
+    except ValueError as error:
+        raise InvalidDocument(f"{uri!r}: {error}") from error
+    _require(EVERY_GROUP not in found, f"{uri!r}: the group {EVERY_GROUP!r} means all documents; it cannot be a reader")
+    return found
 
 
 def _require_metadata(uri: str, metadata: Mapping[str, Json]) -> None:

@@ -65,6 +65,7 @@ class DocumentRow(NamedTuple):
     notes: list[str]
     size: int
     recipe: UUID | None = None
+    given_readers: list[str] | None = None
 
 
 class Made(NamedTuple):
@@ -94,9 +95,9 @@ def contribution(
 ) -> Contribution:
     """The rows of a document, with the hash of its source, notes on processing it, and how it was made.
 
-    Its id depends on everything it says, so storing it twice has the effect of storing it once. A chunk's id depends on
-    the document's uri and the chunk's text, and on the language if the metadata has one, so a chunk that an update does
-    not touch keeps its id.
+    Its id depends on everything it says, and not on who can read it, so storing it twice has the effect of storing it
+    once. A chunk's id depends on the document's uri and the chunk's text, and on the language if the metadata has one,
+    so a chunk that an update does not touch keeps its id.
     """
     metadata, places = metadata_json(document.uri, document.metadata), places_json(document.places)
     content = key("content", *(chunk.text for chunk in document.chunks))
@@ -118,7 +119,10 @@ def contribution(
         links.extend(_link_rows(id_, chunk_id, chunk, _names(spoken_of), document.uri))
     size = len(mentions) + len(links)
     by = made.id if made else None
-    row = DocumentRow(id_, document.uri, document.title, content, metadata, places, source, list(notes), size, by)
+    readers = None if document.readers is None else list(document.readers)
+    row = DocumentRow(
+        id_, document.uri, document.title, content, metadata, places, source, list(notes), size, by, readers
+    )
     return Contribution(row, chunks, mentions, links, made)
 
 

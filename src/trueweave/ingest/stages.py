@@ -54,7 +54,7 @@ def made_by(recipe: Recipe, extractor: Extractor, chunker: Chunker) -> Made:
 def assemble(source: Source, chunks: Sequence[Chunk], found: Sequence[Extraction]) -> Document:
     """A source with its chunks and their findings."""
     said = (replace(c, mentions=f.mentions, links=f.links) for c, f in zip(chunks, found, strict=True))
-    return Document(source.uri, tuple(said), source.title, source.metadata, source.places)
+    return Document(source.uri, tuple(said), source.title, source.metadata, source.places, readers=source.readers)
 
 
 def summed_up(notes: Iterable[str]) -> tuple[str, ...]:

@@ -98,6 +98,7 @@ async def _tenant(database: Database, name: str) -> AsyncTrueweave:
         )
         await tx.execute("INSERT INTO connector_source VALUES (DEFAULT, 'n', 'https://a.example', '{}', 60, false, '')")
         await tx.execute(connected)
+        await tx.execute("INSERT INTO access_rule VALUES (DEFAULT, 'p', '{g}')")
     return trueweave
 
 

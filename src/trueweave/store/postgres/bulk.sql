@@ -8,11 +8,14 @@ INSERT INTO {table} ({columns}) SELECT {columns} FROM {stage} ON CONFLICT DO NOT
 
 -- name: insert_documents
 WITH stored AS (
-    INSERT INTO document (id, uri, title, content_hash, metadata, places, source, notes, size, recipe, current, visible)
-    SELECT id, uri, title, content_hash, metadata::jsonb, places::jsonb, source, notes, size, recipe, true, true
-    FROM stage_document ON CONFLICT DO NOTHING RETURNING id, metadata)
+    INSERT INTO document (id, uri, title, content_hash, metadata, places, source, notes, size, recipe, current, visible,
+        given_readers, readers)
+    SELECT id, uri, title, content_hash, metadata::jsonb, places::jsonb, source, notes, size, recipe, true, true,
+        given_readers, coalesce(given_readers, rule_readers(uri))
+    FROM stage_document ON CONFLICT DO NOTHING RETURNING id, metadata, readers)
 INSERT INTO facet (document, facet)
 SELECT id, f FROM stored CROSS JOIN LATERAL facets(metadata) AS f WHERE metadata <> '{{}}'
+UNION SELECT id, f FROM stored CROSS JOIN LATERAL reader_facets(readers) AS f WHERE readers <> '{{}}'
 
 -- name: insert_vectors
 INSERT INTO {table} (id, text_hash, v) SELECT DISTINCT ON (id) id, text_hash, v FROM stage_vector WHERE kind = %(kind)s
@@ -73,7 +76,7 @@ SELECT coalesce(server, 'home'), place, dropped, next_space IS NOT NULL AND spac
 SELECT store FROM projection UNION SELECT name FROM consumer ORDER BY 1
 
 -- name: documents
-SELECT id, uri, title, content_hash, metadata::text, places::text, source, notes, size, recipe
+SELECT id, uri, title, content_hash, metadata::text, places::text, source, notes, size, recipe, given_readers
 FROM document WHERE id = ANY(%(ids)s) ORDER BY id
 
 -- name: chunks

@@ -18,12 +18,13 @@ from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import names_may_arrive
 from trueweave.store.postgres.offloop import MUCH, off_loop
+from trueweave.store.postgres.record.readers import give_readers, require_exact
 from trueweave.store.postgres.record.resolution import settings, stage_keys
 from trueweave.store.postgres.record.sources import forget_jobs
 from trueweave.store.postgres.record.storage import check_room
 from trueweave.text import phrases
 
-DOCUMENT_TYPES = ("uuid", "text", "text", "uuid", "text", "text", "uuid", "text[]", "int4", "uuid")
+DOCUMENT_TYPES = ("uuid", "text", "text", "uuid", "text", "text", "uuid", "text[]", "int4", "uuid", "text[]")
 CHUNK_TYPES = ("uuid", "uuid", "int4", "int4", "int4", "text", "uuid")
 MENTION_TYPES = ("uuid", "uuid", "int4", "uuid", "text", "text", "text", "uuid", "int2", "int4[]")
 LINK_TYPES = ("uuid", "uuid", "int4", "uuid", "uuid", "text", "uuid", "text[]", "int8", "int2", "int4[]")
@@ -67,15 +68,17 @@ async def store_in(tx: Transaction, offered: Sequence[Contribution], room: int |
     latest = {c.document.uri: c for c in await _still_wanted(tx, offered)}  # of two versions, keep the later
     documents = [latest[uri] for uri in sorted(latest)]
     await note_recipes(tx, {c.made for c in documents if c.made})
+    await require_exact(tx, [group for c in documents for group in c.document.given_readers or ()])
     ids, uris = [c.document.id for c in documents], [c.document.uri for c in documents]
-    await tx.rows("record.lock_versions", uris=uris)
+    before = {uri: given for uri, given, is_current in await tx.rows("record.lock_versions", uris=uris) if is_current}
     await tx.run("record.forget_invisible", uris=uris, keep=ids)
     await tx.run("record.unset_current", uris=uris, keep=ids)
     await tx.run("failed.forget_documents", uris=uris)
     known = {id_ for (id_,) in await tx.rows("record.set_current", ids=ids)}
     known |= {id_ for (id_,) in await tx.rows("record.known_versions", ids=ids)}
     await _made_anew(tx, [c.document for c in documents if c.document.id in known and c.document.source])
-    fresh = [c for c in documents if c.document.id not in known]
+    await give_readers(tx, {c.document.id: c.document.given_readers for c in documents if c.document.id in known})
+    fresh = [_reading_as_before(c, before) for c in documents if c.document.id not in known]
     names: list[UUID] = []
     await check_room(tx, room, (chunk.text for one in fresh for chunk in one.chunks))
     if fresh:
@@ -101,8 +104,19 @@ async def _still_wanted(tx: Transaction, offered: Sequence[Contribution]) -> lis
     if not made:
         return list(offered)
     rows = await tx.rows("source.finish", uris=[uri for uri, _ in made], ids=Ids(id_ for _, id_ in made))
-    finished = {(uri, id_) for uri, id_ in rows}
-    return [c for c in offered if not c.document.source or (c.document.uri, c.document.source) in finished]
+    finished = {(uri, id_): given for uri, id_, given in rows}
+    wanted = [c for c in offered if not c.document.source or (c.document.uri, c.document.source) in finished]
+    return [_with_readers(c, finished[c.document.uri, c.document.source]) if c.document.source else c for c in wanted]
+
+
+def _reading_as_before(one: Contribution, before: Mapping[str, list[str] | None]) -> Contribution:
+    """A new version of a document; if no readers are given with it, with those of the version before."""
+    given = one.document.given_readers
+    return one if given is not None else _with_readers(one, before.get(one.document.uri))
+
+
+def _with_readers(one: Contribution, given: list[str] | None) -> Contribution:
+    return one._replace(document=one.document._replace(given_readers=given))
 
 
 async def _made_anew(tx: Transaction, known: Sequence[DocumentRow]) -> None:
@@ -224,8 +238,15 @@ async def _page(tx: Transaction, place: _Place, *, visible: bool) -> tuple[list[
         await tx.rows("record.read_links", documents=ids),
     )
     documents = [
-        Document(uri, tuple(chunks.get(id_, ())), title, metadata, tuple(Place(*place) for place in places))
-        for id_, uri, title, metadata, places in rows
+        Document(
+            uri,
+            tuple(chunks.get(id_, ())),
+            title,
+            metadata,
+            tuple(Place(*place) for place in places),
+            readers=None if given is None else tuple(given),
+        )
+        for id_, uri, title, metadata, places, given in rows
     ]
     return documents, _Place(rows[-1][0], min(2 * len(rows) + 1, _PAGE_DOCUMENTS))
 

@@ -1,5 +1,5 @@
 -- name: stage
-CREATE TEMP TABLE IF NOT EXISTS stage_document (id uuid, uri text, title text, content_hash uuid, metadata text, places text, source uuid, notes text[], size int, recipe uuid) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE IF NOT EXISTS stage_document (id uuid, uri text, title text, content_hash uuid, metadata text, places text, source uuid, notes text[], size int, recipe uuid, given_readers text[]) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS stage_chunk (document uuid, id uuid, n int, start int, tokens int, text text, text_hash uuid) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS stage_mention (document uuid, chunk uuid, n int, name uuid, written text, type text, description text, description_hash uuid, emphasis smallint, spans int[]) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS stage_link (document uuid, chunk uuid, n int, source uuid, target uuid, description text, description_hash uuid, keywords text[], strength bigint, emphasis smallint, spans int[]) ON COMMIT DELETE ROWS;
@@ -16,7 +16,7 @@ SELECT id FROM document WHERE id = ANY(%(ids)s) AND current
 
 -- name: lock_versions
 -- Sorted by uri, so that two writers of the same documents wait for each other instead of deadlocking.
-SELECT id FROM document WHERE id = ANY(ARRAY(
+SELECT uri, given_readers, current FROM document WHERE id = ANY(ARRAY(
     SELECT d.id FROM unnest(%(uris)s::text[]) AS u (uri)
     CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri OFFSET 0) d))
 ORDER BY uri, id FOR UPDATE
@@ -65,11 +65,14 @@ JOIN recipe r ON r.id = d.recipe ORDER BY d.documents DESC, r.id
 
 -- name: insert_documents
 WITH stored AS (
-    INSERT INTO document (id, uri, title, content_hash, metadata, places, source, notes, size, recipe, current, visible)
-    SELECT id, uri, title, content_hash, metadata::jsonb, places::jsonb, source, notes, size, recipe, true, false
-    FROM stage_document ORDER BY uri RETURNING id, metadata)
+    INSERT INTO document (id, uri, title, content_hash, metadata, places, source, notes, size, recipe, current, visible,
+        given_readers, readers)
+    SELECT id, uri, title, content_hash, metadata::jsonb, places::jsonb, source, notes, size, recipe, true, false,
+        given_readers, coalesce(given_readers, rule_readers(uri))
+    FROM stage_document ORDER BY uri RETURNING id, metadata, readers)
 INSERT INTO facet (document, facet)
 SELECT id, f FROM stored CROSS JOIN LATERAL facets(metadata) AS f WHERE metadata <> '{}'
+UNION SELECT id, f FROM stored CROSS JOIN LATERAL reader_facets(readers) AS f WHERE readers <> '{}'
 
 -- name: insert_names
 -- Sorted by id, so that two writers of the same new names wait for each other instead of deadlocking.
@@ -94,10 +97,10 @@ INSERT INTO link (document, chunk, n, source, target, description, description_h
 SELECT * FROM stage_link
 
 -- name: read_documents
-SELECT id, uri, title, metadata, places FROM document WHERE current AND id > %(after)s ORDER BY id LIMIT %(limit)s
+SELECT id, uri, title, metadata, places, given_readers FROM document WHERE current AND id > %(after)s ORDER BY id LIMIT %(limit)s
 
 -- name: read_visible
-SELECT id, uri, title, metadata, places FROM document WHERE visible AND id > %(after)s ORDER BY id LIMIT %(limit)s
+SELECT id, uri, title, metadata, places, given_readers FROM document WHERE visible AND id > %(after)s ORDER BY id LIMIT %(limit)s
 
 -- name: read_sizes
 -- Roughly the bytes that documents take in memory. PostgreSQL knows the length of a text without reading it.

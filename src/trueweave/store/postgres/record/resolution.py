@@ -23,6 +23,7 @@ from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import count_change, lock_view, names_may_arrive, nothing_moves
 from trueweave.store.postgres.offloop import MUCH, off_loop
+from trueweave.store.postgres.record.readers import require_no_readers
 from trueweave.text.names import name_id, storable, tidy
 
 _BATCH = 1000
@@ -100,6 +101,8 @@ async def change_settings_in(tx: Transaction, to: ResolutionSettings) -> bool:
     await nothing_moves(tx)
     if await settings(tx) == to:
         return False
+    if to.mode == "fuzzy":
+        await require_no_readers(tx)
     await tx.run("resolve.change_settings", mode=to.mode, threshold=to.threshold, same=to.same)
     await _match_all_again(tx, to)
     await count_change(tx)

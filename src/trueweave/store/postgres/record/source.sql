@@ -15,18 +15,30 @@ CROSS JOIN LATERAL (SELECT FROM source WHERE uri = h.uri AND id = h.id AND NOT f
 
 -- name: submit
 -- The notes of a source are the lines of one text, because arrays of arrays must be rectangular.
-INSERT INTO source (uri, id, title, text, metadata, places, notes, recipe, trace, pictures)
-SELECT uri, id, title, text, metadata::jsonb, places::jsonb, string_to_array(notes, E'\n'), %(recipe)s::jsonb, %(trace)s, pictures
+INSERT INTO source (uri, id, title, text, metadata, places, notes, recipe, trace, pictures, given_readers)
+SELECT uri, id, title, text, metadata::jsonb, places::jsonb, string_to_array(notes, E'\n'), %(recipe)s::jsonb, %(trace)s, pictures,
+    CASE WHEN readers IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text(readers::jsonb)) END
 FROM unnest(%(uris)s::text[], %(ids)s::uuid[], %(titles)s::text[], %(texts)s::text[], %(metadata)s::text[],
-            %(places)s::text[], %(notes)s::text[], %(pictures)s::bytea[])
-    AS h (uri, id, title, text, metadata, places, notes, pictures)
+            %(places)s::text[], %(notes)s::text[], %(pictures)s::bytea[], %(readers)s::text[])
+    AS h (uri, id, title, text, metadata, places, notes, pictures, readers)
 ORDER BY uri
 ON CONFLICT (workspace, uri) DO UPDATE SET
     id = excluded.id, title = excluded.title, text = excluded.text, metadata = excluded.metadata,
     places = excluded.places, notes = excluded.notes, recipe = excluded.recipe, starts = 0, failures = 0, error = NULL, failed = false,
-    added = now(), trace = excluded.trace, pictures = excluded.pictures
+    added = now(), trace = excluded.trace, pictures = excluded.pictures,
+    given_readers = coalesce(excluded.given_readers, source.given_readers)
 WHERE source.id <> excluded.id OR source.failed
 RETURNING uri, id
+
+-- name: give_readers
+UPDATE source s SET given_readers = ARRAY(SELECT jsonb_array_elements_text(g.readers::jsonb))
+FROM unnest(%(uris)s::text[], %(ids)s::uuid[], %(readers)s::text[]) AS g (uri, id, readers)
+WHERE s.uri = g.uri AND s.id = g.id
+
+-- name: current_versions
+-- The versions in the record that were made from these sources.
+SELECT d.id, d.uri FROM unnest(%(uris)s::text[], %(ids)s::uuid[]) AS g (uri, id)
+CROSS JOIN LATERAL (SELECT id, uri FROM document WHERE uri = g.uri AND current AND source = g.id OFFSET 0) d
 
 -- name: take_back
 DELETE FROM source
@@ -58,7 +70,7 @@ SELECT pictures FROM source WHERE uri = %(uri)s AND id = %(id)s
 DELETE FROM source
 WHERE uri = ANY(ARRAY(
     SELECT uri FROM source WHERE uri = ANY(%(uris)s) AND id = ANY(%(ids)s) ORDER BY uri FOR UPDATE))
-RETURNING uri, id
+RETURNING uri, id, given_readers
 
 -- name: withdraw
 DELETE FROM source WHERE uri = ANY(%(uris)s) RETURNING uri

@@ -16,7 +16,9 @@ from trueweave.core.telemetry.spans import carrier
 from trueweave.graph.contribution import metadata_json, places_json
 from trueweave.store.postgres.binary_params import Ids, Texts
 from trueweave.store.postgres.db import Transaction, Workspace
+from trueweave.store.postgres.locks import names_may_arrive
 from trueweave.store.postgres.queue.queue import enqueue
+from trueweave.store.postgres.record.readers import give_readers, require_exact
 from trueweave.store.postgres.record.storage import check_room
 from trueweave.text.names import key
 
@@ -61,6 +63,10 @@ class _Row(NamedTuple):
     metadata: str
     places: str
     pictures: bytes | None = None
+
+    @property
+    def readers(self) -> str | None:
+        return None if self.source.readers is None else json.dumps(self.source.readers)
 
 
 def source_id(source: Source, recipe: str) -> UUID:
@@ -114,6 +120,21 @@ async def _new(tx: Transaction, rows: Sequence[_Row], made: UUID | None) -> list
     return [row for row in rows if row.source.uri not in there]
 
 
+async def _give_readers(tx: Transaction, rows: Sequence[_Row]) -> None:
+    """Give unchanged documents their readers, whether they wait, are being processed or are in the record. In this
+    order: a source that is finished meanwhile is in the record afterwards."""
+    given = {row.source.uri: row for row in rows if row.source.readers is not None}
+    if not given:
+        return
+    await names_may_arrive(tx)
+    await require_exact(tx, [group for row in given.values() for group in row.source.readers or ()])
+    ordered = [given[uri] for uri in sorted(given)]
+    uris, ids = Texts(row.source.uri for row in ordered), Ids(row.id for row in ordered)
+    await tx.run("source.give_readers", uris=uris, ids=ids, readers=[row.readers for row in ordered])
+    versions = await tx.rows("source.current_versions", uris=uris, ids=ids)
+    await give_readers(tx, {id_: given[uri].source.readers for id_, uri in versions})
+
+
 class HandedIn(NamedTuple):
     """How many sources were new or changed, and which of them had not been submitted before."""
 
@@ -133,6 +154,7 @@ async def submit(
     latest = {source.uri: source for source in sources}
     rows = await asyncio.to_thread(_rows, latest.values(), recipe)
     async with workspace.transaction() as tx:
+        await _give_readers(tx, rows)
         new = await _new(tx, rows, made)
         await check_room(tx, room, (row.source.text for row in new), [row.source.uri for row in new])
         queued: list[Job] = []
@@ -165,6 +187,7 @@ async def _enter(tx: Transaction, rows: Sequence[_Row], recipe: str) -> list[Job
         places=Texts(row.places for row in rows),
         notes=Texts("\n".join(row.source.notes) for row in rows),
         pictures=[row.pictures for row in rows],
+        readers=[row.readers for row in rows],
         recipe=recipe,
         trace=carrier(),
     )
