@@ -86,10 +86,11 @@ async def test_whatever_comes_and_goes_the_copy_ends_as_the_record(trueweave: As
 
 
 SOURCES = """
-MATCH (e:Entity) OPTIONAL MATCH (e)<-[:MENTIONS]-(c:Chunk)
+MATCH (e:Entity {copy: $copy}) OPTIONAL MATCH (e)<-[:MENTIONS]-(c:Chunk)
 WITH e, collect(DISTINCT c.id) AS chunks RETURN e.displayName AS name, e.source_id AS listed, chunks
 UNION
-MATCH (a:Entity)-[r]->(b:Entity) OPTIONAL MATCH (:NamePair {copy: a.copy, relation: r.id})<-[:STATES]-(c:Chunk)
+MATCH (a:Entity {copy: $copy})-[r]->(b:Entity)
+OPTIONAL MATCH (:NamePair {copy: a.copy, relation: r.id})<-[:STATES]-(c:Chunk)
 WITH a, r, b, collect(DISTINCT c.id) AS chunks
 RETURN a.displayName + ' > ' + b.displayName AS name, r.source_id AS listed, chunks
 """
@@ -100,7 +101,8 @@ async def test_entities_and_relations_in_neo4j_list_the_chunks_they_are_from(
 ) -> None:
     async def listed() -> dict[str, int]:
         assert await exact(trueweave, "neo4j")
-        rows = neo4j.execute_query(SOURCES).records
+        copy, _ = await projections.live(trueweave.workspace, "neo4j")
+        rows = neo4j.execute_query(SOURCES, copy=copy).records
         for row in rows:
             assert sorted(row["listed"]) == sorted(row["chunks"]), row["name"]
         return {row["name"]: len(row["listed"]) for row in rows}
