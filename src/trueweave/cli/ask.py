@@ -16,6 +16,7 @@ from trueweave.cli.model_files import fetch_model_if_possible
 from trueweave.cli.options import DatabaseUrl, Json, Model, Workspace
 from trueweave.cli.questions import (
     Documents,
+    FilterText,
     Question,
     QuestionNotes,
     ShowEvidence,
@@ -77,6 +78,7 @@ def ask(
     parameters: Parameters = None,
     document: Documents = None,
     where: Where = None,
+    filter: FilterText = None,
     history: History = None,
     verifier: Verifiers = None,
     show_evidence: ShowEvidence = False,
@@ -98,7 +100,7 @@ def ask(
         asked = AskOptions(
             read_question(question),
             _chosen(method, parameters),
-            filter=read_filter(document, where, settings.project_folder),
+            filter=read_filter(document, where, filter, settings.project_folder),
             history=read_history(history),
             verifiers=verifier,
             options=AnswerOptions(**given_parameters(plain, AnswerOptions)),

@@ -18,6 +18,7 @@ from trueweave.cli.ask import History, MethodName, Parameters
 from trueweave.cli.options import DatabaseUrl, Json, Model, Workspace
 from trueweave.cli.questions import (
     Documents,
+    FilterText,
     QuestionNotes,
     Where,
     read_filter,
@@ -56,6 +57,7 @@ def chat(
     parameters: Parameters = None,
     document: Documents = None,
     where: Where = None,
+    filter: FilterText = None,
     history: History = None,
     model: Model = None,
     workspace: Workspace = None,
@@ -74,7 +76,7 @@ def chat(
 
         settings = in_force(load_settings(database_url, workspace, model=model))
         chosen = registry.make(method, read_parameters(parameters)) if method else None
-        passing = read_filter(document, where, settings.project_folder)
+        passing = read_filter(document, where, filter, settings.project_folder)
         before = read_history(history)
         database(settings)  # is started, if it is the bundled one
         with Trueweave(settings=settings, make=False) as trueweave:

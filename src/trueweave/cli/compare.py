@@ -12,7 +12,16 @@ from rich.text import Text
 
 from trueweave.cli.model_files import fetch_model_if_possible
 from trueweave.cli.options import DatabaseUrl, Json, Model, Workspace
-from trueweave.cli.questions import Documents, Question, QuestionNotes, ShowEvidence, Where, read_filter, read_question
+from trueweave.cli.questions import (
+    Documents,
+    FilterText,
+    Question,
+    QuestionNotes,
+    ShowEvidence,
+    Where,
+    read_filter,
+    read_question,
+)
 from trueweave.cli.render.answers import check_lines
 from trueweave.cli.render.console import spinner
 from trueweave.cli.render.evidence import evidence_lines
@@ -43,6 +52,7 @@ def compare(
     methods: Methods = None,
     document: Documents = None,
     where: Where = None,
+    filter: FilterText = None,
     answers: Answers = False,
     show_evidence: ShowEvidence = False,
     model: Model = None,
@@ -63,7 +73,7 @@ def compare(
                 "no language model is set, so there are no answers to compare. Set one in trueweave.toml, as in "
                 'model = "ollama/llama3.1:8b", or omit --answers.'
             )
-        asked, which = read_question(question), read_filter(document, where, settings.project_folder)
+        asked, which = read_question(question), read_filter(document, where, filter, settings.project_folder)
         names = [name.strip() for name in (methods or ",".join(_SHORT_LIST)).split(",") if name.strip()]
         with spinner("Comparing …"):
             found = in_workspace(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trueweave.cli.options import EntityName, EntityType, Limit
-from trueweave.cli.questions import Where, read_filter
+from trueweave.cli.questions import FilterText, Where, read_filter
 from trueweave.cli.render import lookups as render
 from trueweave.cli.render.evidence import described_entities, relation_table
 from trueweave.cli.session import CommandSession, workspace_command
@@ -27,11 +27,12 @@ def documents(
     session: CommandSession,
     notes: Annotated[bool, typer.Option("--notes", help="List only documents with notes, and show the notes.")] = False,
     where: Where = None,
+    filter: FilterText = None,
     after: Annotated[str, typer.Option(metavar="URI", help="Begin behind this one.")] = "",
     limit: Limit = 50,
 ) -> None:
     """List the documents by name."""
-    passing = read_filter(None, where)
+    passing = read_filter(None, where, filter)
 
     async def look(trueweave: AsyncTrueweave) -> tuple[list[DocumentInfo], int]:
         found = await trueweave.list_documents(limit, noted=notes, after=after, filter=passing)

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_type_hints
 
@@ -32,15 +32,24 @@ Documents = Annotated[
         "--document",
         "-d",
         metavar="PATH",
-        help="Search only this document, by path or uri. May be repeated.",
+        help="Search only this document, by path or uri, or all whose uri begins so: 'letters/**'. May be repeated.",
     ),
 ]
 Where = Annotated[
     list[str] | None,
     typer.Option(
         metavar="KEY=VALUE",
-        help="Search only documents with this metadata; repeating a key means either value. Numbers and dates can "
-        "be compared, as in year>=2020, date<2024-06 or date:2024-01-01..2024-06-30.",
+        help="Search only documents with this metadata; repeating a key means either value. != excludes a value. "
+        "Numbers and dates can be compared, as in year>=2020, date<2024-06 or date:2024-01-01..2024-06-30.",
+    ),
+]
+FilterText = Annotated[
+    str | None,
+    typer.Option(
+        "--filter",
+        metavar="TEXT",
+        help="Search only documents that pass this filter: conditions as in --where, and uri=URI or uri='FOLDER/**', "
+        "with and, or, not and brackets, as in 'kind=letter and not (year<1900 or uri=drafts/**)'.",
     ),
 ]
 ShowEvidence = Annotated[
@@ -104,18 +113,28 @@ def read_question(given: str) -> str:
     return question
 
 
-def read_filter(documents: Sequence[str] | None, where: Sequence[str] | None, folder: Path | None = None) -> Filter:
-    """The documents to search, by uri or by the path of a file, relative to the project's folder.
+def read_filter(
+    documents: Sequence[str] | None, where: Sequence[str] | None, text: str | None, folder: Path | None = None
+) -> Filter:
+    """The documents to search, all of which must hold: by uri or by the path of a file, relative to the project's
+    folder; by conditions on metadata; by a filter as text.
 
     `year=1843` matches the number and the text, and `year>=1843` numbers and dates: users need not know the type.
     """
-    from trueweave.cli.conditions import read_conditions
+    from trueweave.core.conditions import read_where
     from trueweave.core.evidence import Filter
+    from trueweave.core.filter_text import read_filter_text, uri_filter
     from trueweave.text.uris import Naming
 
-    wanted = read_conditions(where or ())
-    uris = (Naming(folder).uri(one) if os.path.lexists(one) else one for one in documents or ())
-    return Filter(tuple(uris), wanted)
+    uris = [Naming(folder).uri(one) if os.path.lexists(one) else one for one in documents or ()]
+    each = [uri_filter(one) for one in uris]
+    exact, begun = tuple(uri for one in each for uri in one.uris), [one for one in each if not one.uris]
+    wanted = read_where(where or ())
+    if begun:
+        wanted &= Filter(any_of=(*([Filter(exact)] if exact else ()), *begun))
+    else:
+        wanted = replace(wanted, uris=exact)
+    return wanted & (read_filter_text(text) if text is not None else Filter())
 
 
 def read_parameters(given: Sequence[str] | None) -> dict[str, str]:

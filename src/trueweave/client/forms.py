@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from datetime import UTC, date, datetime
-from decimal import Decimal
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any, TypeVar, cast
 from uuid import UUID
@@ -16,8 +15,8 @@ from trueweave.core.errors import ConfigError, ServerError
 from trueweave.core.evidence import DocumentDetails, Evidence, Filter, Passage, Scored
 from trueweave.core.graph import Entity, Rule
 from trueweave.core.jobs import IngestJob
+from trueweave.core.json_forms import filter_json
 from trueweave.core.protocols import Verifier
-from trueweave.core.ranges import Range
 from trueweave.core.record import NameKey, Place, Source
 from trueweave.retrieval.context import Method
 
@@ -142,26 +141,7 @@ def name_body(name: NameKey) -> dict[str, str]:
 
 def filter_body(wanted: Filter | None) -> dict[str, Any]:
     """A filter in a body."""
-    if not wanted:
-        return {}
-    return {
-        "uris": list(wanted.uris),
-        "metadata": {key: _values(value) for key, value in wanted.metadata.items()},
-    }
-
-
-def _values(given: Any) -> Any:
-    if isinstance(given, Sequence) and not isinstance(given, str):
-        return [_values(one) for one in given]
-    if isinstance(given, Range):
-        return {"low": _bound(given.low), "high": _bound(given.high), "bounds": given.bounds}
-    return given
-
-
-def _bound(given: object) -> Any:
-    if isinstance(given, Decimal):
-        return int(given) if given == given.to_integral_value() else float(given)
-    return given.isoformat() if isinstance(given, date) else given
+    return filter_json(wanted) if wanted else {}
 
 
 def filter_text(wanted: Filter | None) -> str | None:

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import Any, Generic, Literal, TypeVar
 from uuid import UUID
 
+from trueweave.core.errors import InvalidArgument
 from trueweave.core.graph import Entity, Relation
 from trueweave.core.ranges import Range
 from trueweave.core.record import Box, Json, Place, Span
@@ -18,20 +19,55 @@ T_co = TypeVar("T_co", covariant=True)
 Scalar = str | int | float | bool
 SearchedBy = Literal["vectors", "words"]
 
+MOST_FILTERS = 100  # combined in one, because each is a condition of one SQL statement
+
 NO_DOCUMENTS = "there are no documents in this workspace yet. `trueweave add PATH` adds some."  # a reason of Evidence
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Restricts a search to documents with these uris, if any are given, and with one of these values, or a value in
-    one of these ranges, for each of these metadata keys. A list in the metadata of a document counts as each of its
-    values."""
+    """Restricts a search to documents that meet all of these conditions: with one of these `uris`, if any are given;
+    with a uri that begins with `prefix`; with one of these values, or a value in one of these ranges, for each of these
+    `metadata` keys; that pass all filters of `all_of`, at least one of `any_of` if any are given, none of `none_of`.
+
+    `a & b` is a filter that a document passes if it passes both, `a | b` if it passes at least one, and `~a` if it does
+    not pass `a`. A list in the metadata of a document counts as each of its values.
+    """
 
     uris: tuple[str, ...] = ()
     metadata: Mapping[str, Scalar | Range | Sequence[Scalar | Range]] = field(default_factory=dict)
+    prefix: str = ""
+    all_of: tuple[Filter, ...] = ()
+    any_of: tuple[Filter, ...] = ()
+    none_of: tuple[Filter, ...] = ()
+
+    def __post_init__(self) -> None:
+        if (size := self.size) > MOST_FILTERS:
+            raise InvalidArgument(
+                f"a filter combines {size} filters, and {MOST_FILTERS} is the most. Give several values for one key, "
+                "or several uris in one filter, instead of a filter for each."
+            )
+
+    @property
+    def size(self) -> int:
+        """The number of filters in it, with itself."""
+        return 1 + sum(one.size for one in (*self.all_of, *self.any_of, *self.none_of))
 
     def __bool__(self) -> bool:
-        return bool(self.uris or self.metadata)
+        return bool(self.uris or self.metadata or self.prefix or self.all_of or self.any_of or self.none_of)
+
+    def __and__(self, other: Filter) -> Filter:
+        if not (self and other):
+            return self or other
+        both = (one.all_of if one == Filter(all_of=one.all_of) else (one,) for one in (self, other))
+        return Filter(all_of=tuple(chain.from_iterable(both)))
+
+    def __or__(self, other: Filter) -> Filter:
+        both = (one.any_of if one and one == Filter(any_of=one.any_of) else (one,) for one in (self, other))
+        return Filter(any_of=tuple(chain.from_iterable(both)))
+
+    def __invert__(self) -> Filter:
+        return Filter(none_of=(self,))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import date
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
 
 from trueweave.core.parameters import values
+from trueweave.core.ranges import Range
 
 if TYPE_CHECKING:
     from trueweave.core.answers import Answer, Citation, Compared, Comparison
-    from trueweave.core.evidence import Evidence, Trace
+    from trueweave.core.evidence import Evidence, Filter, Trace
+
+
+def filter_json(wanted: Filter) -> dict[str, Any]:
+    """A filter as the server takes it, without empty parts."""
+    parts = {
+        "uris": list(wanted.uris),
+        "metadata": {key: _condition(value) for key, value in wanted.metadata.items()},
+        "prefix": wanted.prefix,
+        "all_of": [filter_json(one) for one in wanted.all_of],
+        "any_of": [filter_json(one) for one in wanted.any_of],
+        "none_of": [filter_json(one) for one in wanted.none_of],
+    }
+    return {name: value for name, value in parts.items() if value}
+
+
+def _condition(given: Any) -> Any:
+    if isinstance(given, Range):
+        return {"low": _bound(given.low), "high": _bound(given.high), "bounds": given.bounds}
+    return given if isinstance(given, str | int | float) else [_condition(one) for one in given]
+
+
+def _bound(given: object) -> Any:
+    if isinstance(given, Decimal):
+        return int(given) if given == given.to_integral_value() else float(given)
+    return given.isoformat() if isinstance(given, date) else given
 
 
 def evidence_json(evidence: Evidence) -> dict[str, object]:

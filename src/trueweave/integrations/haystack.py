@@ -24,6 +24,7 @@ except ModuleNotFoundError as error:
 
 from trueweave.core.errors import ConfigError
 from trueweave.core.evidence import Filter, Passage
+from trueweave.core.json_forms import filter_json
 from trueweave.core.ranges import Range
 from trueweave.engine.sync import Trueweave
 from trueweave.engine.trueweave import AsyncTrueweave
@@ -114,7 +115,7 @@ class HaystackRetriever:
             workspace=self._workspace,
             method=name,
             parameters=parameters,
-            filter=_plain(self._filter) if self._filter else None,
+            filter=filter_json(self._filter) if self._filter else None,
             rerank=self._rerank,
         )
 
@@ -123,26 +124,18 @@ class HaystackRetriever:
         """The component from its saved form."""
         parameters = dict(data.get("init_parameters", {}))
         if given := parameters.get("filter"):
-            metadata = {key: _read(value) for key, value in given.get("metadata", {}).items()}
-            parameters["filter"] = Filter(tuple(given.get("uris", ())), metadata)
+            parameters["filter"] = _filter(given)
         return default_from_dict(cls, {**data, "init_parameters": parameters})
 
     def _search_in(self, trueweave: Trueweave | AsyncTrueweave) -> PassageSearch:
         return PassageSearch(trueweave, self._method, filter=self._filter, rerank=self._rerank)
 
 
-def _plain(filter: Filter) -> dict[str, Any]:
-    return {"uris": list(filter.uris), "metadata": {key: _written(value) for key, value in filter.metadata.items()}}
-
-
-def _written(value: Any) -> Any:
-    """A condition as plain values. A range becomes a mapping."""
-    if isinstance(value, Range):
-        low, high = (
-            one if one is None or isinstance(one, int | float) else str(one) for one in (value.low, value.high)
-        )
-        return {"low": low, "high": high, "bounds": value.bounds}
-    return value if isinstance(value, str | int | float) else [_written(one) for one in value]
+def _filter(saved: Mapping[str, Any]) -> Filter:
+    """The filter from its saved form."""
+    metadata = {key: _read(value) for key, value in saved.get("metadata", {}).items()}
+    combined = {name: tuple(map(_filter, saved.get(name, ()))) for name in ("all_of", "any_of", "none_of")}
+    return Filter(tuple(saved.get("uris", ())), metadata, saved.get("prefix", ""), **combined)
 
 
 def _read(value: Any) -> Any:

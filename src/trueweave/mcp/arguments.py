@@ -14,6 +14,7 @@ from pydantic.json_schema import WithJsonSchema
 from trueweave.answering.options import AskOptions
 from trueweave.core.errors import InvalidArgument
 from trueweave.core.evidence import Filter
+from trueweave.core.filter_text import read_filter_text
 from trueweave.core.parameters import plain_fields
 from trueweave.mcp import bounds
 from trueweave.retrieval.methods import registry
@@ -76,6 +77,15 @@ Name = Annotated[
 Uris = Annotated[
     list[Uri], Field(max_length=bounds.MOST_URIS, description="Only from the documents with these uris; else from all.")
 ]
+FilterText = Annotated[
+    str,
+    Field(
+        max_length=bounds.LONGEST_TEXT,
+        description="Only from documents that pass this filter on their metadata and uris, as in: kind=letter and not "
+        "(year<1900 or uri=drafts/**). `document` shows what metadata there is.",
+    ),
+    _Clean,
+]
 SearchMethod = Annotated[str, _check_one_of(SEARCH_METHODS), _names_schema(SEARCH_METHODS)]
 AskMethod = Annotated[str, _check_one_of(ASK_METHODS), _names_schema(ASK_METHODS)]
 Passages = Annotated[int, Field(ge=0, le=5, description="How many passages to quote.")]
@@ -126,6 +136,16 @@ class SearchArguments(ToolArguments):
         "weave and walk along the graph, for questions whose answer is spread over documents.",
     )
     documents: Uris = []
+    filter: FilterText = ""
+
+    def passing(self) -> Filter:
+        """The documents to search."""
+        return passing(self.documents, self.filter)
+
+
+def passing(documents: Sequence[str], filter: str) -> Filter:
+    """The filter for documents by uri, and by a filter as text."""
+    return Filter(tuple(documents)) & (read_filter_text(filter) if filter else Filter())
 
 
 def with_parameters(options: type) -> Callable[[type[A]], type[A]]:
@@ -159,11 +179,13 @@ class AskArguments(ToolArguments):
     question: Text = Field(description="One question, complete in itself.")
     method: AskMethod = Field(default="", description="How evidence is found. Leave it out to have one chosen.")
     documents: Uris = []
+    filter: FilterText = ""
 
     def asked(self) -> AskOptions:
         """The options for the engine."""
-        plain = self.model_dump(exclude={"question", "method", "documents"})
-        return AskOptions(self.question, self.method or None, filter=Filter(tuple(self.documents)), **plain)
+        plain = self.model_dump(exclude={"question", "method", "documents", "filter"})
+        passing_ = passing(self.documents, self.filter)
+        return AskOptions(self.question, self.method or None, filter=passing_, **plain)
 
 
 class EntityArguments(ToolArguments):

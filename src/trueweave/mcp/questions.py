@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trueweave.core.answers import Answer, Citation, Sentence
-from trueweave.core.evidence import Filter, Passage
+from trueweave.core.evidence import Passage
 from trueweave.core.parameters import values
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.mcp.arguments import AskArguments, SearchArguments
@@ -21,7 +21,7 @@ _FEWER = "Not all of it fits into one result: search for less, or with a smaller
 
 async def search(trueweave: AsyncTrueweave, asked: SearchArguments) -> ToolReply:
     """The passages that match a text."""
-    passing = Filter(tuple(asked.documents))
+    passing = asked.passing()
     if asked.method:
         method = registry.make(asked.method, {"top_k": asked.limit})
         found = list((await trueweave.retrieve(asked.text, method, filter=passing)).passages)

@@ -60,24 +60,30 @@ _Value = StrictBool | StrictInt | FiniteFloat | Line | RangeBody
 
 
 class FilterBody(_Request):
-    """Filters documents: by uri, if any are given, and by metadata, where each key must have one of the given values or
-    a value in one of the given ranges."""
+    """Filters documents by all of these conditions: by uri, if any are given; by how the uri begins; by metadata, where
+    each key must have one of the given values or a value in one of the given ranges; and by filters of which a document
+    must pass all, at least one, or none."""
 
     uris: Annotated[list[Uri], Field(max_length=1000)] = []
     metadata: Annotated[
         dict[Name, _Value | Annotated[list[_Value], Field(min_length=1, max_length=100)]], Field(max_length=20)
     ] = {}
+    prefix: Line = ""
+    all_of: Annotated[list[FilterBody], Field(max_length=50)] = []
+    any_of: Annotated[list[FilterBody], Field(max_length=50)] = []
+    none_of: Annotated[list[FilterBody], Field(max_length=50)] = []
 
     def filter(self) -> Filter:
         """The filter for the engine. Raises Refusal if it is not valid."""
         try:
-            wanted = {
+            metadata = {
                 key: [_value(one) for one in (value if isinstance(value, list) else [value])]
                 for key, value in self.metadata.items()
             }
+            groups = (self.all_of, self.any_of, self.none_of)
+            return Filter(tuple(self.uris), metadata, self.prefix, *(tuple(x.filter() for x in one) for one in groups))
         except ConfigError as error:
             raise Refusal(422, "invalid_filter", str(error), "Change the filter.") from error
-        return Filter(tuple(self.uris), wanted)
 
 
 def _value(given: _Value) -> Scalar | Range:

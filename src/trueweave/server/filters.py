@@ -8,6 +8,8 @@ from trueweave.core.evidence import Filter
 from trueweave.server.bodies import FilterBody
 from trueweave.server.problems import Refusal
 
+_EXAMPLE = '{"metadata": {"kind": "letter"}, "none_of": [{"prefix": "drafts/"}]}'
+
 
 def read_filter(written: str) -> Filter | None:
     """The filter given as JSON; None if there is none."""
@@ -16,5 +18,8 @@ def read_filter(written: str) -> Filter | None:
     try:
         return FilterBody.model_validate_json(written).filter()
     except ValidationError as error:
-        problem = error.errors()[0]["msg"]
-        raise Refusal(422, "invalid_filter", f"The filter is not valid: {problem}.", "Write it in JSON.") from error
+        first = error.errors()[0]
+        problem = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
+        raise Refusal(
+            422, "invalid_filter", f"The filter is not valid: {problem}.", f"Write it like {_EXAMPLE}."
+        ) from error

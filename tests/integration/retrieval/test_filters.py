@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
+from random import Random
 
 import psycopg
 import pytest
@@ -207,6 +208,69 @@ async def test_uris_decide_too_and_both_together(told: AsyncTrueweave) -> None:
     assert await found(told, keyword, Filter(uris=("b",), metadata={"lang": "en"})) == ""
     assert await found(told, keyword, Filter(uris=("' OR true --",))) == ""
     assert await found(told, keyword, Filter()) == "abcdefgh"
+
+
+_LEAVES: list[tuple[Filter, set[str]]] = [
+    *((by(metadata), set(expected)) for metadata, expected in CASES[:8] + CASES[12:20] + CASES[-6:]),
+    (Filter(("a", "b", "nowhere")), {"a", "b"}),
+    (Filter(prefix="c"), {"c"}),
+    (Filter(prefix="%"), set()),
+    (Filter(), set(METADATA)),
+]
+
+
+def combined(random: Random, depth: int) -> tuple[Filter, set[str]]:
+    """A random filter, and the documents that pass it."""
+    if depth == 0 or random.random() < 0.2:
+        return random.choice(_LEAVES)
+    (one, passing), (other, others) = combined(random, depth - 1), combined(random, depth - 1)
+    match random.choice("&|~"):
+        case "&":
+            return one & other, passing & others
+        case "|":
+            return one | other, passing | others
+        case _:
+            return ~one, set(METADATA) - passing
+
+
+@pytest.fixture(params=[10_000, 3], ids=["all are read", "a part is read"])
+def read(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many documents are read for a condition that no index has."""
+    monkeypatch.setattr("trueweave.store.postgres.search.document_filter._READ", request.param)
+    return int(request.param)
+
+
+@pytest.mark.usefixtures("few", "read")
+async def test_filters_combine_by_not_and_or(told: AsyncTrueweave) -> None:
+    random = Random(7)
+    for _ in range(60):
+        filter, expected = combined(random, 3)
+        assert await found(told, Keyword(top_k=50), filter) == "".join(sorted(expected)), filter
+        assert {one.uri for one in await told.list_documents(filter=filter)} == expected, filter
+
+
+@pytest.mark.usefixtures("few", "read")
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+async def test_every_method_keeps_to_combined_filters(told: AsyncTrueweave, method: Method) -> None:
+    english, math = by({"lang": "en"}), by({"tags": "math"})
+    for filter, expected in (
+        (~english, "bdefgh"),
+        (english | math, "abcd"),
+        (~(english | math), "efgh"),
+        (math & ~Filter(("a",)), "bd"),
+        (english | Filter(prefix="h"), "ach"),
+        (~Filter(), ""),
+    ):
+        assert await found(told, method, filter) == expected, filter
+
+
+async def test_a_negation_that_many_pass_is_a_condition(told: AsyncTrueweave, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = told.workspace.read
+    assert (await scope(read, ~by({"lang": "en"}))).few is not None
+    monkeypatch.setattr("trueweave.store.postgres.search.document_filter.FEW", 3)
+    assert (await scope(read, ~by({"lang": "en"}))).few is None
+    assert (await scope(read, ~Filter(prefix="a"))).few is None
+    assert len((await scope(read, ~Filter())).few or ()) == 0
 
 
 @pytest.mark.usefixtures("few")

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 from rich.console import Console, RenderableType
 
-from trueweave import Answer, Check, Citation, Compared, Comparison, Evidence, Passage, Sentence, Usage
+from trueweave import Answer, Check, Citation, Compared, Comparison, Evidence, Filter, Passage, Sentence, Usage
 from trueweave.cli.compare import comparison_lines
 from trueweave.cli.questions import read_filter, read_history, read_parameters
 from trueweave.cli.render.answers import check_lines, citation_lines, cost_line, usage_words
@@ -193,7 +193,7 @@ def test_nothing_written_leaves_no_line() -> None:
 
 
 def test_a_condition_fits_numbers_and_texts_alike() -> None:
-    found = read_filter(["a"], ["year=1843", "kind = letter", "kind=notes", "is_draft=true", "x=a=b"])
+    found = read_filter(["a"], ["year=1843", "kind = letter", "kind=notes", "is_draft=true", "x=a=b"], None)
     assert found.uris == ("a",)
     assert found.metadata == {
         "year": ["1843", 1843],
@@ -201,10 +201,17 @@ def test_a_condition_fits_numbers_and_texts_alike() -> None:
         "is_draft": ["true", True],
         "x": ["a=b"],
     }
-    assert not read_filter(None, None)
+    assert not read_filter(None, None, None)
     assert read_parameters(["top_k=3"]) == {"top_k": "3"}
     with pytest.raises(ConfigError, match="Write name=value"):
         read_parameters(["=3"])
+
+
+def test_documents_conditions_and_a_filter_must_all_hold() -> None:
+    assert read_filter(["a", "b/**"], None, None) == Filter(("a",)) | Filter(prefix="b/")
+    assert read_filter(None, ["kind!=mail"], None) == ~Filter(metadata={"kind": ["mail"]})
+    found = read_filter(["a"], ["kind=mail"], "not uri=c/**")
+    assert found == Filter(("a",), {"kind": ["mail"]}) & ~Filter(prefix="c/")
 
 
 def test_a_conversation_that_is_none_is_named_with_its_line(tmp_path: Path) -> None:

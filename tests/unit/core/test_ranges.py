@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from trueweave import Range
-from trueweave.cli.conditions import read_conditions
+from trueweave.core.conditions import read_conditions
 from trueweave.core.ranges import Bound, RangeBounds
 from trueweave.errors import ConfigError
 

@@ -7,6 +7,7 @@ import type { Filter } from "../api/ask";
 import { methods as methodsQuery } from "../api/queries";
 import styles from "./AskForm.module.css";
 import type { AskState, Json } from "./address";
+import { filterText } from "./filterText";
 import { ParameterFields, type ParameterSchema } from "./ParameterFields";
 import { QuestionLine } from "./QuestionLine";
 
@@ -92,9 +93,11 @@ interface FilterProps {
 /** The documents and the values of metadata that a question is limited to. */
 export function FilterChips({ filter, onChange }: FilterProps) {
   const metadata = Object.entries(filter.metadata ?? {});
+  const { uris = [], metadata: _metadata, ...others } = filter;
+  const combined = filterText(others);
   return (
     <>
-      {(filter.uris ?? []).map((uri) => (
+      {uris.map((uri) => (
         <Chip key={uri} text={uri} onRemove={() => onChange(withoutUri(filter, uri))} />
       ))}
       {metadata.map(([key, value]) => (
@@ -104,7 +107,10 @@ export function FilterChips({ filter, onChange }: FilterProps) {
           onRemove={() => onChange(withoutKey(filter, key))}
         />
       ))}
-      {!filter.uris?.length && !metadata.length && <span className={styles.plain}>all documents</span>}
+      {combined && (
+        <Chip text={combined} onRemove={() => onChange({ uris, metadata: filter.metadata ?? {} })} />
+      )}
+      {!uris.length && !metadata.length && !combined && <span className={styles.plain}>all documents</span>}
     </>
   );
 }

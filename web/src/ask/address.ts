@@ -1,5 +1,6 @@
 // The state of the Ask view in its address: question, method, parameters, filter, sentence in focus, tab.
 import type { Filter } from "../api/ask";
+import { filterText } from "./filterText";
 
 export const TABS = ["passages", "facts", "paths", "reports", "search", "context"] as const;
 export type Tab = (typeof TABS)[number];
@@ -62,5 +63,5 @@ export function writeAddress(state: Partial<AskState>): URLSearchParams {
 }
 
 export function isEmptyFilter(filter: Filter): boolean {
-  return !filter.uris?.length && Object.keys(filter.metadata ?? {}).length === 0;
+  return filterText(filter) === "";
 }

@@ -2,6 +2,7 @@
 import type { Answer, Filter, Question } from "../api/ask";
 import type { AskState } from "./address";
 import { isEmptyFilter } from "./address";
+import { conditions, filterText } from "./filterText";
 import { isDoubtful, verdictOf } from "./status";
 
 /** The question as the server takes it. */
@@ -12,7 +13,7 @@ export function questionOf(state: AskState): Question {
     ...(Object.keys(state.parameters).length
       ? { parameters: state.parameters as Question["parameters"] }
       : {}),
-    ...(isEmptyFilter(state.filter) ? {} : { filter: { uris: [], metadata: {}, ...state.filter } }),
+    ...(isEmptyFilter(state.filter) ? {} : { filter: state.filter }),
   } as Question;
 }
 
@@ -30,19 +31,13 @@ export function commandOf(workspace: string, state: AskState): string {
 export function filterWords(filter: Filter): string[] {
   const documents = (filter.uris ?? []).flatMap((uri) => ["--document", quoted(uri)]);
   const wheres = Object.entries(filter.metadata ?? {}).flatMap(([key, value]) =>
-    (Array.isArray(value) ? value : [value]).flatMap((one) => ["--where", quoted(condition(key, one))]),
+    (Array.isArray(value) ? value : [value]).flatMap((one) =>
+      conditions(key, one).flatMap((text) => ["--where", quoted(text)]),
+    ),
   );
-  return [...documents, ...wheres];
-}
-
-type Value = Exclude<NonNullable<Filter["metadata"]>[string], unknown[]>;
-
-function condition(key: string, value: Value): string {
-  if (typeof value !== "object") return `${key}=${value}`;
-  const { low, high, bounds } = value;
-  if (low != null && high != null) return `${key}:${low}..${high}`;
-  if (low != null) return `${key}>${bounds.startsWith("[") ? "=" : ""}${low}`;
-  return `${key}<${bounds.endsWith("]") ? "=" : ""}${high ?? ""}`;
+  const { uris: _uris, metadata: _metadata, ...combined } = filter;
+  const text = filterText(combined);
+  return [...documents, ...wheres, ...(text ? ["--filter", quoted(text)] : [])];
 }
 
 /** A word for a POSIX shell. */

@@ -1,6 +1,6 @@
 // Asks a question and follows its answer.
 import { useCallback, useEffect, useReducer, useState } from "react";
-import { type Answer, type AskEvent, ask, type Found, type Question } from "../api/ask";
+import { type Answer, type AskEvent, ask, type Found, type Question, wholeFilter } from "../api/ask";
 import { api, asProblem, dataOf, type Problem } from "../api/client";
 import { loadRenderer } from "./LazyText";
 
@@ -120,7 +120,7 @@ function retrieve(workspace: string, question: Question, signal: AbortSignal): P
     question: question.question,
     method,
     parameters,
-    filter: { uris: [], metadata: {}, ...filter },
+    filter: wholeFilter(filter ?? {}),
     rerank: question.rerank ?? false,
   };
   return dataOf(

@@ -1,5 +1,6 @@
 // What the views of benchmarks read and write. All of it is cached under "bench", and read again when the index changes.
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { wholeFilter } from "../api/ask";
 import { api, dataOf, type Schemas } from "../api/client";
 import { streamed } from "../api/stream";
 import type { FoundBy } from "./address";
@@ -98,7 +99,7 @@ export const searchQuery = (workspace: string, text: string) =>
     queryKey: ["passages like", workspace, text],
     queryFn: async ({ signal }) => {
       const params = { path: { workspace } };
-      const body = { text, limit: 10, filter: { uris: [], metadata: {} } };
+      const body = { text, limit: 10, filter: wholeFilter({}) };
       return (await dataOf(api.POST("/v1/workspaces/{workspace}/search", { params, body, signal }))).passages;
     },
   });

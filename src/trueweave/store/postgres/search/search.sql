@@ -19,7 +19,7 @@ LEFT JOIN LATERAL (
 SELECT FROM document WHERE visible LIMIT 1
 
 -- name: scope_by_uri
-SELECT d.id, 0, {passes} FROM unnest(%(uris)s::text[]) AS u (uri)
+SELECT d.id, 0, {passes} FROM unnest(%(uris_0)s::text[]) AS u (uri)
 CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri AND visible OFFSET 0) d
 
 -- name: scope_by_condition
@@ -29,6 +29,19 @@ WITH found AS MATERIALIZED (SELECT f.document FROM ({found}) AS f LIMIT {few} + 
 number AS MATERIALIZED (SELECT count(*) AS n FROM found)
 SELECT d.id, number.n, {visible} AND {passes} FROM number CROSS JOIN LATERAL (
     SELECT DISTINCT document AS id FROM found LIMIT CASE WHEN number.n > {few} THEN 1 END) AS d
+
+-- name: scope_by_reading
+-- For conditions that no index has, such as a negation: the first documents are read. If there are more, the number says
+-- that many pass, whatever was found.
+WITH first AS MATERIALIZED (SELECT id FROM document WHERE visible ORDER BY id LIMIT {read} + 1),
+found AS MATERIALIZED (SELECT d.id FROM first AS d WHERE {passes} LIMIT {few} + 1),
+number AS MATERIALIZED (SELECT CASE WHEN (SELECT count(*) FROM first) > {read} THEN {few} + 1 ELSE count(*) END AS n FROM found)
+SELECT d.id, number.n, d.id IS NOT NULL FROM number LEFT JOIN LATERAL (
+    SELECT id FROM found LIMIT CASE WHEN number.n > {few} THEN 1 END) AS d ON true
+
+-- name: documents_with_uri
+SELECT d.id AS document FROM unnest(%(uris_{of})s::text[]) AS u (uri)
+CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri AND visible OFFSET 0) AS d
 
 -- name: documents_with_facet
 SELECT f.document FROM (SELECT DISTINCT facets(%({facet})s::jsonb) AS facet) AS g
@@ -48,6 +61,12 @@ EXISTS (SELECT FROM facet f
 -- name: has_in_range
 EXISTS (SELECT FROM ordered_facet f WHERE f.document = {document} AND f.key = %(key_{of})s
     AND f.value BETWEEN %(low_{of})s AND %(high_{of})s AND f.value <> ALL(%(excluded_{of})s::numeric[]))
+
+-- name: has_uri
+EXISTS (SELECT FROM document x WHERE x.id = {document} AND x.uri = ANY(%(uris_{of})s::text[]) OFFSET 0)
+
+-- name: has_prefix
+EXISTS (SELECT FROM document x WHERE x.id = {document} AND starts_with(x.uri, %(prefix_{of})s) OFFSET 0)
 
 -- name: is_visible
 EXISTS (SELECT FROM document x WHERE x.id = {document} AND x.visible OFFSET 0)

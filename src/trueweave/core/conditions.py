@@ -1,4 +1,4 @@
-"""Conditions on metadata on the command line: `year=1843`, `year>=2020`, `date:2024-01..2024-06`."""
+"""Conditions on metadata as text: `year=1843`, `kind!=mail`, `year>=2020`, `date:2024-01..2024-06`."""
 
 from __future__ import annotations
 
@@ -11,16 +11,28 @@ from typing import TYPE_CHECKING, NamedTuple
 from trueweave.core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from trueweave.core.evidence import Scalar
+    from trueweave.core.evidence import Filter, Scalar
     from trueweave.core.ranges import Bound, Range, RangeBounds
 
 _COMPARED = re.compile(r"(?P<key>[^<>=]+?)\s*(?P<operator>>=|<=|=|>|<)\s*(?P<value>.*)", re.DOTALL)
 _BETWEEN = re.compile(r"(?P<key>[^:]+?)\s*:\s*(?P<low>.*?)\s*\.\.\s*(?P<high>.*)", re.DOTALL)
 
+_UNEQUAL = re.compile(r"(?P<key>[^<>=!]+?)\s*!=(?P<value>.*)", re.DOTALL)
+
 
 class _End(NamedTuple):
     written: str
     included: bool
+
+
+def read_where(given: Sequence[str]) -> Filter:
+    """The filter for all of these conditions. Those that exclude values are written with `!=`."""
+    from trueweave.core.evidence import Filter
+
+    excluded = [found for one in given if (found := _UNEQUAL.fullmatch(one.strip()))]
+    included = [one for one in given if not _UNEQUAL.fullmatch(one.strip())]
+    without = [Filter(metadata=read_conditions([f"{one['key']}={one['value']}"])) for one in excluded]
+    return Filter(metadata=read_conditions(included), none_of=tuple(without))
 
 
 def read_conditions(given: Sequence[str]) -> dict[str, list[Scalar | Range]]:
