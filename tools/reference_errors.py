@@ -90,6 +90,7 @@ _TO_DO = {
     "UnknownRun": "`trueweave bench saved` lists the runs.",
     "UnknownQuestion": "List the benchmark questions of the workspace.",
     "UnknownSource": "`trueweave sources list` lists them.",
+    "UnknownAccessRule": "`trueweave access list` lists them.",
     "SpaceMismatch": "Use the embedding model of the workspace, or run `trueweave reembed`.",
     "ChangesGone": "Run `trueweave project rebuild`, which copies everything again.",
     "StoreError": "See the message, and the log of the store.",

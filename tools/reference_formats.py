@@ -57,6 +57,7 @@ _OBJECTS: dict[str, tuple[str, type[BaseModel], dict[str, str]]] = {
             "title": "The title that is shown.",
             "metadata": "Any JSON, which questions can be filtered by.",
             "places": "Where pages, headings, pictures and blocks begin, as `trueweave export` writes them.",
+            "readers": "The groups that can read it, as a list or a text with commas. Without it: see `trueweave add`.",
             "chunks": "The chunks, in order.",
         },
     ),

@@ -23,6 +23,7 @@ PREFIX = "/v1/workspaces/{workspace}"
 
 # The operation of the server for each call, by module, with the parameters that have another name there.
 CALLS: dict[str, dict[str, tuple[str, dict[str, str]]]] = {
+    "access": {"all": ("list_access_rules", {})},
     "bench": {
         "runs": ("list_runs", {}),
         "run": ("get_run", {}),

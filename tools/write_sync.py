@@ -56,7 +56,7 @@ TARGETS = (
         SOURCES / "engine" / "sync.py",
         SOURCES / "engine",
         {"trueweave": "", "documents": "documents", "questions": "questions", "memory": "memory"},
-        ("graph", "communities", "rules", "bench", "sources", "jobs", "budget", "projections", "maintenance"),
+        ("graph", "communities", "rules", "access", "bench", "sources", "jobs", "budget", "projections", "maintenance"),
         """One workspace: the blocking form of AsyncTrueweave.
 
     `with` or the first call opens it; the end of `with`, `close` or the end of the program closes it. The work is done
@@ -69,7 +69,7 @@ TARGETS = (
         SOURCES / "client" / "sync.py",
         SOURCES / "client",
         {"client": "", "documents": "documents", "questions": "questions", "memory": "memory"},
-        ("graph", "communities", "rules", "bench", "sources", "jobs", "budget", "maintenance"),
+        ("graph", "communities", "rules", "access", "bench", "sources", "jobs", "budget", "maintenance"),
         """One workspace of a server: the blocking form of AsyncClient.
 
     `with` or the first call opens it; the end of `with`, `close` or the end of the program closes it. Requests are made

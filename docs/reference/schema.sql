@@ -1640,6 +1640,7 @@ CREATE TABLE trueweave.connector_source (
     removed integer DEFAULT 0 NOT NULL,
     unreadable integer DEFAULT 0 NOT NULL,
     problem text DEFAULT ''::text NOT NULL,
+    readers text[],
     CONSTRAINT connector_source_every_seconds_check CHECK ((every_seconds > 0)),
     CONSTRAINT connector_source_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'failed'::text, 'stopped'::text])))
 );
@@ -1662,6 +1663,8 @@ COMMENT ON COLUMN trueweave.connector_source.owner IS 'The process that runs it.
 COMMENT ON COLUMN trueweave.connector_source.claim IS 'Identifies the run, which may be resumed by another process under another claim.';
 
 COMMENT ON COLUMN trueweave.connector_source.began IS 'began, ended, outcome, the counts and problem are about the last run that ended.';
+
+COMMENT ON COLUMN trueweave.connector_source.readers IS 'The readers that its documents are given, unless they state their own. NULL if none are given: then they keep those that they have.';
 
 CREATE TABLE trueweave.consumer (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,

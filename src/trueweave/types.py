@@ -1,6 +1,7 @@
 """The values that calls take and return. The most common ones are in `trueweave` itself, too."""
 
 from trueweave.answering.options import AskOptions, RetrieveOptions
+from trueweave.core.access import AccessRule
 from trueweave.core.answers import Answer, AnswerOptions, Check, Citation, Compared, Comparison, Repair, Sentence
 from trueweave.core.bench import (
     BenchComparison,
@@ -111,6 +112,7 @@ from trueweave.core.streams import Stream
 from trueweave.formats.pictures import GraphPicture
 
 __all__ = [
+    "AccessRule",
     "Activity",
     "Answer",
     "AnswerOptions",

@@ -6,19 +6,19 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
 from pgvector import HalfVector
 
-from trueweave.bulk.shards import RecordShard, Shard, read
+from trueweave.bulk.shards import Read, RecordShard, Shard, read
 from trueweave.bulk.spool import Spool, Worked
 from trueweave.core.errors import BadReply, InvalidDocument, PluginFailed
 from trueweave.core.events import Refused, Unreadable
 from trueweave.core.protocols import Chunker, Embedder, Extractor
-from trueweave.core.record import Source
+from trueweave.core.record import Document, Source
 from trueweave.core.settings import Settings
 from trueweave.graph.contribution import ChunkRow, Contribution, contribution
 from trueweave.graph.plan import ChangedText
@@ -70,7 +70,8 @@ OpenModels = Callable[[Workspace, Settings, Given], AbstractAsyncContextManager[
 @dataclass(frozen=True)
 class Load:
     """A bulk load, as known to every process of the cluster. It is built in the workspace `made`; models are paid from
-    the budget of `target`, which also caches their replies. `open_models` is pickled and sent to each process."""
+    the budget of `target`, which also caches their replies. `open_models` is pickled and sent to each process.
+    `readers` are those of documents that do not state theirs."""
 
     settings: Settings
     given: Given
@@ -81,6 +82,7 @@ class Load:
     spool: Path
     space: Space | None
     open_models: OpenModels
+    readers: tuple[str, ...] | None = None
 
     def is_same(self, other: Load) -> bool:
         """Whether the other is the same load. `given` may be another object each time."""
@@ -180,7 +182,8 @@ class Process:
         made: dict[str, Contribution] = {}  # of two documents with the same uri, the later one counts
         settings = self.load.settings
         files = Files.of(settings)
-        for one in await asyncio.to_thread(lambda: list(read(shard, files))):
+        for loaded in await asyncio.to_thread(lambda: list(read(shard, files))):
+            one = self._with_readers(loaded)
             if isinstance(one, Refused | Unreadable):
                 failed.append((one.place if isinstance(one, Refused) else one.path, one.reason))
             elif isinstance(one, Source):
@@ -195,6 +198,11 @@ class Process:
                 made[found.document.uri] = found
         found_vectors = await self._chunk_vectors(chunk for each in made.values() for chunk in each.chunks)
         return await asyncio.to_thread(self.spool.write, shard.key, list(made.values()), found_vectors, failed)
+
+    def _with_readers(self, loaded: Read) -> Read:
+        if isinstance(loaded, Source | Document) and loaded.readers is None:
+            return replace(loaded, readers=self.load.readers)
+        return loaded
 
     async def copy(self, shard: RecordShard) -> Worked:
         """Store documents that are already in the target, with their vectors. Chunks without a vector are embedded."""

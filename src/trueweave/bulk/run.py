@@ -75,6 +75,7 @@ async def bulk_load(
     given: Given = Given(),  # noqa: B008 (immutable)
     told: Told = untold,
     gpus: float = 0,
+    readers: tuple[str, ...] | None = None,
 ) -> Loaded:
     """Load files, folders and addresses into a workspace.
 
@@ -83,8 +84,10 @@ async def bulk_load(
     nodes share: a load that was stopped resumes from there. Anything written to the workspace in the meantime is either
     in the new index afterwards or refused: see docs/adr/0038-bulk-loading.md. Raises WorkspaceLoading if another load
     is running. The former index is deleted five minutes after the new one was first read. `told` is called in a thread.
+    `readers` are those of documents that do not state theirs.
     """
-    return await _BulkLoad(target, spool, flow, settings, recipe, embedder, open_models, given, told, gpus).run(paths)
+    load = _BulkLoad(target, spool, flow, settings, recipe, embedder, open_models, given, told, gpus, readers)
+    return await load.run(paths)
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,7 @@ class _BulkLoad:
     given: Given
     told: Told
     gpus: float
+    readers: tuple[str, ...] | None
 
     async def run(self, paths: Sequence[str]) -> Loaded:
         self._check_given()
@@ -186,7 +190,9 @@ class _BulkLoad:
                 space = await vectors.space(tx)
             assert space, "it was just made"
         recipe = self.recipe.packed()
-        folder = self.spool / key("load", recipe, space.model if space else "", str(space and space.dimensions)).hex
+        given = [] if self.readers is None else ["readers", *self.readers]
+        dimensions = str(space and space.dimensions)
+        folder = self.spool / key("load", "2", recipe, space.model if space else "", dimensions, *given).hex
         return Load(
             self.settings,
             self.given,
@@ -197,6 +203,7 @@ class _BulkLoad:
             folder,
             space,
             self.open_models,
+            self.readers,
         )
 
     async def _built(

@@ -18,6 +18,7 @@ import typer
 from typer.core import TyperGroup
 
 from trueweave.cli import (
+    access,
     add,
     ask,
     bench,
@@ -160,6 +161,7 @@ _PANELS: Mapping[str, Mapping[str, Callable[..., None] | typer.Typer]] = {
         "worker": worker.worker,
         "mcp": mcp.app,
         "keys": keys.app,
+        "access": access.app,
         "workspace": workspace.app,
         "project": project.app,
         "budget": budget.budget,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trueweave.cli.ingest_run import IngestRun, agreed, tell
-from trueweave.cli.inputs import named_secrets, sort_out
+from trueweave.cli.inputs import named_groups, named_secrets, sort_out
 from trueweave.cli.options import (
     All,
     Budget,
@@ -19,6 +19,7 @@ from trueweave.cli.options import (
     Model,
     NoIgnore,
     Paths,
+    Readers,
     Refresh,
     Secrets,
     Uri,
@@ -57,6 +58,7 @@ def add(
     show_all: All = False,
     refresh: Refresh = False,
     secret: Secrets = [],  # noqa: B006 (read by Typer)
+    readers: Readers = None,
     yes: Yes = False,
 ) -> None:
     """Add documents: files, folders, patterns, addresses such as https://example.org/about, or text on stdin.
@@ -93,6 +95,7 @@ def add(
         prune=prune,
         refresh=refresh,
         secrets=secrets,
+        readers=named_groups(readers),
     )
     if is_paid(session.settings, models) and not agreed(run, yes):
         raise typer.Exit(1)
@@ -101,7 +104,7 @@ def add(
         run.add_given(said)
     if inputs.files:
         run.add_files()
-    tell(session.reply, run, _again(paths, uri, budget, session.settings, secret, refresh=refresh))
+    tell(session.reply, run, _again(paths, uri, budget, session.settings, secret, readers, refresh=refresh))
 
 
 def _again(
@@ -110,6 +113,7 @@ def _again(
     budget: str | None,
     settings: Settings,
     secrets: Sequence[str],
+    readers: str | None,
     *,
     refresh: bool,
 ) -> str:
@@ -126,5 +130,6 @@ def _again(
         *(("--uri", uri) if uri else ()),
         *(name for name, on in switches.items() if on),
         *(word for one in secrets for word in ("--secret", one)),
+        *(() if readers is None else ("--readers", readers)),
     ]
     return f"{shlex.join(words)}{f' --budget {shlex.quote(budget)}' if budget else ''}"

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trueweave.cli.options import Budget, Extractor, Model, NoIgnore
+from trueweave.cli.inputs import named_groups
+from trueweave.cli.options import Budget, Extractor, Model, NoIgnore, Readers
 from trueweave.cli.pricing import of_documents, read_budget
 from trueweave.cli.render.lines import count, next_step, warning
 from trueweave.cli.render.money import Allowance
@@ -57,6 +58,7 @@ def bulk(
     extractor: Extractor = None,
     model: Model = None,
     no_ignore: NoIgnore = False,
+    readers: Readers = None,
 ) -> None:
     """Load a large corpus on a Ray cluster, beside the workspace, and switch to it at the end.
 
@@ -68,7 +70,7 @@ def bulk(
     """
     session = session.with_workspace_settings(extractor=extractor, model=model, no_ignore=no_ignore)
     allowance = read_budget(budget, session.settings, of_documents(session.settings))
-    report = _loaded(session.settings, sources, spool, ray_address, gpus, allowance)
+    report = _loaded(session.settings, sources, spool, ray_address, gpus, allowance, named_groups(readers))
     answer = {
         "documents": report.documents,
         "kept": report.kept,
@@ -90,6 +92,7 @@ def _loaded(
     ray_address: str | None,
     gpus: float,
     allowance: Allowance | None,
+    readers: list[str] | None,
 ) -> BulkReport:
     from trueweave.cli.render.progress_bar import stages
 
@@ -99,7 +102,7 @@ def _loaded(
         async with budgeted(trueweave, allowance):
             with stages() as told:
                 return await trueweave.maintenance.bulk_load(
-                    sources, folder, ray_address=ray_address, progress=told, gpus=gpus
+                    sources, folder, ray_address=ray_address, progress=told, gpus=gpus, readers=readers
                 )
 
     try:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from trueweave.cli.inputs import named_groups
 from trueweave.cli.model_files import fetch_model
-from trueweave.cli.options import All, DatabaseUrl, Json, Workspace
+from trueweave.cli.options import All, DatabaseUrl, Json, Readers, Workspace
 from trueweave.cli.render.console import say
 from trueweave.cli.render.lines import next_step
 from trueweave.cli.render.run_summary import IngestTally, count_line
@@ -35,6 +36,7 @@ def import_(
     format: As = None,
     reports: Reports = False,
     show_all: All = False,
+    readers: Readers = None,
     workspace: Workspace = None,
     database_url: DatabaseUrl = None,
     json: Json = False,
@@ -60,6 +62,7 @@ def import_(
 
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
+        groups = named_groups(readers)
         tally, notes, read = IngestTally(show_all=show_all), list[str](), 0
         if format is None:
             format_, why = importing.guess(path)
@@ -85,7 +88,7 @@ def import_(
             uri = format_.uri(path, Naming(settings.project_folder))
             documents = importing.read(path, format_.name, uri=uri, listener=heard, reports=reports)
             with progress("Importing", None) as done:
-                return await trueweave.add_documents(counted(documents), done, tally)
+                return await trueweave.add_documents(counted(documents), done, tally, readers=groups)
 
         new = in_workspace(add, settings)
         answer = {"format": format_.name, "documents": read, "new": new, "notes": notes, **tally.answer()}

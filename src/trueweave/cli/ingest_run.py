@@ -59,6 +59,7 @@ class IngestRun:
         refresh: bool = False,
         plan: SyncPlan | None = None,
         secrets: Mapping[str, str] | None = None,
+        readers: Sequence[str] | None = None,
         is_sync: bool = False,
         source: str = "",
     ) -> None:
@@ -70,6 +71,7 @@ class IngestRun:
         self.prune = prune
         self.plan = plan
         self.secrets = secrets
+        self.readers = readers
         self.is_sync = is_sync
         self.source = source
         self.confirmed = False
@@ -134,7 +136,9 @@ class IngestRun:
                     for path in self.inputs.given
                 )
                 since = await trueweave.maintenance.clock()
-                new = await trueweave.add_documents(chain.from_iterable(documents), done, self.tally)
+                new = await trueweave.add_documents(
+                    chain.from_iterable(documents), done, self.tally, readers=self.readers
+                )
                 self.given_duplicates = await trueweave.maintenance.duplicates(since)
                 return new
 
@@ -170,6 +174,7 @@ class IngestRun:
                         confirmed=self.confirmed,
                         listener=self.tally,
                         secrets=self.secrets,
+                        readers=self.readers,
                     )
                 else:
                     await trueweave.add(
@@ -178,6 +183,7 @@ class IngestRun:
                         prune=self.prune,
                         refresh=self.refresh,
                         secrets=self.secrets,
+                        readers=self.readers,
                     )
             except DatabaseError:  # the outcome of the run cannot be read
                 raise

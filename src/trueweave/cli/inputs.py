@@ -59,6 +59,13 @@ def named_secrets(given: Sequence[str]) -> dict[str, str]:
     return found
 
 
+def named_groups(given: str | None) -> list[str] | None:
+    """The groups of --readers; None if it is not given."""
+    from trueweave.core.record import split_groups
+
+    return None if given is None else split_groups(given)
+
+
 def sort_out(paths: Sequence[str], uri: str | None = None, said: Path | None = None) -> Inputs:
     """The paths by kind. With `said`, all are JSON lines files whose entities are in that other file.
 

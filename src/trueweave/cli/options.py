@@ -40,6 +40,15 @@ Paths = Annotated[
         help='Files, folders, patterns in quotes ("notes/**/*.md"), addresses (https://…), - for stdin.',
     ),
 ]
+Readers = Annotated[
+    str | None,
+    typer.Option(
+        "--readers",
+        metavar="GROUPS",
+        help='The groups that can read the documents, as in legal,hr; "" for everybody. Documents that state their own '
+        "readers have those. Default: unchanged, or as `trueweave access` says.",
+    ),
+]
 Secrets = Annotated[
     list[str],
     typer.Option(

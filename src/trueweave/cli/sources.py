@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trueweave.cli.ingest_run import IngestRun, tell
-from trueweave.cli.inputs import Inputs, named_secrets
-from trueweave.cli.options import All, Budget, Secrets, Yes
+from trueweave.cli.inputs import Inputs, named_groups, named_secrets
+from trueweave.cli.options import All, Budget, Readers, Secrets, Yes
 from trueweave.cli.pricing import is_paid, of_documents, read_budget
 from trueweave.cli.render.dates import interval, parse_interval
 from trueweave.cli.render.lines import count, next_step, warning
@@ -49,14 +49,18 @@ def add(
         str | None, typer.Option(metavar="INTERVAL", help="How often workers synchronise it: 30m, 1h, 1d, 1w.")
     ] = None,
     secret: Secrets = [],  # noqa: B006 (read by Typer)
+    readers: Readers = None,
 ) -> None:
-    """Add a source, or change its schedule and secrets.
+    """Add a source, or change its schedule, secrets and readers.
 
     Without --every, it is synchronised only by `trueweave sources sync`. The values of secrets are not stored: the
     environment variables have to be set wherever the source is synchronised.
     """
     seconds, secrets = _seconds(every), named_secrets(secret)
-    source = session(lambda trueweave: trueweave.sources.add(name, address, every_seconds=seconds, secrets=secrets))
+    groups = named_groups(readers)
+    source = session(
+        lambda trueweave: trueweave.sources.add(name, address, every_seconds=seconds, secrets=secrets, readers=groups)
+    )
     if source.every_seconds:
         said = f"Workers synchronise {name} every {interval(source.every_seconds)}."
         then = next_step("trueweave worker", "runs one; `trueweave serve` also does")

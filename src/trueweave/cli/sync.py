@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trueweave.cli.ingest_run import IngestRun, agreed, tell
-from trueweave.cli.inputs import Inputs, named_secrets
+from trueweave.cli.inputs import Inputs, named_groups, named_secrets
 from trueweave.cli.options import (
     All,
     Budget,
@@ -18,6 +18,7 @@ from trueweave.cli.options import (
     FollowLinks,
     Model,
     NoIgnore,
+    Readers,
     Secrets,
     Yes,
 )
@@ -54,6 +55,7 @@ def sync(
     no_ignore: NoIgnore = False,
     show_all: All = False,
     secret: Secrets = [],  # noqa: B006 (read by Typer)
+    readers: Readers = None,
     yes: Yes = False,
     watch: Watch = False,
 ) -> None:
@@ -81,20 +83,31 @@ def sync(
     models = of_documents(session.settings)
     allowance = read_budget(budget, session.settings, models)
     tally = IngestTally(show_all=show_all)
+    again_readers = () if readers is None else ("--readers", readers)
     if any(map(is_address, folders)):
         if not all(map(is_address, folders)):
             raise ConfigError("folders and addresses are synchronised separately. Run one command for each.")
         if watch:
             raise ConfigError("--watch is for folders. `trueweave sources add` synchronises addresses on a schedule.")
         inputs = Inputs((), tuple(folders))
-        run = IngestRun(session.settings, inputs, allowance, tally, secrets=named_secrets(secret), is_sync=True)
+        run = IngestRun(
+            session.settings,
+            inputs,
+            allowance,
+            tally,
+            secrets=named_secrets(secret),
+            readers=named_groups(readers),
+            is_sync=True,
+        )
         sync_addresses(run, is_paid=is_paid(session.settings, models), yes=yes)
-        words = ["trueweave", "sync", *folders, *(word for one in secret for word in ("--secret", one))]
+        words = ["trueweave", "sync", *folders, *(word for one in secret for word in ("--secret", one)), *again_readers]
         tell(session.reply, run, shlex.join([*words, *(("--budget", budget) if budget else ())]))
         return
-    words = ["trueweave", "sync", *folders, *(("--budget", budget) if budget else ())]
+    words = ["trueweave", "sync", *folders, *again_readers, *(("--budget", budget) if budget else ())]
     again = shlex.join([*words, *(("--no-ignore",) if no_ignore else ()), *(("--watch",) if watch else ())])
-    one = _FolderSync(session, folders, allowance, again, is_paid(session.settings, models), yes, show_all)
+    one = _FolderSync(
+        session, folders, allowance, again, is_paid(session.settings, models), yes, show_all, named_groups(readers)
+    )
     if watch:
         one.watch()
     else:
@@ -112,6 +125,7 @@ class _FolderSync:
     is_paid: bool
     yes: bool
     show_all: bool
+    readers: list[str] | None
 
     def run(self) -> None:
         """Compare, ask, and then add and remove what has changed."""
@@ -169,8 +183,10 @@ class _FolderSync:
         """What has changed; None, and a reply, if nothing has."""
         tally = IngestTally(show_all=self.show_all)
         with spinner("Comparing …"):
-            plan = self.session(lambda trueweave: trueweave.plan_sync(*self.folders, listener=tally))
-        if plan.new or plan.changed or plan.removed:
+            plan = self.session(
+                lambda trueweave: trueweave.plan_sync(*self.folders, listener=tally, readers=self.readers)
+            )
+        if plan.new or plan.changed or plan.removed or plan.readers:
             return plan
         said = f"Up to date: {count(plan.unchanged, 'document')}, all unchanged."
         self.session.reply({**asdict(plan), **tally.answer()}, said, *tally.lines())
@@ -180,7 +196,7 @@ class _FolderSync:
 
     def _run(self, plan: SyncPlan) -> IngestRun:
         inputs, tally = Inputs((), tuple(self.folders)), IngestTally(show_all=self.show_all)
-        return IngestRun(self.session.settings, inputs, self.allowance, tally, plan=plan)
+        return IngestRun(self.session.settings, inputs, self.allowance, tally, plan=plan, readers=self.readers)
 
     def _carry_out(self, run: IngestRun) -> None:
         run.fetch_model()

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Any, Self
 
+from trueweave.client.access import AsyncClientAccess
 from trueweave.client.address import checked_address, found_key
 from trueweave.client.bench import AsyncClientBench
 from trueweave.client.budget import AsyncClientBudget
@@ -31,13 +32,14 @@ class AsyncClient(ClientDocumentCalls, ClientQuestionCalls, ClientMemoryCalls):
     """One workspace of a server that `trueweave serve` runs. Open it with `AsyncClient.open`.
 
     It has the calls of AsyncTrueweave, with the same parameters, types and errors, except those that need direct access
-    to the database. Further calls are grouped in `graph`, `communities`, `rules`, `bench`, `sources`, `jobs`, `budget`
-    and `maintenance`.
+    to the database. Further calls are grouped in `graph`, `communities`, `rules`, `access`, `bench`, `sources`, `jobs`,
+    `budget` and `maintenance`.
     """
 
     graph: AsyncClientGraph
     communities: AsyncClientCommunities
     rules: AsyncClientRules
+    access: AsyncClientAccess
     bench: AsyncClientBench
     sources: AsyncClientSources
     jobs: AsyncClientJobs
@@ -52,6 +54,7 @@ class AsyncClient(ClientDocumentCalls, ClientQuestionCalls, ClientMemoryCalls):
         self.graph = AsyncClientGraph(requests)
         self.communities = AsyncClientCommunities(requests)
         self.rules = AsyncClientRules(requests)
+        self.access = AsyncClientAccess(requests)
         self.bench = AsyncClientBench(requests)
         self.sources = AsyncClientSources(requests)
         self.jobs = AsyncClientJobs(requests)

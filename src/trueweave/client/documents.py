@@ -16,6 +16,7 @@ from trueweave.client.following import finished, tell_of_documents
 from trueweave.client.forms import document_details, filter_text, moment, part, read
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.client.uploads import Submission, estimate, lines_of
+from trueweave.core.access import checked_readers
 from trueweave.core.errors import ConfigError
 from trueweave.core.events import Added, CountingListener, Listener, Progress, Refused, ignore, unseen
 from trueweave.core.evidence import DocumentDetails, DocumentOutline, EntitySpan, Filter, Passage
@@ -64,6 +65,7 @@ class ClientDocumentCalls:
         prune: bool = False,
         refresh: bool = False,
         secrets: Mapping[str, str] | None = None,
+        readers: Sequence[str] | None = None,
     ) -> Added:
         """Add files, whole folders and texts. They are sent to the server, where each becomes a document, which its
         workers process and index as the settings there say. This waits until they are indexed; `jobs.submit` does not.
@@ -72,6 +74,10 @@ class ClientDocumentCalls:
         what was found and what could not be read, how many documents are indexed, and at the end the outcome of each.
         With `refresh`, unchanged documents are processed again if an earlier version of the extractor or of its prompts
         made them. `prune`, `secrets` and addresses are errors here: they need direct access to the database.
+
+        `readers` are the groups that can read these documents, except those that state their own, in their front matter
+        for example; an empty list means everybody. Without it, documents keep the readers that they have. Readers of
+        unchanged documents are changed at once, without a call of a model.
         """
         _refuse_addresses(what, secrets)
         if prune:
@@ -80,7 +86,7 @@ class ClientDocumentCalls:
                 "them by their uris, or run `trueweave sync` beside the database."
             )
         counted = CountingListener(listener, Added())
-        job = await Submission(self._requests, counted, refresh=refresh).submit(what)
+        job = await Submission(self._requests, counted, refresh=refresh, readers=readers).submit(what)
         await finished(self._requests, job, counted.total.unchanged, counted)
         await tell_of_documents(self._requests, job, counted)
         return counted.total
@@ -103,14 +109,17 @@ class ClientDocumentCalls:
         documents: Iterable[Document],
         progress: Progress = unseen,
         refused: Callable[[Refused], None] | None = None,
+        *,
+        readers: Sequence[str] | None = None,
     ) -> int:
         """Store and index documents whose entities and relations are given. Returns how many were new or changed.
 
         A document replaces any earlier one with the same uri. Documents are read as they are stored, so there may be
         more of them than fit in memory. `progress` is called with the number of documents just done. A document that
         cannot be stored raises an error that names it; if `refused` is given, it is called instead, and the rest are
-        still added.
+        still added. `readers` are those of documents that do not state theirs.
         """
+        groups = None if readers is None else list(checked_readers(readers)) or ""
         source, new = iter(documents), 0
         while lines := await asyncio.to_thread(lines_of, source):
 
@@ -119,7 +128,12 @@ class ClientDocumentCalls:
                 yield {"content": content}
 
             data = await self._requests.upload(
-                "/documents/annotated", body, once=True, exact="true", strict="false" if refused else "true"
+                "/documents/annotated",
+                body,
+                once=True,
+                exact="true",
+                strict="false" if refused else "true",
+                readers=groups,
             )
             new += part(data, "new")
             for one in part(data, "not_used"):

@@ -195,4 +195,6 @@ def source_body(source: Source) -> dict[str, Any]:
         body["places"] = [{name: getattr(one, name) for name in names} for one in source.places]
     if source.notes:
         body["notes"] = list(source.notes)
+    if source.readers is not None:
+        body["readers"] = list(source.readers)
     return body

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from uuid import UUID
@@ -26,6 +27,7 @@ class AsyncClientJobs:
         listener: Listener = ignore,
         refresh: bool = False,
         job: UUID | None = None,
+        readers: Sequence[str] | None = None,
     ) -> IngestJob:
         """Submit files, whole folders and texts to workers, without waiting for them. The files are read now; the
         documents become part of the index once `trueweave worker`, or any process that adds documents, has processed
@@ -33,8 +35,9 @@ class AsyncClientJobs:
 
         Unchanged documents are skipped; with `refresh`, they are processed again if an earlier version of the extractor
         or of its prompts made them. With a `job`, these documents are added to it. `get` returns the progress.
+        `readers` are the groups that can read them, as for `add`.
         """
-        return await Submission(self._requests, listener, refresh=refresh, job=job).submit(what)
+        return await Submission(self._requests, listener, refresh=refresh, job=job, readers=readers).submit(what)
 
     async def latest(self, limit: int = 50, *, before: tuple[datetime, UUID] | None = None) -> list[IngestJob]:
         """Jobs, latest first. For the next page, pass `made` and `id` of the last one as `before`."""

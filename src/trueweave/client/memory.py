@@ -24,6 +24,7 @@ class ClientMemoryCalls:
         source: str = "",
         date: datetime | None = None,
         conversation: str = "",
+        readers: Sequence[str] | None = None,
     ) -> str:
         """Store a text, or the messages of a conversation, as a document that says who told it (`by`), where it comes
         from (`source`) and when it was said (now, if there is no `date`). Returns the uri of the document, which
@@ -31,7 +32,7 @@ class ClientMemoryCalls:
 
         The same text from the same source by the same person is stored once, with the latest date. With the id of a
         `conversation`, it replaces what was stored of that conversation, so pass all of it; only new parts are
-        processed.
+        processed. `readers` are the groups that can read it, as for `add`.
         """
         messages = [] if isinstance(said, str) else [{"role": one.role, "content": one.content} for one in said]
         body = {
@@ -41,6 +42,7 @@ class ClientMemoryCalls:
             "source": source,
             "date": moment(date),
             "conversation": conversation,
+            "readers": None if readers is None else list(readers),
         }
         return str(part(await self._requests.write("/memories", body), "uri"))
 

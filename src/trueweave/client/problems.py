@@ -87,6 +87,7 @@ CLASSES: dict[str, type[TrueweaveError]] = {
     "source_busy": errors.SourceBusy,
     "source_not_allowed": errors.SourceNotAllowed,
     "unknown_source": errors.UnknownSource,
+    "unknown_access_rule": errors.UnknownAccessRule,
     "invalid_rule": errors.RuleError,
     "unknown_rule": errors.RuleError,
     "already_decided": errors.RuleError,

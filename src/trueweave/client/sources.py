@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
 from trueweave.client.forms import part, read
@@ -28,14 +28,22 @@ class AsyncClientSources:
         every_seconds: int | None = None,
         secrets: Mapping[str, str] | None = None,
         by: str = "",
+        readers: Sequence[str] | None = None,
     ) -> DocumentSource:
         """Keep an address in the workspace under a name; `by` says who adds it. With `every_seconds`, workers
         synchronise it that often, beginning now. `secrets` are its credentials: for each, the environment variable that
-        holds it where workers run.
+        holds it where workers run. `readers` are the groups that can read its documents, except those that state their
+        own; without it, they keep those that they have.
 
-        If there is a source with this name and this address, its schedule and secrets are replaced.
+        If there is a source with this name and this address, its schedule, secrets and readers are replaced.
         """
-        body = {"address": address, "every_seconds": every_seconds, "secrets": dict(secrets or {}), "by": by}
+        body = {
+            "address": address,
+            "every_seconds": every_seconds,
+            "secrets": dict(secrets or {}),
+            "by": by,
+            "readers": None if readers is None else list(readers),
+        }
         return read(DocumentSource, await self._requests.write(_path(name), body, method="PUT"))
 
     async def get(self, name: str) -> DocumentSource:

@@ -11,6 +11,7 @@ from uuid import UUID
 from trueweave.answering.conversations import Conversation
 from trueweave.answering.options import AskOptions, RetrieveOptions
 from trueweave.client.client import AsyncClient
+from trueweave.core.access import AccessRule
 from trueweave.core.answers import Answer, Comparison
 from trueweave.core.bench import BenchComparison, BenchOutcome, BenchPassage, BenchQuestion, BenchRun, FoundBy
 from trueweave.core.checks import HealthCheck
@@ -402,6 +403,28 @@ class ClientRules(_Group):
         return self._wait_for(lambda trueweave: trueweave.rules.resolution())
 
 
+class ClientAccess(_Group):
+    """The access rules of a workspace of a server: `client.access`."""
+
+    def set(self, prefix: str, readers: Sequence[str]) -> int:
+        """Let only these groups read the documents whose uris begin with `prefix`, now and later, unless readers were
+        given with them; with no groups, everybody. `hr/**` means the same as `hr/`. The rule with the longest prefix
+        applies. Returns how many documents have other readers now. No model is called.
+
+        Groups are those of the keys and tokens of a server's callers, and of `acting_as`.
+        """
+        return self._wait_for(lambda trueweave: trueweave.access.set(prefix, readers))
+
+    def remove(self, prefix: str) -> int:
+        """Remove the access rule of this prefix. Returns how many documents have other readers now. Raises
+        UnknownAccessRule if there is none."""
+        return self._wait_for(lambda trueweave: trueweave.access.remove(prefix))
+
+    def all(self, limit: int = 1000) -> list[AccessRule]:
+        """The access rules in the order of their prefixes."""
+        return self._wait_for(lambda trueweave: trueweave.access.all(limit))
+
+
 class ClientBench(_Group):
     """The benchmarks of a workspace of a server: `client.bench`."""
 
@@ -491,15 +514,19 @@ class ClientSources(_Group):
         every_seconds: int | None = None,
         secrets: Mapping[str, str] | None = None,
         by: str = "",
+        readers: Sequence[str] | None = None,
     ) -> DocumentSource:
         """Keep an address in the workspace under a name; `by` says who adds it. With `every_seconds`, workers
         synchronise it that often, beginning now. `secrets` are its credentials: for each, the environment variable that
-        holds it where workers run.
+        holds it where workers run. `readers` are the groups that can read its documents, except those that state their
+        own; without it, they keep those that they have.
 
-        If there is a source with this name and this address, its schedule and secrets are replaced.
+        If there is a source with this name and this address, its schedule, secrets and readers are replaced.
         """
         return self._wait_for(
-            lambda trueweave: trueweave.sources.add(name, address, every_seconds=every_seconds, secrets=secrets, by=by)
+            lambda trueweave: trueweave.sources.add(
+                name, address, every_seconds=every_seconds, secrets=secrets, by=by, readers=readers
+            )
         )
 
     def get(self, name: str) -> DocumentSource:
@@ -533,6 +560,7 @@ class ClientJobs(_Group):
         listener: Listener = ignore,
         refresh: bool = False,
         job: UUID | None = None,
+        readers: Sequence[str] | None = None,
     ) -> IngestJob:
         """Submit files, whole folders and texts to workers, without waiting for them. The files are read now; the
         documents become part of the index once `trueweave worker`, or any process that adds documents, has processed
@@ -540,9 +568,10 @@ class ClientJobs(_Group):
 
         Unchanged documents are skipped; with `refresh`, they are processed again if an earlier version of the extractor
         or of its prompts made them. With a `job`, these documents are added to it. `get` returns the progress.
+        `readers` are the groups that can read them, as for `add`.
         """
         return self._wait_for(
-            lambda trueweave: trueweave.jobs.submit(*what, listener=listener, refresh=refresh, job=job)
+            lambda trueweave: trueweave.jobs.submit(*what, listener=listener, refresh=refresh, job=job, readers=readers)
         )
 
     def latest(self, limit: int = 50, *, before: tuple[datetime, UUID] | None = None) -> list[IngestJob]:
@@ -667,6 +696,7 @@ class Client(_Waiting):
         prune: bool = False,
         refresh: bool = False,
         secrets: Mapping[str, str] | None = None,
+        readers: Sequence[str] | None = None,
     ) -> Added:
         """Add files, whole folders and texts. They are sent to the server, where each becomes a document, which its
         workers process and index as the settings there say. This waits until they are indexed; `jobs.submit` does not.
@@ -675,9 +705,15 @@ class Client(_Waiting):
         what was found and what could not be read, how many documents are indexed, and at the end the outcome of each.
         With `refresh`, unchanged documents are processed again if an earlier version of the extractor or of its prompts
         made them. `prune`, `secrets` and addresses are errors here: they need direct access to the database.
+
+        `readers` are the groups that can read these documents, except those that state their own, in their front matter
+        for example; an empty list means everybody. Without it, documents keep the readers that they have. Readers of
+        unchanged documents are changed at once, without a call of a model.
         """
         return self._wait_for(
-            lambda trueweave: trueweave.add(*what, listener=listener, prune=prune, refresh=refresh, secrets=secrets)
+            lambda trueweave: trueweave.add(
+                *what, listener=listener, prune=prune, refresh=refresh, secrets=secrets, readers=readers
+            )
         )
 
     def estimate(
@@ -699,15 +735,17 @@ class Client(_Waiting):
         documents: Iterable[Document],
         progress: Progress = unseen,
         refused: Callable[[Refused], None] | None = None,
+        *,
+        readers: Sequence[str] | None = None,
     ) -> int:
         """Store and index documents whose entities and relations are given. Returns how many were new or changed.
 
         A document replaces any earlier one with the same uri. Documents are read as they are stored, so there may be
         more of them than fit in memory. `progress` is called with the number of documents just done. A document that
         cannot be stored raises an error that names it; if `refused` is given, it is called instead, and the rest are
-        still added.
+        still added. `readers` are those of documents that do not state theirs.
         """
-        return self._wait_for(lambda trueweave: trueweave.add_documents(documents, progress, refused))
+        return self._wait_for(lambda trueweave: trueweave.add_documents(documents, progress, refused, readers=readers))
 
     def remove(self, uris: Sequence[str]) -> int:
         """Remove these documents in one pass, and update the index. Returns how many of them existed.
@@ -870,6 +908,7 @@ class Client(_Waiting):
         source: str = "",
         date: datetime | None = None,
         conversation: str = "",
+        readers: Sequence[str] | None = None,
     ) -> str:
         """Store a text, or the messages of a conversation, as a document that says who told it (`by`), where it comes
         from (`source`) and when it was said (now, if there is no `date`). Returns the uri of the document, which
@@ -877,10 +916,12 @@ class Client(_Waiting):
 
         The same text from the same source by the same person is stored once, with the latest date. With the id of a
         `conversation`, it replaces what was stored of that conversation, so pass all of it; only new parts are
-        processed.
+        processed. `readers` are the groups that can read it, as for `add`.
         """
         return self._wait_for(
-            lambda trueweave: trueweave.remember(said, by=by, source=source, date=date, conversation=conversation)
+            lambda trueweave: trueweave.remember(
+                said, by=by, source=source, date=date, conversation=conversation, readers=readers
+            )
         )
 
     def recall(self, text: str, limit: int = 10, *, by: str = "", since: datetime | None = None) -> list[Passage]:
@@ -907,6 +948,11 @@ class Client(_Waiting):
     def rules(self) -> ClientRules:
         """What is about rules."""
         return ClientRules(self)
+
+    @property
+    def access(self) -> ClientAccess:
+        """What is about access."""
+        return ClientAccess(self)
 
     @property
     def bench(self) -> ClientBench:

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from trueweave.client.forms import part, read, source_body
 from trueweave.client.requests import WorkspaceRequests
+from trueweave.core.access import checked_readers
 from trueweave.core.errors import RequestRefused
 from trueweave.core.events import Event, Found, Listener, Refused, Skipped, Unreadable
 from trueweave.core.jobs import IngestJob
@@ -113,12 +114,19 @@ class Submission:
     """Submits documents as one job, request by request, and reports on them to a listener."""
 
     def __init__(
-        self, requests: WorkspaceRequests, listener: Listener, *, refresh: bool = False, job: UUID | None = None
+        self,
+        requests: WorkspaceRequests,
+        listener: Listener,
+        *,
+        refresh: bool = False,
+        job: UUID | None = None,
+        readers: Sequence[str] | None = None,
     ) -> None:
         self._requests = requests
         self._listener = listener
         self._refresh = refresh
         self._id = job
+        self._readers = None if readers is None else checked_readers(readers)
         self._job: IngestJob | None = None
         self._reasons: list[str] = []
 
@@ -142,9 +150,12 @@ class Submission:
         }
         try:
             if batch.files:
-                data = await upload(self._requests, "/documents/files", batch.files, self._tell, once=True, **params)
+                given = None if self._readers is None else list(self._readers) or ""
+                data = await upload(
+                    self._requests, "/documents/files", batch.files, self._tell, once=True, readers=given, **params
+                )
             else:
-                body = {"documents": [source_body(one) for one in batch.texts]}
+                body = {"documents": [source_body(self._with_readers(one)) for one in batch.texts]}
                 data = await self._requests.write("/documents", body, **params)
         except RequestRefused as error:
             if not error.too_large:
@@ -159,6 +170,9 @@ class Submission:
             self._listener(_NOT_USED[part(one, "kind")](part(one, "place"), part(one, "reason")))
         taken = part(data, "taken")
         self._listener(Found(part(taken, "new"), part(taken, "unchanged")))
+
+    def _with_readers(self, text: Source) -> Source:
+        return text if self._readers is None or text.readers is not None else replace(text, readers=self._readers)
 
     async def _send_parts(self, batch: UploadBatch, error: RequestRefused) -> None:
         """Send a batch that was too large in two halves. A single item that is too large is reported."""

@@ -23,13 +23,15 @@ class Item:
 
     `uri` is that of its document. While `version` stays the same, the item is not fetched again; an empty version is
     unknown, and the item is fetched, or asked about, in each run. `metadata` and `date` become metadata of the
-    document, unless the file has its own.
+    document, unless the file has its own. `readers` are the groups that may read it, whatever the file says; None if
+    the connector does not know them. Where they change, the item is fetched again.
     """
 
     uri: str
     version: str = ""
     metadata: Mapping[str, Json] = field(default_factory=dict)
     date: datetime | None = None
+    readers: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

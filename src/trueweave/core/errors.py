@@ -47,6 +47,7 @@ TrueweaveError
 ├── UnknownRun
 ├── UnknownQuestion
 ├── UnknownSource
+├── UnknownAccessRule
 ├── SpaceMismatch            vectors of one model were about to meet those of another
 ├── ChangesGone              changes that a projection needs are no longer kept
 ├── StoreError               an operation of Neo4j or Chroma failed
@@ -294,6 +295,10 @@ class UnknownQuestion(TrueweaveError):
 
 class UnknownSource(TrueweaveError):
     """There is no source of that name."""
+
+
+class UnknownAccessRule(TrueweaveError):
+    """There is no access rule of that prefix."""
 
 
 class SpaceMismatch(TrueweaveError):

@@ -108,13 +108,14 @@ class IngestJob:
 @dataclass(frozen=True, slots=True)
 class SyncPlan:
     """What bringing an index up to date with some folders would do: how many documents are new, changed and unchanged,
-    how many could not be read, and the uris of those to be removed."""
+    how many could not be read, the uris of those to be removed, and how many of the unchanged get other readers."""
 
     new: int
     changed: int
     unchanged: int
     unreadable: int
     removed: tuple[str, ...]
+    readers: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -316,6 +316,19 @@ def groups_of(given: Iterable[str]) -> tuple[str, ...]:
     return found
 
 
+def stated_readers(uri: str, stated: Json) -> tuple[str, ...]:
+    """The readers of a document as a file states them: a list of groups, or a text with commas between them."""
+    found = [] if stated is None else split_groups(stated) if isinstance(stated, str) else stated
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+        raise InvalidDocument(f"{uri!r}: its readers are {stated!r:.60}. Write names of groups, as in: legal, hr")
+    return _readers(uri, [str(one) for one in found]) or ()
+
+
+def split_groups(text: str) -> list[str]:
+    """The groups in a text with commas between them."""
+    return [one for part in text.split(",") if (one := part.strip())]
+
+
 def _readers(uri: str, given: Iterable[str] | None) -> tuple[str, ...] | None:
     if given is None:
         return None

@@ -35,7 +35,8 @@ class DocumentSource:
 
     `secrets` are the environment variables that hold its credentials, by the names that its connector gives them. With
     `every_seconds`, workers synchronise it that often, the next time when it is `due`. If `restricted`, it was added
-    through a server, and may use only what the administrator allows for the workspace.
+    through a server, and may use only what the administrator allows for the workspace. `readers` are the groups that
+    can read its documents, except those that state their own; None if none were given.
     """
 
     name: str
@@ -49,3 +50,4 @@ class DocumentSource:
     is_running: bool
     is_being_removed: bool
     last_run: SourceRun | None
+    readers: tuple[str, ...] | None = None

@@ -50,9 +50,11 @@ async def at_addresses(
     again: bool = False,
     secrets: Mapping[str, str] | None = None,
     restricted: bool = False,
+    readers: tuple[str, ...] | None = None,
 ) -> AsyncIterator[tuple[list[Input], list[AddressRun]]]:
     """The same inputs with a run in place of each address, which knows what has changed there; and these runs. With
-    `again`, everything may have changed. If `restricted`, connectors use no credentials but these."""
+    `again`, everything may have changed. If `restricted`, connectors use no credentials but these. `readers` are those
+    of documents that do not state theirs."""
     async with AsyncExitStack() as stack:
         inputs: list[Input] = []
         for one in what:
@@ -61,7 +63,7 @@ async def at_addresses(
                 continue
             context = connector_context(core.settings, secrets or {}, restricted=restricted)
             run = await stack.enter_async_context(AddressRun.open(one, context))
-            await run.compare(core.workspace, recipe.packed(), listener, again=again)
+            await run.compare(core.workspace, recipe.packed(), listener, again=again, readers=readers)
             inputs.append(run)
         yield inputs, [one for one in inputs if isinstance(one, AddressRun)]
 

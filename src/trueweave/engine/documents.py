@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import closing, nullcontext
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from trueweave.core.access import checked_readers
 from trueweave.core.errors import ConfigError, InvalidArgument, ModelRefused, SpaceMismatch, UnreadableFile
 from trueweave.core.events import (
     Added,
@@ -71,6 +73,7 @@ class DocumentCalls:
         prune: bool = False,
         refresh: bool = False,
         secrets: Mapping[str, str] | None = None,
+        readers: Sequence[str] | None = None,
     ) -> Added:
         """Add files, whole folders, texts, and what is at addresses such as `https://example.org/`. Each becomes a
         document, which is processed according to the settings and indexed. A path that does not exist raises
@@ -82,21 +85,32 @@ class DocumentCalls:
         out of the queue again. With `prune`, documents whose files no longer exist in these folders are removed at the
         end. With `refresh`, unchanged documents are processed again if an earlier version of the extractor or of its
         prompts made them. `secrets` are the credentials of addresses: for each, the environment variable that holds it.
+
+        `readers` are the groups that can read these documents, except those that state their own, in their front matter
+        for example; an empty list means everybody. Without it, documents keep the readers that they have. Readers of
+        unchanged documents are changed at once, without a call of a model.
         """
-        return await self._add(what, listener, prune=prune, refresh=refresh, secrets=secrets)
+        return await self._add(what, listener, prune=prune, refresh=refresh, secrets=secrets, readers=readers)
 
     async def plan_sync(
-        self, *what: str | Path, listener: Listener = ignore, secrets: Mapping[str, str] | None = None
+        self,
+        *what: str | Path,
+        listener: Listener = ignore,
+        secrets: Mapping[str, str] | None = None,
+        readers: Sequence[str] | None = None,
     ) -> SyncPlan:
         """What `sync` would do. Nothing is changed, no model is called, and nothing is fetched from addresses: what is
         there in another version counts as one changed document."""
+        given = None if readers is None else checked_readers(readers)
         folders, recipe = self._folders(what), (await self._core.models()).recipe()
         counted = CountingListener(listener, Added())
         with Seen() as seen:
             files = self._core.files(seen)
-            async with at_addresses(self._core, what, recipe, counted, secrets=secrets) as (inputs, runs):
+            at = at_addresses(self._core, what, recipe, counted, secrets=secrets, readers=given)
+            async with at as (inputs, runs):
                 local = [one for one in inputs if not isinstance(one, AddressRun)]
-                counts = await count(self._core.workspace, incoming(local, files, seen), recipe, counted)
+                coming = incoming(local, files, seen, given)
+                counts = await count(self._core.workspace, coming, recipe, counted)
                 left = await gone(self._core.workspace, folders, files.naming, seen)
                 for run in runs:
                     left += (await run.gone(self._core.workspace, seen)).uris
@@ -106,6 +120,7 @@ class DocumentCalls:
                     counts.unchanged + sum(run.unchanged for run in runs),
                     counted.total.unreadable + counted.total.refused,
                     tuple(left),
+                    counts.readers,
                 )
 
     async def sync(
@@ -115,6 +130,7 @@ class DocumentCalls:
         confirmed: bool = False,
         listener: Listener = ignore,
         secrets: Mapping[str, str] | None = None,
+        readers: Sequence[str] | None = None,
     ) -> Added:
         """Bring the index up to date with folders and addresses: add what is new or changed, remove documents that no
         longer exist there.
@@ -122,9 +138,11 @@ class DocumentCalls:
         With a `plan`, only documents named in it are removed. If more than a fifth of the documents of an address would
         be removed, RemovalNotConfirmed is raised, unless they are in the plan or `confirmed` is true. If the list of an
         address is incomplete, nothing is removed. `secrets` are the credentials of addresses: for each, the environment
-        variable that holds it.
+        variable that holds it. `readers` are those of documents that do not state theirs, as for `add`.
         """
-        return await self._add(what, listener, prune=True, plan=plan, confirmed=confirmed, secrets=secrets)
+        return await self._add(
+            what, listener, prune=True, plan=plan, confirmed=confirmed, secrets=secrets, readers=readers
+        )
 
     async def matching(self, *what: str | Path) -> dict[str, list[str]]:
         """For each file (with its rows), folder, pattern or uri, the uris of the documents it matches."""
@@ -155,8 +173,10 @@ class DocumentCalls:
         secrets: Mapping[str, str] | None = None,
         queue_only: bool = False,
         restricted: bool = False,
+        readers: Sequence[str] | None = None,
     ) -> Added:
         """Add documents, and process them here; with `queue_only`, leave that to workers."""
+        given = None if readers is None else checked_readers(readers)
         folders = self._folders(what) if prune else []
         check_present(one for one in what if not is_address(one))
         counted = CountingListener(listener, Added())
@@ -173,8 +193,8 @@ class DocumentCalls:
             worker = await self._core.worker(kit, heard) if kit else None
             files = self._core.files(seen)
             again, room = made.id if refresh else None, self._core.settings.max_storage_bytes
-            at = at_addresses(self._core, what, recipe, counted, again=refresh, secrets=secrets, restricted=restricted)
-            async with at as (inputs, runs):
+            how: dict[str, Any] = {"again": refresh, "secrets": secrets, "restricted": restricted, "readers": given}
+            async with at_addresses(self._core, what, recipe, counted, **how) as (inputs, runs):
 
                 async def record() -> None:
                     for run in runs:
@@ -184,7 +204,7 @@ class DocumentCalls:
                 if prune:
                     await removal.agreed()  # fails before anything is fetched if it will fail at the end
                 counted(Found(0, sum(run.unchanged for run in runs)))
-                coming = incoming(inputs, files, seen)
+                coming = incoming(inputs, files, seen, given)
                 taking = take_in(self._core.workspace, coming, recipe, counted, submitted, again, room, record)
                 try:
                     await (self._work_while(worker, taking) if worker else taking)
@@ -206,7 +226,7 @@ class DocumentCalls:
         self, source: DocumentSource, listener: Listener, *, confirmed: bool, queue_only: bool
     ) -> Added:
         how: dict[str, Any] = {"prune": True, "secrets": source.secrets, "confirmed": confirmed}
-        how |= {"queue_only": queue_only, "restricted": source.restricted}
+        how |= {"queue_only": queue_only, "restricted": source.restricted, "readers": source.readers}
         return await self._add([source.address], listener, **how)
 
     async def _work_while(self, worker: Worker, coming: Coroutine[None, None, None]) -> None:
@@ -303,14 +323,19 @@ class DocumentCalls:
         documents: Iterable[Document],
         progress: Progress = unseen,
         refused: Callable[[Refused], None] | None = None,
+        *,
+        readers: Sequence[str] | None = None,
     ) -> int:
         """Store and index documents whose entities and relations are given. Returns how many were new or changed.
 
         A document replaces any earlier one with the same uri. Documents are read as they are stored, so there may be
         more of them than fit in memory. `progress` is called with the number of documents just done. A document that
         cannot be stored raises an error that names it; if `refused` is given, it is called instead, and the rest are
-        still added.
+        still added. `readers` are those of documents that do not state theirs.
         """
+        if readers is not None:
+            groups = checked_readers(readers)
+            documents = (one if one.readers is not None else replace(one, readers=groups) for one in documents)
         return await storing.add_documents(self._core, documents, progress, refused)
 
     async def remove(self, uris: Sequence[str]) -> int:

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from trueweave.core.access import checked_readers
 from trueweave.core.checks import HealthCheck
 from trueweave.core.errors import ConfigError
 from trueweave.core.events import Listener, Progress, ignore, in_run, unseen
@@ -251,6 +252,7 @@ class AsyncMaintenanceGroup:
         ray_address: str | None = None,
         progress: Callable[[str, int, int], None] | None = None,
         gpus: float = 0,
+        readers: Sequence[str] | None = None,
     ) -> BulkReport:
         """Load files, folders and addresses such as s3://bucket/folder on a Ray cluster; without an address, on a
         cluster on this machine. Afterwards the workspace has a new internal number: open it again.
@@ -260,8 +262,10 @@ class AsyncMaintenanceGroup:
         work is kept, so that a load that was stopped resumes when it is started again. `progress` is called with the
         name of a stage, the number of units done, and their total. `gpus` is the number of GPUs for each process that
         extracts and embeds. An embedder, extractor or chunker that this workspace was opened with is pickled and sent
-        to the processes.
+        to the processes. `readers` are the groups that can read what is loaded, except documents that state their own
+        and those that were given readers before.
         """
+        given = None if readers is None else checked_readers(readers)
         from trueweave.bulk.ray_flow import RayFlow
         from trueweave.bulk.run import bulk_load, untold
         from trueweave.engine.workspace_models import models_of_load
@@ -281,6 +285,7 @@ class AsyncMaintenanceGroup:
                 given=models.given,
                 told=progress or untold,
                 gpus=gpus,
+                readers=given,
             )
         finally:
             await asyncio.to_thread(flow.close)

@@ -33,6 +33,7 @@ class MemoryCalls(DocumentCalls, QuestionCalls):
         source: str = "",
         date: datetime | None = None,
         conversation: str = "",
+        readers: Sequence[str] | None = None,
     ) -> str:
         """Store a text, or the messages of a conversation, as a document that says who told it (`by`), where it comes
         from (`source`) and when it was said (now, if there is no `date`). Returns the uri of the document, which
@@ -40,10 +41,10 @@ class MemoryCalls(DocumentCalls, QuestionCalls):
 
         The same text from the same source by the same person is stored once, with the latest date. With the id of a
         `conversation`, it replaces what was stored of that conversation, so pass all of it; only new parts are
-        processed.
+        processed. `readers` are the groups that can read it, as for `add`.
         """
         memory = _memory(said, tidy(by), tidy(source), date or datetime.now(UTC), conversation)
-        await self.jobs.submit(memory)
+        await self.jobs.submit(memory, readers=readers)
         return memory.uri
 
     async def recall(self, text: str, limit: int = 10, *, by: str = "", since: datetime | None = None) -> list[Passage]:

@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
+from trueweave.core.access import checked_readers
 from trueweave.core.errors import ConfigError, InvalidArgument, SourceBusy
 from trueweave.core.events import Added, Listener, ignore
 from trueweave.core.settings import Settings
@@ -37,6 +38,7 @@ async def add_source(
     by: str,
     *,
     allowed_by: Settings | None,
+    readers: Sequence[str] | None = None,
 ) -> DocumentSource:
     """Store a source. Those of callers of a server have to be `allowed_by` its settings, now and in each run."""
     if not _NAME.fullmatch(name):
@@ -47,6 +49,7 @@ async def add_source(
         raise InvalidArgument("a source is synchronised at most once a minute, and at least once a year.")
     if not all(map(_VARIABLE.fullmatch, secrets.values())):
         raise InvalidArgument("secrets are given as names of environment variables, not as values.")
+    groups = None if readers is None else checked_readers(readers)
     try:
         check_address(address)
     except ConfigError as error:
@@ -54,8 +57,8 @@ async def add_source(
     async with workspace.transaction() as tx:
         if allowed_by:
             check_allowed(allowed_by, await tx.value("read.name"), address, secrets)
-        is_restricted = allowed_by is not None
-        return await connector_sources.add(tx, name, address, secrets, every_seconds, by, restricted=is_restricted)
+        given = name, address, secrets, every_seconds, by
+        return await connector_sources.add(tx, *given, restricted=allowed_by is not None, readers=groups)
 
 
 @own_errors
@@ -77,14 +80,17 @@ class AsyncSourcesGroup:
         every_seconds: int | None = None,
         secrets: Mapping[str, str] | None = None,
         by: str = "",
+        readers: Sequence[str] | None = None,
     ) -> DocumentSource:
         """Keep an address in the workspace under a name; `by` says who adds it. With `every_seconds`, workers
         synchronise it that often, beginning now. `secrets` are its credentials: for each, the environment variable that
-        holds it where workers run.
+        holds it where workers run. `readers` are the groups that can read its documents, except those that state their
+        own; without it, they keep those that they have.
 
-        If there is a source with this name and this address, its schedule and secrets are replaced.
+        If there is a source with this name and this address, its schedule, secrets and readers are replaced.
         """
-        return await add_source(self._core.workspace, name, address, every_seconds, secrets or {}, by, allowed_by=None)
+        given = name, address, every_seconds, secrets or {}, by
+        return await add_source(self._core.workspace, *given, allowed_by=None, readers=readers)
 
     async def all(self, limit: int = 1000) -> list[DocumentSource]:
         """The sources in the order of their names."""

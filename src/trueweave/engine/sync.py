@@ -13,6 +13,7 @@ from uuid import UUID
 
 from trueweave.answering.conversations import Conversation
 from trueweave.answering.options import AskOptions, RetrieveOptions
+from trueweave.core.access import AccessRule
 from trueweave.core.answers import Answer, Comparison
 from trueweave.core.bench import BenchComparison, BenchOutcome, BenchPassage, BenchQuestion, BenchRun, FoundBy
 from trueweave.core.checks import HealthCheck
@@ -473,6 +474,28 @@ class RulesGroup(_Group):
         self._wait_for(lambda trueweave: trueweave.rules.change_resolution(to))
 
 
+class AccessGroup(_Group):
+    """The access rules of a workspace: `trueweave.access`."""
+
+    def set(self, prefix: str, readers: Sequence[str]) -> int:
+        """Let only these groups read the documents whose uris begin with `prefix`, now and later, unless readers were
+        given with them; with no groups, everybody. `hr/**` means the same as `hr/`. The rule with the longest prefix
+        applies. Returns how many documents have other readers now. No model is called.
+
+        Groups are those of the keys and tokens of a server's callers, and of `acting_as`.
+        """
+        return self._wait_for(lambda trueweave: trueweave.access.set(prefix, readers))
+
+    def all(self, limit: int = 1000) -> list[AccessRule]:
+        """The access rules in the order of their prefixes."""
+        return self._wait_for(lambda trueweave: trueweave.access.all(limit))
+
+    def remove(self, prefix: str) -> int:
+        """Remove the access rule of this prefix. Returns how many documents have other readers now. Raises
+        UnknownAccessRule if there is none."""
+        return self._wait_for(lambda trueweave: trueweave.access.remove(prefix))
+
+
 class BenchGroup(_Group):
     """The benchmarks of a workspace: `trueweave.bench`."""
 
@@ -567,15 +590,19 @@ class SourcesGroup(_Group):
         every_seconds: int | None = None,
         secrets: Mapping[str, str] | None = None,
         by: str = "",
+        readers: Sequence[str] | None = None,
     ) -> DocumentSource:
         """Keep an address in the workspace under a name; `by` says who adds it. With `every_seconds`, workers
         synchronise it that often, beginning now. `secrets` are its credentials: for each, the environment variable that
-        holds it where workers run.
+        holds it where workers run. `readers` are the groups that can read its documents, except those that state their
+        own; without it, they keep those that they have.
 
-        If there is a source with this name and this address, its schedule and secrets are replaced.
+        If there is a source with this name and this address, its schedule, secrets and readers are replaced.
         """
         return self._wait_for(
-            lambda trueweave: trueweave.sources.add(name, address, every_seconds=every_seconds, secrets=secrets, by=by)
+            lambda trueweave: trueweave.sources.add(
+                name, address, every_seconds=every_seconds, secrets=secrets, by=by, readers=readers
+            )
         )
 
     def all(self, limit: int = 1000) -> list[DocumentSource]:
@@ -614,6 +641,7 @@ class JobsGroup(_Group):
         listener: Listener = ignore,
         refresh: bool = False,
         job: UUID | None = None,
+        readers: Sequence[str] | None = None,
     ) -> IngestJob:
         """Submit files, whole folders and texts to workers, without waiting for them. The files are read now; the
         documents become part of the index once `trueweave worker`, or any process that adds documents, has processed
@@ -621,9 +649,10 @@ class JobsGroup(_Group):
 
         Unchanged documents are skipped; with `refresh`, they are processed again if an earlier version of the extractor
         or of its prompts made them. With a `job`, these documents are added to it. `get` returns the progress.
+        `readers` are the groups that can read them, as for `add`.
         """
         return self._wait_for(
-            lambda trueweave: trueweave.jobs.submit(*what, listener=listener, refresh=refresh, job=job)
+            lambda trueweave: trueweave.jobs.submit(*what, listener=listener, refresh=refresh, job=job, readers=readers)
         )
 
     def get(self, id: UUID) -> IngestJob:
@@ -825,6 +854,7 @@ class MaintenanceGroup(_Group):
         ray_address: str | None = None,
         progress: Callable[[str, int, int], None] | None = None,
         gpus: float = 0,
+        readers: Sequence[str] | None = None,
     ) -> BulkReport:
         """Load files, folders and addresses such as s3://bucket/folder on a Ray cluster; without an address, on a
         cluster on this machine. Afterwards the workspace has a new internal number: open it again.
@@ -834,11 +864,12 @@ class MaintenanceGroup(_Group):
         work is kept, so that a load that was stopped resumes when it is started again. `progress` is called with the
         name of a stage, the number of units done, and their total. `gpus` is the number of GPUs for each process that
         extracts and embeds. An embedder, extractor or chunker that this workspace was opened with is pickled and sent
-        to the processes.
+        to the processes. `readers` are the groups that can read what is loaded, except documents that state their own
+        and those that were given readers before.
         """
         return self._wait_for(
             lambda trueweave: trueweave.maintenance.bulk_load(
-                paths, spool, ray_address=ray_address, progress=progress, gpus=gpus
+                paths, spool, ray_address=ray_address, progress=progress, gpus=gpus, readers=readers
             )
         )
 
@@ -931,6 +962,7 @@ class Trueweave(_Waiting):
         prune: bool = False,
         refresh: bool = False,
         secrets: Mapping[str, str] | None = None,
+        readers: Sequence[str] | None = None,
     ) -> Added:
         """Add files, whole folders, texts, and what is at addresses such as `https://example.org/`. Each becomes a
         document, which is processed according to the settings and indexed. A path that does not exist raises
@@ -942,17 +974,29 @@ class Trueweave(_Waiting):
         out of the queue again. With `prune`, documents whose files no longer exist in these folders are removed at the
         end. With `refresh`, unchanged documents are processed again if an earlier version of the extractor or of its
         prompts made them. `secrets` are the credentials of addresses: for each, the environment variable that holds it.
+
+        `readers` are the groups that can read these documents, except those that state their own, in their front matter
+        for example; an empty list means everybody. Without it, documents keep the readers that they have. Readers of
+        unchanged documents are changed at once, without a call of a model.
         """
         return self._wait_for(
-            lambda trueweave: trueweave.add(*what, listener=listener, prune=prune, refresh=refresh, secrets=secrets)
+            lambda trueweave: trueweave.add(
+                *what, listener=listener, prune=prune, refresh=refresh, secrets=secrets, readers=readers
+            )
         )
 
     def plan_sync(
-        self, *what: str | Path, listener: Listener = ignore, secrets: Mapping[str, str] | None = None
+        self,
+        *what: str | Path,
+        listener: Listener = ignore,
+        secrets: Mapping[str, str] | None = None,
+        readers: Sequence[str] | None = None,
     ) -> SyncPlan:
         """What `sync` would do. Nothing is changed, no model is called, and nothing is fetched from addresses: what is
         there in another version counts as one changed document."""
-        return self._wait_for(lambda trueweave: trueweave.plan_sync(*what, listener=listener, secrets=secrets))
+        return self._wait_for(
+            lambda trueweave: trueweave.plan_sync(*what, listener=listener, secrets=secrets, readers=readers)
+        )
 
     def sync(
         self,
@@ -961,6 +1005,7 @@ class Trueweave(_Waiting):
         confirmed: bool = False,
         listener: Listener = ignore,
         secrets: Mapping[str, str] | None = None,
+        readers: Sequence[str] | None = None,
     ) -> Added:
         """Bring the index up to date with folders and addresses: add what is new or changed, remove documents that no
         longer exist there.
@@ -968,10 +1013,12 @@ class Trueweave(_Waiting):
         With a `plan`, only documents named in it are removed. If more than a fifth of the documents of an address would
         be removed, RemovalNotConfirmed is raised, unless they are in the plan or `confirmed` is true. If the list of an
         address is incomplete, nothing is removed. `secrets` are the credentials of addresses: for each, the environment
-        variable that holds it.
+        variable that holds it. `readers` are those of documents that do not state theirs, as for `add`.
         """
         return self._wait_for(
-            lambda trueweave: trueweave.sync(*what, plan=plan, confirmed=confirmed, listener=listener, secrets=secrets)
+            lambda trueweave: trueweave.sync(
+                *what, plan=plan, confirmed=confirmed, listener=listener, secrets=secrets, readers=readers
+            )
         )
 
     def matching(self, *what: str | Path) -> dict[str, list[str]]:
@@ -1018,15 +1065,17 @@ class Trueweave(_Waiting):
         documents: Iterable[Document],
         progress: Progress = unseen,
         refused: Callable[[Refused], None] | None = None,
+        *,
+        readers: Sequence[str] | None = None,
     ) -> int:
         """Store and index documents whose entities and relations are given. Returns how many were new or changed.
 
         A document replaces any earlier one with the same uri. Documents are read as they are stored, so there may be
         more of them than fit in memory. `progress` is called with the number of documents just done. A document that
         cannot be stored raises an error that names it; if `refused` is given, it is called instead, and the rest are
-        still added.
+        still added. `readers` are those of documents that do not state theirs.
         """
-        return self._wait_for(lambda trueweave: trueweave.add_documents(documents, progress, refused))
+        return self._wait_for(lambda trueweave: trueweave.add_documents(documents, progress, refused, readers=readers))
 
     def remove(self, uris: Sequence[str]) -> int:
         """Remove these documents in one pass, and update the index. Returns how many of them existed.
@@ -1189,6 +1238,7 @@ class Trueweave(_Waiting):
         source: str = "",
         date: datetime | None = None,
         conversation: str = "",
+        readers: Sequence[str] | None = None,
     ) -> str:
         """Store a text, or the messages of a conversation, as a document that says who told it (`by`), where it comes
         from (`source`) and when it was said (now, if there is no `date`). Returns the uri of the document, which
@@ -1196,10 +1246,12 @@ class Trueweave(_Waiting):
 
         The same text from the same source by the same person is stored once, with the latest date. With the id of a
         `conversation`, it replaces what was stored of that conversation, so pass all of it; only new parts are
-        processed.
+        processed. `readers` are the groups that can read it, as for `add`.
         """
         return self._wait_for(
-            lambda trueweave: trueweave.remember(said, by=by, source=source, date=date, conversation=conversation)
+            lambda trueweave: trueweave.remember(
+                said, by=by, source=source, date=date, conversation=conversation, readers=readers
+            )
         )
 
     def recall(self, text: str, limit: int = 10, *, by: str = "", since: datetime | None = None) -> list[Passage]:
@@ -1226,6 +1278,11 @@ class Trueweave(_Waiting):
     def rules(self) -> RulesGroup:
         """What is about rules."""
         return RulesGroup(self)
+
+    @property
+    def access(self) -> AccessGroup:
+        """What is about access."""
+        return AccessGroup(self)
 
     @property
     def bench(self) -> BenchGroup:

@@ -21,6 +21,7 @@ from trueweave.core.protocols import (
     StreamingLLM,
 )
 from trueweave.core.settings import Settings
+from trueweave.engine.access import AsyncAccessGroup
 from trueweave.engine.bench import AsyncBenchGroup
 from trueweave.engine.budget import AsyncBudgetGroup
 from trueweave.engine.communities import AsyncCommunitiesGroup
@@ -56,13 +57,14 @@ if TYPE_CHECKING:
 class AsyncTrueweave(MemoryCalls):
     """One workspace, opened with `AsyncTrueweave.open`. Many processes may work in it at the same time.
 
-    The remaining calls are grouped under `graph`, `communities`, `rules`, `bench`, `sources`, `jobs`, `budget`,
-    `projections` and `maintenance`.
+    The remaining calls are grouped under `graph`, `communities`, `rules`, `access`, `bench`, `sources`, `jobs`,
+    `budget`, `projections` and `maintenance`.
     """
 
     graph: AsyncGraphGroup
     communities: AsyncCommunitiesGroup
     rules: AsyncRulesGroup
+    access: AsyncAccessGroup
     bench: AsyncBenchGroup
     sources: AsyncSourcesGroup
     jobs: AsyncJobsGroup
@@ -90,6 +92,7 @@ class AsyncTrueweave(MemoryCalls):
         self.graph = AsyncGraphGroup(core)
         self.communities = AsyncCommunitiesGroup(core)
         self.rules = AsyncRulesGroup(core)
+        self.access = AsyncAccessGroup(core)
         self.bench = AsyncBenchGroup(core)
         self._source_runs = SourceRuns(core, self._sync_source)
         self.sources = AsyncSourcesGroup(core, self._source_runs, self.remove)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 from uuid import UUID
@@ -58,17 +59,19 @@ async def take_back(workspace: Workspace, submitted: Submitted) -> None:
 
 
 class Counts(NamedTuple):
-    """How many documents are new, changed and unchanged, and how many could not be read."""
+    """How many documents are new, changed and unchanged, how many of those get other readers, and how many could not be
+    read."""
 
     new: int
     changed: int
     unchanged: int
+    readers: int
     unreadable: int
 
 
 async def count(workspace: Workspace, incoming: Iterable[Loaded], recipe: Recipe, listener: Listener) -> Counts:
     """The effect of submitting these. Nothing is submitted."""
-    fresh, changed, unchanged, unreadable = 0, 0, 0, 0
+    fresh, changed, unchanged, readers, unreadable = 0, 0, 0, 0, 0
 
     def tell(event: Event) -> None:
         nonlocal unreadable
@@ -79,8 +82,9 @@ async def count(workspace: Workspace, incoming: Iterable[Loaded], recipe: Recipe
         async with workspace.transaction() as tx:
             new = [source.uri for source in await sources.not_in_record(tx, found, recipe.packed())]
             known = len(await sources.known(tx, new))
+            readers += await sources.reader_changes(tx, found, recipe.packed())
         fresh, changed, unchanged = fresh + len(new) - known, changed + known, unchanged + len(found) - len(new)
-    return Counts(fresh, changed, unchanged, unreadable)
+    return Counts(fresh, changed, unchanged, readers, unreadable)
 
 
 async def batches(incoming: Iterable[Loaded], listener: Listener) -> AsyncIterator[list[Source]]:
@@ -115,8 +119,11 @@ async def hand_in(
 Input = str | Path | Source | NamedFile | AddressRun
 
 
-def incoming(what: Iterable[Input], files: Files, seen: Seen) -> Iterator[Loaded]:
-    """The documents in these files, folders, patterns and addresses, and those given as documents, in order.
+def incoming(
+    what: Iterable[Input], files: Files, seen: Seen, readers: tuple[str, ...] | None = None
+) -> Iterator[Loaded]:
+    """The documents in these files, folders, patterns and addresses, and those given as documents, in order. Those that
+    do not state their readers have these.
 
     Of two documents with the same uri the first is used, and the second is refused.
     """
@@ -126,7 +133,8 @@ def incoming(what: Iterable[Input], files: Files, seen: Seen) -> Iterator[Loaded
             if isinstance(loaded, Source):
                 # A file has its own uri, and so does its content if it is one document.
                 origin = loaded.origin or (f"text {n} of those given" if loaded is one else loaded.uri)
-                yield seen.clash(loaded.uri, origin) or loaded
+                given = replace(loaded, readers=readers) if readers is not None and loaded.readers is None else loaded
+                yield seen.clash(loaded.uri, origin) or given
             else:
                 yield loaded
 

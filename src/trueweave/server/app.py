@@ -20,6 +20,7 @@ from trueweave.server.middleware import AccessMiddleware, Limits
 from trueweave.server.origins import SessionOrigins
 from trueweave.server.provider_login import check_login
 from trueweave.server.routes import (
+    access,
     bench,
     communities,
     documents,
@@ -152,6 +153,7 @@ def create_app(
         graph.router,
         communities.router,
         rules.router,
+        access.router,
         sources.router,
         bench.router,
         memory.router,

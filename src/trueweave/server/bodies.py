@@ -26,6 +26,7 @@ from trueweave.server.fields import (
     MOST_METADATA,
     MOST_PLACES,
     DocumentText,
+    Groups,
     Label,
     Line,
     MessageText,
@@ -274,7 +275,8 @@ class PlaceBody(_Request):
 
 class TextDocument(_Request):
     """A document as text, with its pages and sections if known, and notes on problems in reading it. It replaces an
-    existing document with the same uri."""
+    existing document with the same uri. `readers` are the groups that can read it; none: everybody. Without `readers`,
+    it keeps those that it was given before, or else has those of the access rule for its uri."""
 
     uri: Uri
     text: DocumentText
@@ -282,11 +284,13 @@ class TextDocument(_Request):
     metadata: Annotated[dict[Name, JsonValue], Field(max_length=MOST_METADATA)] = {}
     places: Annotated[list[PlaceBody], Field(max_length=MOST_PLACES)] = []
     notes: Annotated[list[Label], Field(max_length=100)] = []
+    readers: Groups | None = None
 
     def source(self) -> Source:
         """The source for the engine."""
         places = tuple(Place(one.start, one.kind, one.label, one.level, one.offset) for one in self.places)
-        return Source(self.uri, self.text, self.title, self.metadata, places, tuple(self.notes))
+        readers = None if self.readers is None else tuple(self.readers)
+        return Source(self.uri, self.text, self.title, self.metadata, places, tuple(self.notes), readers=readers)
 
 
 class TextDocuments(_Request):

@@ -42,6 +42,9 @@ MessageText = Annotated[str, StringConstraints(max_length=LONGEST_MESSAGE), stor
 Label = Annotated[str, StringConstraints(max_length=LONGEST_LABEL), storable_text]
 Line = Annotated[str, StringConstraints(max_length=LONGEST_LINE), storable_text]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_LINE), storable_text]
+Groups = Annotated[
+    list[Annotated[str, StringConstraints(min_length=1, max_length=200), storable_text]], Field(max_length=1000)
+]
 Uri = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_LINE), storable_text]
 WorkspaceSlug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$", max_length=100)]
 Price = Annotated[

@@ -152,6 +152,7 @@ KINDS: dict[type[TrueweaveError], _Kind] = {
     errors.SourceBusy: _Kind(409, "source_busy", "Try again when its run has ended."),
     errors.SourceNotAllowed: _Kind(403, "source_not_allowed", "Ask the server's administrator to allow it."),
     errors.UnknownSource: _Kind(404, "unknown_source", "List the sources of the workspace."),
+    errors.UnknownAccessRule: _Kind(404, "unknown_access_rule", "List the access rules of the workspace."),
     errors.RuleError: _Kind(422, "invalid_rule", "Change the rule and send it again."),
     errors.Defect: _Kind(500, "internal", _IN_LOG, "The request failed by a bug."),
 }

@@ -62,7 +62,7 @@ async def test_readers_are_those_given_or_those_of_the_longest_rule(index: Async
     await rule(index.workspace, "hr/x", "x", "y")
     assert (await readers(index.workspace))["hr/x/e"] == [(True, ["x", "y"])]
     kept = {one.uri: one.readers async for page in record.read(index.workspace) for one in page}
-    assert kept == {"a": None, "b": ("board", "legal"), "hr/c": None, "hr/d": (), "hr/x/e": None}
+    assert kept == {"a": None, "b": ("board", "legal"), "hr/c": ("hr",), "hr/d": (), "hr/x/e": ("x", "y")}
 
 
 async def test_a_new_version_keeps_the_readers_unless_others_are_given(index: AsyncTrueweave) -> None:

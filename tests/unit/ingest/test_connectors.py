@@ -93,7 +93,7 @@ def test_a_listing_tells_new_from_changed_from_unchanged() -> None:
     )
     assert listing.counts() == {"new": 2497, "changed": 2, "unchanged": 1}
     to_fetch = list(listing.to_fetch())
-    assert [uri for some in listing.uris() for uri in some] == [f"urn:{n}" for n in range(2500)]
+    assert [one.uri for some in listing.items() for one in some] == [f"urn:{n}" for n in range(2500)]
     assert {item.uri: known for item, known in to_fetch[:3]} == {"urn:1": "v", "urn:2": "", "urn:3": ""}
     assert listing.has("urn:0")
     listing.lost("urn:0")

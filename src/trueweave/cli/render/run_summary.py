@@ -258,6 +258,7 @@ def sync_plan(plan: SyncPlan, *, show_all: bool) -> list[RenderableType]:
         (plan.changed, "changed"),
         (plan.unchanged, "unchanged"),
         (len(plan.removed), "removed"),
+        *([(plan.readers, "with other readers")] if plan.readers else []),
     ]
     lines: list[RenderableType] = [", ".join(f"{number:,} {what}" for number, what in figures)]
     if plan.removed:

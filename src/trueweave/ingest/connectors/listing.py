@@ -14,7 +14,7 @@ _TABLES = """
 CREATE TABLE item (
     n INTEGER PRIMARY KEY, uri TEXT NOT NULL UNIQUE, version TEXT NOT NULL, metadata TEXT NOT NULL, date TEXT,
     is_known INTEGER NOT NULL DEFAULT 0, is_unchanged INTEGER NOT NULL DEFAULT 0, validator TEXT NOT NULL DEFAULT '',
-    is_gone INTEGER NOT NULL DEFAULT 0);
+    is_gone INTEGER NOT NULL DEFAULT 0, readers TEXT);
 """
 _SOME = 1000
 
@@ -27,6 +27,13 @@ class StoredItem(NamedTuple):
     version: str
     validator: str
     is_current: bool
+
+
+class ListedItem(NamedTuple):
+    """An item as listed: its uri, and its readers if the connector knows them."""
+
+    uri: str
+    readers: tuple[str, ...] | None
 
 
 class Listing:
@@ -45,18 +52,19 @@ class Listing:
     def add(self, item: Item) -> bool:
         """Add an item; False if there is one of the same uri already."""
         date = item.date.isoformat() if item.date else None
-        row = (item.uri, item.version, json.dumps(dict(item.metadata)), date)
-        new = "INSERT INTO item (uri, version, metadata, date) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
+        readers = None if item.readers is None else json.dumps(item.readers)
+        row = (item.uri, item.version, json.dumps(dict(item.metadata)), date, readers)
+        new = "INSERT INTO item (uri, version, metadata, date, readers) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
         return bool(self._connection.execute(new, row).rowcount)
 
-    def uris(self) -> Iterator[list[str]]:
-        """The uris of all items, in batches."""
+    def items(self) -> Iterator[list[ListedItem]]:
+        """All items, in batches."""
         after = 0
         while rows := self._connection.execute(
-            "SELECT n, uri FROM item WHERE n > ? ORDER BY n LIMIT ?", (after, _SOME)
+            "SELECT n, uri, readers FROM item WHERE n > ? ORDER BY n LIMIT ?", (after, _SOME)
         ).fetchall():
             after = rows[-1][0]
-            yield [uri for _, uri in rows]
+            yield [ListedItem(uri, _readers(readers)) for _, uri, readers in rows]
 
     def compare(self, stored: Iterable[StoredItem]) -> None:
         """Mark the items that the workspace has, and those of them that have not changed."""
@@ -88,11 +96,15 @@ class Listing:
         """The items that may have changed, in the order of the list, each with the validator of its last content."""
         after = 0
         query = (
-            "SELECT n, uri, version, metadata, date, validator FROM item WHERE n > ? AND NOT is_unchanged"
+            "SELECT n, uri, version, metadata, date, readers, validator FROM item WHERE n > ? AND NOT is_unchanged"
             " ORDER BY n LIMIT ?"
         )
         while rows := self._connection.execute(query, (after, _SOME)).fetchall():
-            for n, uri, version, metadata, date, validator in rows:
+            for n, uri, version, metadata, date, readers, validator in rows:
                 after = n
                 when = datetime.fromisoformat(date) if date else None
-                yield Item(uri, version, json.loads(metadata), when), validator
+                yield Item(uri, version, json.loads(metadata), when, _readers(readers)), validator
+
+
+def _readers(stored: str | None) -> tuple[str, ...] | None:
+    return None if stored is None else tuple(json.loads(stored))

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
+from uuid import UUID
 
 from trueweave.core.connectors import Connector, ConnectorContext, Item
 from trueweave.core.errors import InvalidDocument, ItemGone
@@ -53,7 +54,8 @@ class AddressRun:
         self._folder = folder
         self._origin = key("address", address)
         self._listing = Listing()
-        self._recipe = key("recipe", "")
+        self._recipe = ""
+        self._readers: tuple[str, ...] | None = None
         self._is_whole = connector.is_complete
         self._done: list[ConnectorDocument] = []
         self._stop = threading.Event()
@@ -78,17 +80,32 @@ class AddressRun:
             self._connector.close()
             self._listing.close()
 
-    async def compare(self, workspace: Workspace, recipe: str, listener: Listener, *, again: bool = False) -> None:
-        """List the items, and find out which of them may have changed; with `again`, all of them may have."""
-        self._recipe = key("recipe", recipe)
+    async def compare(
+        self,
+        workspace: Workspace,
+        recipe: str,
+        listener: Listener,
+        *,
+        again: bool = False,
+        readers: tuple[str, ...] | None = None,
+    ) -> None:
+        """List the items, and find out which of them may have changed; with `again`, all of them may have. So may those
+        that were last read for other `readers`: only their files tell whether they have their own."""
+        self._recipe, self._readers = recipe, readers
         loop = asyncio.get_running_loop()
         await asyncio.to_thread(self._list, lambda event: loop.call_soon_threadsafe(listener, event))
         if again:
             return
-        for some in self._listing.uris():
+        for some in self._listing.items():
+            items = {one.uri: self._key(one.readers) for one in some}
             async with workspace.transaction() as tx:
-                stored = await connector_documents.stored(tx, self._origin, some, self._recipe)
+                stored = await connector_documents.stored(tx, self._origin, items)
             self._listing.compare(StoredItem(*one) for one in stored)
+
+    def _key(self, readers: tuple[str, ...] | None) -> UUID:
+        """A hash of what the documents of an item depend on besides its content."""
+        given = self._readers if readers is None else readers
+        return key("recipe", self._recipe, *([] if given is None else ["readers", *given]))
 
     def _list(self, tell: Callable[[Unreadable | Skipped], object]) -> None:
         with self._busy:
@@ -152,7 +169,7 @@ class AddressRun:
             yield Unreadable(item.uri, f"{item.uri} cannot be fetched: {error.strerror or error}.")
             return
         if fetched is None:
-            self._done.append(ConnectorDocument("", item.uri, item.version, validator))
+            self._done.append(ConnectorDocument("", item.uri, item.version, validator, self._key(item.readers)))
             return
         uris: list[str] = []
         is_whole = True
@@ -164,7 +181,8 @@ class AddressRun:
             is_whole = is_whole and isinstance(loaded, Source | Skipped)
             uris += [loaded.uri] if isinstance(loaded, Source) else []
         if is_whole:  # recorded with the batch that has the last of its documents
-            self._done += (ConnectorDocument(uri, item.uri, item.version, fetched.validator) for uri in uris)
+            recipe = self._key(item.readers)
+            self._done += (ConnectorDocument(uri, item.uri, item.version, fetched.validator, recipe) for uri in uris)
         if last is not None:
             yield last
 
@@ -176,7 +194,7 @@ class AddressRun:
 
         async def write() -> None:
             async with workspace.transaction() as tx:
-                await connector_documents.record(tx, self._origin, done, self._recipe)
+                await connector_documents.record(tx, self._origin, done)
 
         await workspace.retry_while_down(write)
 
@@ -206,8 +224,10 @@ class AddressRun:
 
 
 def _described(source: Source, item: Item) -> Source:
-    """A document with the metadata of its item, unless it has its own."""
+    """A document with the metadata of its item, unless it has its own, and with the readers of its item."""
     given = dict(item.metadata) | ({"date": item.date.isoformat()} if item.date else {})
     title = given.pop("title", "") if not source.title else ""
     metadata = {**given, **source.metadata}
-    return replace(source, metadata=metadata, title=title if isinstance(title, str) and title else source.title)
+    title = title if isinstance(title, str) and title else source.title
+    readers = source.readers if item.readers is None else item.readers
+    return replace(source, metadata=metadata, title=title, readers=readers)

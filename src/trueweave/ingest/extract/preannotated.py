@@ -34,7 +34,7 @@ from pydantic import (
 
 from trueweave.core.errors import InvalidDocument
 from trueweave.core.events import Refused
-from trueweave.core.record import Box, Chunk, Document, Link, Mention, Place, PlaceKind, Span
+from trueweave.core.record import Box, Chunk, Document, Json, Link, Mention, Place, PlaceKind, Span, stated_readers
 from trueweave.graph.contribution import place_rows
 from trueweave.ingest.json_lines import Row, broken, lines, name_of, parsed, place, row_uri, rows
 from trueweave.text.uris import Naming
@@ -89,6 +89,7 @@ class _Document(_Given):
     title: _Exact = ""
     metadata: dict[_Exact, JsonValue] = {}
     places: list[_Place | _Picture] = []
+    readers: list[str] | str | None = None
     chunks: list[_Chunk]
 
 
@@ -148,7 +149,9 @@ def document(row: Row, uri: str, origin: str = "") -> Document:
     except ValidationError as error:
         raise InvalidDocument(_problem(error)) from error
     places = tuple(Place(*place) for place in given.places)
-    return Document(uri, tuple(map(_chunk, given.chunks)), given.title, given.metadata, places, origin)
+    stated: Json = [*given.readers] if isinstance(given.readers, list) else given.readers
+    readers = None if stated is None else stated_readers(uri, stated)
+    return Document(uri, tuple(map(_chunk, given.chunks)), given.title, given.metadata, places, origin, readers)
 
 
 def _problem(error: ValidationError) -> str:
@@ -184,8 +187,11 @@ def written(document: Document) -> str:
     row: dict[str, Any] = {"uri": document.uri, "title": document.title, "metadata": dict(document.metadata)}
     if document.places:
         row["places"] = place_rows(document.places)
+    if document.readers is not None:
+        row["readers"] = list(document.readers)
     row["chunks"] = [_chunk_row(chunk) for chunk in document.chunks]
-    return json.dumps({key: value for key, value in row.items() if value or key == "chunks"}, ensure_ascii=False) + "\n"
+    kept = {key: value for key, value in row.items() if value or key in ("chunks", "readers")}
+    return json.dumps(kept, ensure_ascii=False) + "\n"
 
 
 def _chunk_row(chunk: Chunk) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
-from trueweave.core.record import Place, Source
+from trueweave.core.record import Place, Source, stated_readers
 from trueweave.ingest.loading.front_matter import front_matter
 from trueweave.ingest.loading.reading import read_text
 
@@ -21,7 +21,7 @@ _LINE_END = re.compile(r"\r\n?|\n")
 @dataclass(frozen=True, slots=True)
 class Markdown:
     """Reads CommonMark. Front matter is metadata, and no part of the text. The title is that of the front matter, or
-    the first heading of level 1."""
+    the first heading of level 1. The key `readers` of the front matter names the groups that may read the document."""
 
     suffixes: frozenset[str] = frozenset({".md", ".markdown"})
 
@@ -32,7 +32,9 @@ class Markdown:
         places = tuple(Place(p.start - front, p.kind, p.label, p.level, p.offset) for p in headings(whole, front))
         titles = [str(metadata.pop("title", None) or "").strip()]
         titles += [place.label for place in places if place.level == 1]
-        yield Source(uri, text, next(filter(None, titles), ""), metadata, places, (*notes, *problem))
+        readers = stated_readers(uri, metadata.pop("readers")) if "readers" in metadata else None
+        title = next(filter(None, titles), "")
+        yield Source(uri, text, title, metadata, places, (*notes, *problem), readers=readers)
 
 
 def headings(text: str, start: int) -> Iterator[Place]:

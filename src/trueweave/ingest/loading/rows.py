@@ -15,7 +15,7 @@ from typing import Any
 
 from trueweave.core.errors import InvalidDocument, UnreadableFile
 from trueweave.core.events import Refused
-from trueweave.core.record import Json, Source
+from trueweave.core.record import Json, Source, stated_readers
 from trueweave.ingest.json_lines import broken, lines, parsed, place, row_uri
 from trueweave.ingest.loading.reading import open_text, undecodable
 from trueweave.text.names import storable
@@ -28,7 +28,8 @@ _KINDS: Mapping[type, str] = {str: "a string", dict: "an object"}
 
 @dataclass(frozen=True, slots=True)
 class JsonLines:
-    """Reads one document per line: `text`, its `id` (or `uri`, or `passage_id`), and perhaps `title` and `metadata`."""
+    """Reads one document per line: `text`, its `id` (or `uri`, or `passage_id`), and perhaps `title`, `metadata` and
+    `readers`, the groups that may read it."""
 
     suffixes: frozenset[str] = frozenset({".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"})
 
@@ -50,7 +51,9 @@ def row_source(row: Mapping[str, Any], file: str, origin: str) -> Source:
         if not isinstance(given.get(key), kind):
             raise UnreadableFile(f"its {key} is {'missing' if key not in given else 'not ' + _KINDS[kind]}")
     text, title = storable(given["text"]), storable(given["title"])
-    return Source(row_uri(row, file), text, title, given["metadata"], origin=origin)
+    uri = row_uri(row, file)
+    readers = stated_readers(uri, given["readers"]) if "readers" in given else None
+    return Source(uri, text, title, given["metadata"], origin=origin, readers=readers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,13 @@ _EXPORTED: dict[int | str, dict[str, Any]] = {
 Refresh = Annotated[
     bool, Query(description="Unchanged ones count as well, where an earlier version of the extractor made them.")
 ]
+GivenReaders = Annotated[
+    list[Line] | None,
+    Query(
+        max_length=1000,
+        description="A group that can read those that do not state their readers; may be repeated. Empty: everybody.",
+    ),
+]
 OfJob = Annotated[UUID | None, Query(description="A job that they are to be part of, too.")]
 WhichUri = Annotated[Uri, Query(description="The document.")]
 
@@ -157,6 +164,7 @@ async def add_files(
     once: Idempotent,
     refresh: Refresh = False,
     job: OfJob = None,
+    readers: GivenReaders = None,
 ) -> SubmittedBody:
     """Submit files: text, Markdown, HTML, PDF, Word, PowerPoint, Excel, EPUB, and rows of CSV and JSON lines.
 
@@ -166,7 +174,7 @@ async def add_files(
 
         async def act() -> SubmittedBody:
             async with shared.readers.one(caller.id):
-                return await _submitted(trueweave, sent.files, refresh, job)
+                return await _submitted(trueweave, sent.files, refresh, job, _groups(readers))
 
         # If the caller disconnects, documents submitted so far are kept, and the rest is not read.
         done = await while_there(request, once(trueweave, sent.fingerprint, act))
@@ -183,6 +191,7 @@ async def add_annotated(
         bool, Query(description="Each row is called by its uri just as that is, as `/documents/export` writes them.")
     ] = False,
     strict: Annotated[bool, Query(description="The first row that cannot be used is an error.")] = False,
+    readers: GivenReaders = None,
 ) -> AnnotatedBody:
     """Add documents whose entities and relations are given, one JSON object per line.
 
@@ -206,7 +215,7 @@ async def add_annotated(
                 preannotated.read_exact(path, refused=hear) if exact else preannotated.read(path, uri=uri, refused=hear)
             )
             try:
-                new = await trueweave.add_documents(documents, counted, hear)
+                new = await trueweave.add_documents(documents, counted, hear, readers=_groups(readers))
             except InvalidDocument as error:
                 raise type(error)(str(error).replace(str(path), uri)) from error
             return AnnotatedBody(documents=read, new=new, refused=[one.reason for one in not_used], not_used=not_used)
@@ -332,8 +341,17 @@ def _sources(documents: list[TextDocument]) -> list[Source]:
     return [one.source() for one in documents]
 
 
+def _groups(readers: Sequence[str] | None) -> list[str] | None:
+    """The groups in a query, where one empty value says that there are none."""
+    return None if readers is None else [one for one in readers if one]
+
+
 async def _submitted(
-    trueweave: AsyncTrueweave, what: Sequence[Source | NamedFile], refresh: bool, job: UUID | None
+    trueweave: AsyncTrueweave,
+    what: Sequence[Source | NamedFile],
+    refresh: bool,
+    job: UUID | None,
+    readers: Sequence[str] | None = None,
 ) -> SubmittedBody:
     not_used = list[NotUsedBody]()
 
@@ -349,7 +367,7 @@ async def _submitted(
                 not_used.append(NotUsedBody(kind="skipped", place=place, reason=reason))
 
     counted = CountingListener(heard, Added())
-    found = await trueweave.jobs.submit(*what, listener=counted, refresh=refresh, job=job)
+    found = await trueweave.jobs.submit(*what, listener=counted, refresh=refresh, job=job, readers=readers)
     taken = TakenBody.model_validate(counted.total, from_attributes=True)
     return SubmittedBody(**JobBody.of(found).model_dump(), taken=taken, not_used=not_used)
 

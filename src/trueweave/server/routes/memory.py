@@ -10,7 +10,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from trueweave.core.model_calls import Message
 from trueweave.server.access import AnyCaller, Asking, Writing
 from trueweave.server.bodies import MessageBody, PassagesBody, RemovedBody, UrisBody
-from trueweave.server.fields import DocumentText, Line, Question
+from trueweave.server.fields import DocumentText, Groups, Line, Question
 from trueweave.server.idempotency import Idempotent
 from trueweave.server.problems import RESPONSES
 from trueweave.server.streaming import while_there
@@ -23,7 +23,7 @@ router = APIRouter(
 
 class MemoryRequest(BaseModel):
     """A text to remember, or the messages of a conversation. `by` says who told it, besides the key. With the id of a
-    `conversation`, it replaces what was stored of that conversation."""
+    `conversation`, it replaces what was stored of that conversation. `readers` are the groups that can read it."""
 
     model_config = ConfigDict(extra="forbid")
     text: DocumentText = ""
@@ -32,6 +32,7 @@ class MemoryRequest(BaseModel):
     source: Line = ""
     date: AwareDatetime | None = Field(default=None, description="When it was said; now, if there is none.")
     conversation: Line = ""
+    readers: Groups | None = None
 
     def said(self) -> str | list[Message]:
         """What to remember."""
@@ -65,6 +66,7 @@ async def remember(body: MemoryRequest, caller: AnyCaller, trueweave: Writing, o
             source=body.source,
             date=body.date,
             conversation=body.conversation,
+            readers=body.readers,
         )
         return RememberedBody(uri=uri)
 

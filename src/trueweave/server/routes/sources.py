@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from trueweave.core.sources import DocumentSource
 from trueweave.engine.sources import add_source
 from trueweave.server.access import AnyCaller, Caller, Reading, Writing
-from trueweave.server.fields import Cursor, Limit, Line, Name, Uri, storable_text
+from trueweave.server.fields import Cursor, Groups, Limit, Line, Name, Uri, storable_text
 from trueweave.server.idempotency import Idempotent
 from trueweave.server.pages import ListPage, Pager
 from trueweave.server.problems import RESPONSES
@@ -30,12 +30,14 @@ _FAILED = "The run failed. The server's administrator finds the reason in its lo
 class SourceBody(BaseModel):
     """An address to follow. `every_seconds` is how often workers synchronise it; without it, they do so on request.
     `secrets` are the environment variables of the server that hold its credentials; the administrator decides which
-    connectors and variables may be used. `by` says who adds it, beside the name of the key."""
+    connectors and variables may be used. `readers` are the groups that can read its documents, unless these state their
+    own. `by` says who adds it, beside the name of the key."""
 
     model_config = ConfigDict(extra="forbid")
     address: Uri
     every_seconds: Annotated[int, Field(ge=60, le=31_622_400)] | None = None
     secrets: Annotated[dict[Name, Line], Field(max_length=20)] = {}
+    readers: Groups | None = None
     by: Line = ""
 
 
@@ -74,13 +76,13 @@ async def get_source(source: SourceName, trueweave: Reading, caller: AnyCaller) 
 async def put_source(
     source: SourceName, body: SourceBody, caller: AnyCaller, trueweave: Writing, once: Idempotent
 ) -> Any:
-    """Add a source, or replace the schedule and the secrets of one with this name and address. Only connectors and
+    """Add a source, or replace the schedule, secrets and readers of one with this name and address. Only connectors and
     environment variables that the administrator allows for the workspace can be used."""
 
     async def act() -> DocumentSource:
         given = source, body.address, body.every_seconds, body.secrets, caller.author(body.by)
         with translated():
-            made = await add_source(trueweave.workspace, *given, allowed_by=trueweave.settings)
+            made = await add_source(trueweave.workspace, *given, allowed_by=trueweave.settings, readers=body.readers)
         return _shown(made, caller)
 
     return await once(trueweave, body, act)

@@ -31,6 +31,11 @@ async def names_may_arrive(tx: Transaction) -> None:
     await tx.run("resolve.lock_shared", lock=_key(tx, _NAMES))
 
 
+async def nothing_arrives(tx: Transaction) -> None:
+    """Take the lock for changing access rules: until the transaction ends, no documents are stored."""
+    await tx.run("resolve.lock_alone", lock=_key(tx, _NAMES))
+
+
 async def nothing_moves(tx: Transaction) -> None:
     """Take the locks for changing settings or sweeping: until the transaction ends, no names are stored and no batch is
     settled."""

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
-from trueweave.store.postgres.binary_params import Texts
+from trueweave.store.postgres.binary_params import Ids, Texts
 from trueweave.store.postgres.db import Transaction
 
 _PAGE = 5000
 
 
 class ConnectorDocument(NamedTuple):
-    """A document, the item it came from, that item's version, and the validator of its content. With an empty uri, all
-    documents of the item."""
+    """A document, the item it came from, that item's version, the validator of its content, and a hash of what it was
+    read with. With an empty uri, all documents of the item."""
 
     uri: str
     item: str
     version: str
     validator: str
+    recipe: UUID
 
 
 class KnownItem(NamedTuple):
@@ -30,20 +31,20 @@ class KnownItem(NamedTuple):
     is_elsewhere: bool
 
 
-async def stored(tx: Transaction, origin: UUID, items: Sequence[str], recipe: UUID) -> list[tuple[str, str, str, bool]]:
+async def stored(tx: Transaction, origin: UUID, items: Mapping[str, UUID]) -> list[tuple[str, str, str, bool]]:
     """Those of these items that the workspace has: uri, version, validator, and whether all their documents are there,
-    processed with this recipe."""
-    rows = await tx.rows("connector_document.stored", origin=origin, items=Texts(items), recipe=recipe)
+    read with the recipe of the item."""
+    rows = await tx.rows("connector_document.stored", origin=origin, items=Texts(items), recipes=Ids(items.values()))
     return [tuple(row) for row in rows]
 
 
-async def record(tx: Transaction, origin: UUID, read: Sequence[ConnectorDocument], recipe: UUID) -> None:
+async def record(tx: Transaction, origin: UUID, read: Sequence[ConnectorDocument]) -> None:
     """Record items that were read, with their documents, or that were found unchanged."""
     fresh = [one for one in read if one.uri]
     await tx.run(
         "connector_document.record",
         origin=origin,
-        recipe=recipe,
+        recipes=Ids(one.recipe for one in fresh),
         uris=Texts(one.uri for one in fresh),
         items=Texts(one.item for one in fresh),
         versions=Texts(one.version for one in fresh),

@@ -5,7 +5,7 @@ SELECT pg_advisory_xact_lock(1415005016, current_setting('trueweave.workspace'):
 -- name: find
 -- The source of a name, or without one, those that follow.
 SELECT name, address, secrets, every_seconds, restricted, author, made, due, is_alive(owner), stopping,
-    began, ended, outcome, documents, new, removed, unreadable, problem, confirmed
+    began, ended, outcome, documents, new, removed, unreadable, problem, readers, confirmed
 FROM connector_source WHERE (%(name)s::text IS NULL OR name = %(name)s) AND name > %(after)s
 ORDER BY name LIMIT %(limit)s
 
@@ -17,11 +17,11 @@ SELECT name FROM connector_source WHERE md5(address)::uuid = md5(%(address)s)::u
 
 -- name: add
 -- A new source with a schedule is due now; a changed one is due an interval after its last run.
-INSERT INTO connector_source AS s (name, address, secrets, every_seconds, restricted, author, due)
-VALUES (%(name)s, %(address)s, %(secrets)s, %(every)s::int, %(restricted)s, %(author)s,
+INSERT INTO connector_source AS s (name, address, secrets, every_seconds, restricted, author, readers, due)
+VALUES (%(name)s, %(address)s, %(secrets)s, %(every)s::int, %(restricted)s, %(author)s, %(readers)s::text[],
     CASE WHEN %(every)s::int IS NOT NULL THEN now() END)
 ON CONFLICT (workspace, name) DO UPDATE SET secrets = excluded.secrets, every_seconds = excluded.every_seconds,
-    restricted = excluded.restricted, author = excluded.author,
+    restricted = excluded.restricted, author = excluded.author, readers = excluded.readers,
     due = coalesce(greatest(s.ended, s.claimed) + make_interval(secs => excluded.every_seconds), excluded.due)
 WHERE s.address = excluded.address AND NOT s.stopping
 

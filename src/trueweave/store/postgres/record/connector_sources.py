@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from uuid import UUID, uuid4
 
@@ -32,9 +32,11 @@ async def add(
     author: str,
     *,
     restricted: bool,
+    readers: Sequence[str] | None,
 ) -> DocumentSource:
-    """Store a source; if there is one with this name and address, change its schedule and secrets."""
+    """Store a source; if there is one with this name and address, change its schedule, secrets and readers."""
     given = {"name": name, "address": address, "secrets": Jsonb(dict(secrets)), "every": every}
+    given["readers"] = None if readers is None else list(readers)
     await tx.run("connector_source.lock")
     other = await tx.value("connector_source.of_address", address=address)
     if other is not None and other != name:
@@ -138,11 +140,14 @@ async def _row(tx: Transaction, name: str) -> Row:
 
 
 def _source(row: Row) -> DocumentSource:
-    name, address, secrets, every_seconds, restricted, author, made, due, is_running, is_being_removed, *run, _ = row
+    name, address, secrets, every_seconds, restricted, author, made, due, is_running, is_being_removed, *run = row
+    *run, readers, _ = run
     (_, _, outcome, *_) = run
     last = SourceRun(*run) if outcome else None
     facts = restricted, author, made, due, is_running, is_being_removed
-    return DocumentSource(name, address, secrets, every_seconds, *facts, last)
+    return DocumentSource(
+        name, address, secrets, every_seconds, *facts, last, None if readers is None else tuple(readers)
+    )
 
 
 def _unknown(name: str) -> UnknownSource:

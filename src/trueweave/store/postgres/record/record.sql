@@ -97,10 +97,13 @@ INSERT INTO link (document, chunk, n, source, target, description, description_h
 SELECT * FROM stage_link
 
 -- name: read_documents
-SELECT id, uri, title, metadata, places, given_readers FROM document WHERE current AND id > %(after)s ORDER BY id LIMIT %(limit)s
+-- With the readers that they have, so that a copy needs no access rules; NULL if nobody has restricted them.
+SELECT id, uri, title, metadata, places, CASE WHEN given_readers IS NOT NULL OR readers <> '{}' THEN readers END
+FROM document WHERE current AND id > %(after)s ORDER BY id LIMIT %(limit)s
 
 -- name: read_visible
-SELECT id, uri, title, metadata, places, given_readers FROM document WHERE visible AND id > %(after)s ORDER BY id LIMIT %(limit)s
+SELECT id, uri, title, metadata, places, CASE WHEN given_readers IS NOT NULL OR readers <> '{}' THEN readers END
+FROM document WHERE visible AND id > %(after)s ORDER BY id LIMIT %(limit)s
 
 -- name: read_sizes
 -- Roughly the bytes that documents take in memory. PostgreSQL knows the length of a text without reading it.

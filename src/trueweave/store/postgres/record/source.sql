@@ -40,6 +40,11 @@ WHERE s.uri = g.uri AND s.id = g.id
 SELECT d.id, d.uri FROM unnest(%(uris)s::text[], %(ids)s::uuid[]) AS g (uri, id)
 CROSS JOIN LATERAL (SELECT id, uri FROM document WHERE uri = g.uri AND current AND source = g.id OFFSET 0) d
 
+-- name: reader_changes
+SELECT count(*) FROM unnest(%(uris)s::text[], %(ids)s::uuid[], %(readers)s::text[]) AS g (uri, id, readers)
+CROSS JOIN LATERAL (SELECT given_readers FROM document WHERE uri = g.uri AND current AND source = g.id OFFSET 0) d
+WHERE d.given_readers IS DISTINCT FROM ARRAY(SELECT jsonb_array_elements_text(g.readers::jsonb))
+
 -- name: take_back
 DELETE FROM source
 WHERE uri = ANY(ARRAY(

@@ -135,6 +135,16 @@ async def _give_readers(tx: Transaction, rows: Sequence[_Row]) -> None:
     await give_readers(tx, {id_: given[uri].source.readers for id_, uri in versions})
 
 
+async def reader_changes(tx: Transaction, sources: Iterable[Source], recipe: str) -> int:
+    """How many documents in the record, made from exactly these sources, are given other readers by them."""
+    rows = await asyncio.to_thread(_rows, (one for one in sources if one.readers is not None), recipe)
+    if not rows:
+        return 0
+    given = {"uris": Texts(row.source.uri for row in rows), "ids": Ids(row.id for row in rows)}
+    changes: int = await tx.value("source.reader_changes", **given, readers=[row.readers for row in rows])
+    return changes
+
+
 class HandedIn(NamedTuple):
     """How many sources were new or changed, and which of them had not been submitted before."""
 
