@@ -79,6 +79,7 @@ _TO_DO = {
     "SchemaOutdated": "Run `trueweave migrate` as the owner of the schema.",
     "SchemaNewer": "Upgrade Trueweave here to the version that changed the schema.",
     "NotIsolated": "Connect as a user who is neither a superuser nor exempt from row-level security.",
+    "NotForRestricted": "Ask somebody who reads as the group `*`, or ask what does not need all documents.",
     "UnknownWorkspace": "`trueweave workspace list` lists the workspaces; `trueweave init` makes one.",
     "WorkspaceReplaced": "Call it again.",
     "UnknownCommunity": "`trueweave communities` lists them. Communities change as the graph does.",

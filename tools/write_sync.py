@@ -164,6 +164,8 @@ def _member(target: Target, source: str, node: Function, group: str) -> str:
     elif "asynccontextmanager" in decorators:
         head = f"@contextmanager\n    def {node.name}"
         body = f"with self._entered({act}) as entered:\n            yield self._beside(entered)"
+    elif returns == target.name:
+        head, body = f"def {node.name}", f"return self._beside(self._{called}({', '.join(_given(node))}))"
     elif returns == "Conversation":
         head, body = f"def {node.name}", f"return {_call('Conversation', node).replace('(', '(self, ', 1)}"
     elif returns.startswith("Iterator["):
@@ -183,11 +185,14 @@ def _function(head: str, node: Function, returns: str, doc: str, body: str) -> s
 
 def _call(what: str, node: Function) -> str:
     """The call that passes everything on."""
+    return f"{what}({', '.join(_given(node))})"
+
+
+def _given(node: Function) -> list[str]:
     args = node.args
     given = [_passed(arg) for arg in args.args[0 if _is_static(node) else 1 :]]
     given += [f"*{args.vararg.arg}"] if args.vararg else []
-    given += [f"{arg.arg}={_passed(arg)}" for arg in args.kwonlyargs]
-    return f"{what}({', '.join(given)})"
+    return given + [f"{arg.arg}={_passed(arg)}" for arg in args.kwonlyargs]
 
 
 def _is_static(node: Function) -> bool:

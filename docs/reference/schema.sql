@@ -411,12 +411,45 @@ BEGIN
     EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO trueweave_app', guarded);
 END $$;
 
+CREATE FUNCTION trueweave.guard_callers(guarded regclass, columns text, seen text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    EXECUTE format('CREATE POLICY caller ON %s AS RESTRICTIVE TO trueweave_caller USING (EXISTS (%s OFFSET 0))', guarded, seen);
+    EXECUTE format('GRANT SELECT %s ON %s TO trueweave_caller', '(' || nullif(columns, '') || ')', guarded);
+END $$;
+
+CREATE FUNCTION trueweave.guard_derived(guarded regclass) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $_$
+BEGIN
+    IF guarded::text = ANY ('{chunk,mention,link,facet,ordered_facet}') THEN
+        EXECUTE format('CREATE POLICY open ON %1$s AS RESTRICTIVE TO trueweave_reader
+            USING (EXISTS (SELECT FROM trueweave.document d WHERE d.id = %1$s.document OFFSET 0))', guarded);
+    ELSE
+        EXECUTE format('CREATE POLICY open ON %s AS RESTRICTIVE TO trueweave_reader
+            USING (NOT (SELECT trueweave.holds_restricted()))', guarded);
+    END IF;
+END $_$;
+
 CREATE FUNCTION trueweave.guard_readers(guarded regclass, tenant text) RETURNS void
     LANGUAGE plpgsql
     AS $$
 BEGIN
     EXECUTE format('CREATE POLICY reader ON %s AS RESTRICTIVE TO trueweave_reader
         USING (%I = ANY ((SELECT trueweave.readable(current_user))::int[]))', guarded, tenant);
+END $$;
+
+CREATE FUNCTION trueweave.guard_vectors(guarded regclass) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'trueweave', 'public', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM guard_derived(guarded);
+    IF guarded::text ~ '^(trueweave\.)?vector_\d+_chunk' THEN
+        PERFORM guard_callers(guarded, '', format('SELECT FROM trueweave.chunk c WHERE c.id = %s.id', guarded));
+    END IF;
 END $$;
 
 CREATE FUNCTION trueweave.hash_rules() RETURNS trigger
@@ -428,6 +461,13 @@ BEGIN
     WHERE w.id = c.workspace;
     RETURN NULL;
 END $$;
+
+CREATE FUNCTION trueweave.holds_restricted() RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+    SELECT EXISTS (SELECT FROM document d WHERE d.workspace = current_setting('trueweave.workspace')::int AND (d.readers <> '{}' OR d.off))
+$$;
 
 CREATE FUNCTION trueweave.index_partition(of_name text, n integer) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -525,6 +565,17 @@ CREATE FUNCTION trueweave.keep_readers(ids uuid[]) RETURNS bigint
         ON CONFLICT DO NOTHING)
     SELECT count(*) FROM changed
 $$;
+
+CREATE FUNCTION trueweave.keep_sight() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM document d WHERE d.workspace = NEW.workspace AND (d.readers <> '{}' OR d.off) AND d.off = NEW.off) THEN
+        PERFORM pg_advisory_xact_lock(1415005017, NEW.workspace);
+    END IF;
+    RETURN NEW;
+END $$;
 
 CREATE FUNCTION trueweave.language_of(said text, given text) RETURNS text
     LANGUAGE plpgsql STABLE
@@ -680,6 +731,7 @@ BEGIN
         made.name, (SELECT dimensions FROM space WHERE id = of_space));
     PERFORM guard(made.name::regclass);
     EXECUTE format('GRANT SELECT ON %I TO trueweave_reader', made.name);
+    PERFORM guard_vectors(made.name::regclass);
     -- Here statistics are right: all rows belong to this workspace, and finding ten takes the HNSW index.
     EXECUTE format('ALTER TABLE %I ALTER workspace SET STATISTICS -1', made.name);
     FOR n IN 0 .. of_partitions - 1 LOOP
@@ -738,6 +790,7 @@ BEGIN
     EXECUTE format('ALTER TABLE %I ALTER v SET STORAGE PLAIN', named);
     PERFORM guard(named::regclass);
     EXECUTE format('GRANT SELECT ON %I TO trueweave_reader', named);
+    PERFORM guard_vectors(named::regclass);
 END $_$;
 
 CREATE FUNCTION trueweave.make_workspace(base_name text, among text[] DEFAULT '{}'::text[]) RETURNS text
@@ -768,6 +821,49 @@ CREATE FUNCTION trueweave.mark_indexed(of_name text) RETURNS void
     UPDATE own_table SET indexed = true
     WHERE workspace = current_setting('trueweave.workspace')::int AND name = of_name AND NOT indexed
 $$;
+
+CREATE FUNCTION trueweave.meets(of_document uuid, wanted jsonb) RETURNS boolean
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    kind constant text := (SELECT jsonb_object_keys(wanted));
+    part jsonb := wanted -> kind;
+    one jsonb;
+BEGIN
+    CASE kind
+    WHEN 'all' THEN
+        FOR one IN SELECT jsonb_array_elements(part) LOOP
+            IF NOT meets(of_document, one) THEN
+                RETURN false;
+            END IF;
+        END LOOP;
+        RETURN true;
+    WHEN 'any' THEN
+        FOR one IN SELECT jsonb_array_elements(part) LOOP
+            IF meets(of_document, one) THEN
+                RETURN true;
+            END IF;
+        END LOOP;
+        RETURN false;
+    WHEN 'not' THEN
+        RETURN NOT meets(of_document, part);
+    WHEN 'uris' THEN
+        RETURN EXISTS (SELECT FROM document d WHERE d.workspace = here AND d.id = of_document AND part ? d.uri);
+    WHEN 'prefix' THEN
+        RETURN EXISTS (SELECT FROM document d WHERE d.workspace = here AND d.id = of_document AND starts_with(d.uri, part #>> '{}'));
+    WHEN 'facets' THEN
+        RETURN EXISTS (
+            SELECT FROM facet f WHERE f.workspace = here AND f.document = of_document
+                AND f.facet = ANY (ARRAY(SELECT jsonb_array_elements_text(part)::uuid)));
+    WHEN 'range' THEN
+        RETURN EXISTS (
+            SELECT FROM ordered_facet f WHERE f.workspace = here AND f.document = of_document AND f.key = (part ->> 'key')::uuid
+                AND f.value BETWEEN (part ->> 'low')::numeric AND (part ->> 'high')::numeric
+                AND f.value <> ALL (ARRAY(SELECT jsonb_array_elements_text(part -> 'excluded')::numeric)));
+    END CASE;
+END $$;
 
 CREATE FUNCTION trueweave.moment(written text) RETURNS numeric
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -817,6 +913,50 @@ CREATE FUNCTION trueweave.named_language(given text) RETURNS text
         WHEN 'yi' THEN 'yiddish'
         ELSE lower(given) END
 $$;
+
+CREATE FUNCTION trueweave.near_seen(vector public.halfvec, most integer, enough integer, sparse integer) RETURNS TABLE(id uuid, distance double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'public', 'pg_temp'
+    AS $_$
+#variable_conflict use_column
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    groups constant text[] := current_setting('trueweave.groups')::text[];
+    wanted constant jsonb := nullif(current_setting('trueweave.filter'), '')::jsonb;
+    seen constant text := $sql$EXISTS (
+        SELECT FROM (SELECT document FROM chunk WHERE workspace = $1 AND id = v.id ORDER BY n OFFSET 0) AS c
+        CROSS JOIN LATERAL (
+            SELECT FROM document d WHERE d.workspace = $1 AND d.id = c.document AND d.visible AND NOT d.off
+                AND (d.readers = '{}' OR d.readers && $3 OR $4) AND ($5 IS NULL OR meets(d.id, $5)) OFFSET 0) AS d)$sql$;
+    of_space space%ROWTYPE;
+    operator text;
+    own text;
+    every text;
+BEGIN
+    SELECT s.* INTO of_space FROM workspace w JOIN space s ON s.id = w.space WHERE w.id = here;
+    operator := CASE of_space.metric WHEN 'cosine' THEN '<=>' WHEN 'l2' THEN '<->' ELSE '<#>' END;
+    FOR own IN
+        SELECT format('vector_%s_chunk', of_space.id) UNION ALL
+        SELECT o.name FROM own_table o WHERE o.workspace = here AND o.space = of_space.id AND o.kind = 'chunk' AND o.state = 'current'
+    LOOP
+        every := format($sql$(
+            SELECT v.id, v.distance FROM (
+                SELECT id, v %s $2 AS distance FROM %I WHERE workspace = $1 ORDER BY (v %s $2) + 0 OFFSET 0) AS v
+            WHERE %s LIMIT %s)$sql$, operator, own, operator, seen, most);
+        IF own <> format('vector_%s_chunk', of_space.id) THEN
+            every := format($sql$(
+                WITH by_index AS MATERIALIZED (
+                    SELECT v.id, v.distance FROM (
+                        SELECT id, v %s $2 AS distance FROM %I WHERE workspace = $1 ORDER BY v %s $2 LIMIT %s) AS v
+                    WHERE %s LIMIT %s)
+                SELECT id, distance FROM by_index WHERE (SELECT count(*) FROM by_index) = %s
+                UNION ALL
+                SELECT id, distance FROM %s AS every WHERE (SELECT count(*) FROM by_index) < %s)$sql$,
+                operator, own, operator, sparse * enough, seen, enough, enough, every, enough);
+        END IF;
+        RETURN QUERY EXECUTE every USING here, vector, groups, '*' = ANY (groups), wanted;
+    END LOOP;
+END $_$;
 
 CREATE FUNCTION trueweave.note_server_size(of_server text, size bigint) RETURNS void
     LANGUAGE sql SECURITY DEFINER
@@ -1085,6 +1225,20 @@ CREATE FUNCTION trueweave.rule_readers(of_uri text) RETURNS text[]
         ORDER BY length(r.prefix) DESC LIMIT 1), '{}')
 $$;
 
+CREATE FUNCTION trueweave.search_seen(question text, most integer, k1 double precision, b double precision, scope uuid[]) RETURNS TABLE(chunk uuid, score double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    found uuid[];
+    scores float8[];
+BEGIN
+    SELECT array_agg(s.chunk), array_agg(s.score) INTO found, scores FROM search_text(question, most, k1, b, scope) AS s;
+    RETURN QUERY SELECT u.id, u.score FROM unnest(found, scores) AS u (id, score)
+    WHERE u.id = ANY (ARRAY(SELECT seen_chunks(found))) ORDER BY u.score DESC, u.id;
+END $$;
+
 CREATE FUNCTION trueweave.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) RETURNS TABLE(chunk uuid, score double precision)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'trueweave', 'public', 'pg_temp'
@@ -1150,6 +1304,49 @@ BEGIN
               FROM unnest(words, weights) AS a (key, weight)
               WHERE l.keys[width_bucket(key | 15, l.keys)] >= key) AS said) s
     WHERE s.score > 0 ORDER BY s.score DESC, l.chunk LIMIT most;
+END $$;
+
+CREATE FUNCTION trueweave.seen_chunks(ids uuid[]) RETURNS SETOF uuid
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    groups constant text[] := current_setting('trueweave.groups')::text[];
+    every constant boolean := '*' = ANY (groups);
+    wanted constant jsonb := nullif(current_setting('trueweave.filter'), '')::jsonb;
+BEGIN
+    RETURN QUERY SELECT u.id FROM unnest(ids) AS u (id) WHERE EXISTS (
+        SELECT FROM (SELECT document FROM chunk WHERE workspace = here AND chunk.id = u.id OFFSET 0) AS c
+        CROSS JOIN LATERAL (
+            SELECT FROM document d WHERE d.workspace = here AND d.id = c.document AND d.visible AND NOT d.off
+                AND (d.readers = '{}' OR d.readers && groups OR every) AND (wanted IS NULL OR meets(d.id, wanted)) OFFSET 0) AS d);
+END $$;
+
+CREATE FUNCTION trueweave.seen_coverage(question text, chunks uuid[]) RETURNS TABLE(chunk uuid, words integer, shares double precision[])
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+BEGIN
+    RETURN QUERY SELECT * FROM term_coverage(question, ARRAY(SELECT seen_chunks(chunks)));
+END $$;
+
+CREATE FUNCTION trueweave.sees_all() RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    every constant boolean := '*' = ANY (current_setting('trueweave.groups')::text[]);
+BEGIN
+    IF current_setting('trueweave.filter') <> '' OR pg_is_in_recovery() THEN
+        RETURN false;
+    ELSIF EXISTS (SELECT FROM document d WHERE d.workspace = here AND (d.readers <> '{}' OR d.off) AND (d.off OR NOT every)) THEN
+        RETURN false;
+    END IF;
+    PERFORM pg_advisory_xact_lock_shared(1415005017, here);
+    RETURN NOT EXISTS (SELECT FROM document d WHERE d.workspace = here AND (d.readers <> '{}' OR d.off) AND (d.off OR NOT every));
 END $$;
 
 CREATE FUNCTION trueweave.set_place(of_workspace integer, is_here boolean, grace interval) RETURNS void
@@ -3082,6 +3279,10 @@ CREATE TRIGGER hash_rules_removed AFTER DELETE ON trueweave.rule REFERENCING OLD
 
 CREATE TRIGGER keep_ordered_facets AFTER INSERT ON trueweave.document REFERENCING NEW TABLE AS came FOR EACH STATEMENT EXECUTE FUNCTION trueweave.keep_ordered_facets();
 
+CREATE TRIGGER keep_sight BEFORE UPDATE OF readers, off ON trueweave.document FOR EACH ROW WHEN (((new.readers <> '{}'::text[]) OR new.off)) EXECUTE FUNCTION trueweave.keep_sight();
+
+CREATE TRIGGER keep_sight_of_new BEFORE INSERT ON trueweave.document FOR EACH ROW WHEN (((new.readers <> '{}'::text[]) OR new.off)) EXECUTE FUNCTION trueweave.keep_sight();
+
 ALTER TABLE ONLY trueweave.web_session
     ADD CONSTRAINT web_session_key_fkey FOREIGN KEY (key) REFERENCES trueweave.api_key(prefix);
 
@@ -3100,6 +3301,66 @@ ALTER TABLE trueweave.bench_run ENABLE ROW LEVEL SECURITY;
 ALTER TABLE trueweave.bm25_index ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.budget ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY caller ON trueweave.chunk AS RESTRICTIVE TO trueweave_caller USING ((EXISTS ( SELECT
+   FROM trueweave.document d
+  WHERE ((d.id = chunk.document) AND d.visible)
+ OFFSET 0)));
+
+CREATE POLICY caller ON trueweave.document AS RESTRICTIVE TO trueweave_caller USING (((NOT off) AND ((readers = '{}'::text[]) OR (readers && ( SELECT (current_setting('trueweave.groups'::text))::text[] AS current_setting)) OR ( SELECT ('*'::text = ANY ((current_setting('trueweave.groups'::text))::text[])))) AND (( SELECT (current_setting('trueweave.filter'::text) = ''::text)) OR trueweave.meets(id, ( SELECT (NULLIF(current_setting('trueweave.filter'::text), ''::text))::jsonb AS "nullif")))));
+
+CREATE POLICY caller ON trueweave.entity AS RESTRICTIVE TO trueweave_caller USING ((EXISTS ( SELECT
+   FROM trueweave.name n
+  WHERE (n.entity = entity.id)
+ OFFSET 0)));
+
+CREATE POLICY caller ON trueweave.facet AS RESTRICTIVE TO trueweave_caller USING ((EXISTS ( SELECT
+   FROM trueweave.document d
+  WHERE ((d.id = facet.document) AND d.visible)
+ OFFSET 0)));
+
+CREATE POLICY caller ON trueweave.link AS RESTRICTIVE TO trueweave_caller USING ((EXISTS ( SELECT
+   FROM trueweave.document d
+  WHERE ((d.id = link.document) AND d.visible)
+ OFFSET 0)));
+
+CREATE POLICY caller ON trueweave.mention AS RESTRICTIVE TO trueweave_caller USING ((EXISTS ( SELECT
+   FROM trueweave.document d
+  WHERE ((d.id = mention.document) AND d.visible)
+ OFFSET 0)));
+
+CREATE POLICY caller ON trueweave.name AS RESTRICTIVE TO trueweave_caller USING ((EXISTS ( SELECT
+   FROM trueweave.mention m
+  WHERE (m.name = name.id)
+ OFFSET 0)));
+
+CREATE POLICY caller ON trueweave.name_pair AS RESTRICTIVE TO trueweave_caller USING ((EXISTS ( SELECT
+   FROM trueweave.link l
+  WHERE ((l.source = name_pair.source) AND (l.target = name_pair.target))
+ OFFSET 0)));
+
+CREATE POLICY caller ON trueweave.occurrence AS RESTRICTIVE TO trueweave_caller USING (((EXISTS ( SELECT
+   FROM trueweave.chunk c
+  WHERE (c.id = occurrence.chunk)
+ OFFSET 0)) AND (EXISTS ( SELECT
+   FROM trueweave.phrase p
+  WHERE (p.id = occurrence.phrase)
+ OFFSET 0))));
+
+CREATE POLICY caller ON trueweave.ordered_facet AS RESTRICTIVE TO trueweave_caller USING ((EXISTS ( SELECT
+   FROM trueweave.document d
+  WHERE ((d.id = ordered_facet.document) AND d.visible)
+ OFFSET 0)));
+
+CREATE POLICY caller ON trueweave.phrase AS RESTRICTIVE TO trueweave_caller USING ((EXISTS ( SELECT
+   FROM trueweave.name n
+  WHERE (n.phrase = phrase.id)
+ OFFSET 0)));
+
+CREATE POLICY caller ON trueweave.relation AS RESTRICTIVE TO trueweave_caller USING ((EXISTS ( SELECT
+   FROM trueweave.name_pair p
+  WHERE (p.relation = relation.id)
+ OFFSET 0)));
 
 ALTER TABLE trueweave.chunk ENABLE ROW LEVEL SECURITY;
 
@@ -3152,6 +3413,59 @@ ALTER TABLE trueweave.name_key ENABLE ROW LEVEL SECURITY;
 ALTER TABLE trueweave.name_pair ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.occurrence ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY open ON trueweave.chunk AS RESTRICTIVE TO trueweave_reader USING ((EXISTS ( SELECT
+   FROM trueweave.document d
+  WHERE (d.id = chunk.document)
+ OFFSET 0)));
+
+CREATE POLICY open ON trueweave.community AS RESTRICTIVE TO trueweave_reader USING ((NOT ( SELECT trueweave.holds_restricted() AS holds_restricted)));
+
+CREATE POLICY open ON trueweave.document AS RESTRICTIVE TO trueweave_reader USING (((readers = '{}'::text[]) AND (NOT off)));
+
+CREATE POLICY open ON trueweave.entity AS RESTRICTIVE TO trueweave_reader USING ((NOT ( SELECT trueweave.holds_restricted() AS holds_restricted)));
+
+CREATE POLICY open ON trueweave.facet AS RESTRICTIVE TO trueweave_reader USING ((EXISTS ( SELECT
+   FROM trueweave.document d
+  WHERE (d.id = facet.document)
+ OFFSET 0)));
+
+CREATE POLICY open ON trueweave.hierarchy AS RESTRICTIVE TO trueweave_reader USING ((NOT ( SELECT trueweave.holds_restricted() AS holds_restricted)));
+
+CREATE POLICY open ON trueweave.link AS RESTRICTIVE TO trueweave_reader USING ((EXISTS ( SELECT
+   FROM trueweave.document d
+  WHERE (d.id = link.document)
+ OFFSET 0)));
+
+CREATE POLICY open ON trueweave.member AS RESTRICTIVE TO trueweave_reader USING ((NOT ( SELECT trueweave.holds_restricted() AS holds_restricted)));
+
+CREATE POLICY open ON trueweave.mention AS RESTRICTIVE TO trueweave_reader USING ((EXISTS ( SELECT
+   FROM trueweave.document d
+  WHERE (d.id = mention.document)
+ OFFSET 0)));
+
+CREATE POLICY open ON trueweave.name AS RESTRICTIVE TO trueweave_reader USING ((NOT ( SELECT trueweave.holds_restricted() AS holds_restricted)));
+
+CREATE POLICY open ON trueweave.name_pair AS RESTRICTIVE TO trueweave_reader USING ((NOT ( SELECT trueweave.holds_restricted() AS holds_restricted)));
+
+CREATE POLICY open ON trueweave.ordered_facet AS RESTRICTIVE TO trueweave_reader USING ((EXISTS ( SELECT
+   FROM trueweave.document d
+  WHERE (d.id = ordered_facet.document)
+ OFFSET 0)));
+
+CREATE POLICY open ON trueweave.phrase_count AS RESTRICTIVE TO trueweave_reader USING ((NOT ( SELECT trueweave.holds_restricted() AS holds_restricted)));
+
+CREATE POLICY open ON trueweave.relation AS RESTRICTIVE TO trueweave_reader USING ((NOT ( SELECT trueweave.holds_restricted() AS holds_restricted)));
+
+CREATE POLICY open ON trueweave.report AS RESTRICTIVE TO trueweave_reader USING ((NOT ( SELECT trueweave.holds_restricted() AS holds_restricted)));
+
+CREATE POLICY open ON trueweave.retired_community AS RESTRICTIVE TO trueweave_reader USING ((NOT ( SELECT trueweave.holds_restricted() AS holds_restricted)));
+
+CREATE POLICY open ON trueweave.rule AS RESTRICTIVE TO trueweave_reader USING ((NOT ( SELECT trueweave.holds_restricted() AS holds_restricted)));
+
+CREATE POLICY open ON trueweave.rule_name AS RESTRICTIVE TO trueweave_reader USING ((NOT ( SELECT trueweave.holds_restricted() AS holds_restricted)));
+
+CREATE POLICY open ON trueweave.summary AS RESTRICTIVE TO trueweave_reader USING ((NOT ( SELECT trueweave.holds_restricted() AS holds_restricted)));
 
 ALTER TABLE trueweave.ordered_facet ENABLE ROW LEVEL SECURITY;
 
@@ -3451,6 +3765,7 @@ CREATE POLICY workspace ON trueweave.workspace USING ((id = (current_setting('tr
 
 GRANT USAGE ON SCHEMA trueweave TO trueweave_app;
 GRANT USAGE ON SCHEMA trueweave TO trueweave_reader;
+GRANT USAGE ON SCHEMA trueweave TO trueweave_caller;
 
 REVOKE ALL ON FUNCTION trueweave.add_text(coming uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.add_text(coming uuid[]) TO trueweave_app;
@@ -3510,12 +3825,14 @@ GRANT ALL ON FUNCTION trueweave.end_copy() TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.enter(entered integer, writing boolean, booking boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.enter(entered integer, writing boolean, booking boolean) TO trueweave_app;
+GRANT ALL ON FUNCTION trueweave.enter(entered integer, writing boolean, booking boolean) TO trueweave_caller;
 
 REVOKE ALL ON FUNCTION trueweave.expired_workspaces() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.expired_workspaces() TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.facets(metadata jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.facets(metadata jsonb) TO trueweave_app;
+GRANT ALL ON FUNCTION trueweave.facets(metadata jsonb) TO trueweave_caller;
 
 REVOKE ALL ON FUNCTION trueweave.finish_jobs(claimant integer, ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.finish_jobs(claimant integer, ids bigint[]) TO trueweave_app;
@@ -3525,9 +3842,18 @@ GRANT ALL ON FUNCTION trueweave.folded_name(given text) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.guard(guarded regclass, tenant text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION trueweave.guard_callers(guarded regclass, columns text, seen text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION trueweave.guard_derived(guarded regclass) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION trueweave.guard_readers(guarded regclass, tenant text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION trueweave.guard_vectors(guarded regclass) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION trueweave.hash_rules() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION trueweave.holds_restricted() FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.holds_restricted() TO trueweave_reader;
 
 REVOKE ALL ON FUNCTION trueweave.index_partition(of_name text, n integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.index_partition(of_name text, n integer) TO trueweave_app;
@@ -3542,6 +3868,8 @@ REVOKE ALL ON FUNCTION trueweave.keep_ordered_facets() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.keep_readers(ids uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.keep_readers(ids uuid[]) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.keep_sight() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.language_of(said text, given text) FROM PUBLIC;
 
@@ -3565,10 +3893,19 @@ GRANT ALL ON FUNCTION trueweave.make_workspace(base_name text, among text[]) TO 
 REVOKE ALL ON FUNCTION trueweave.mark_indexed(of_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.mark_indexed(of_name text) TO trueweave_app;
 
+REVOKE ALL ON FUNCTION trueweave.meets(of_document uuid, wanted jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.meets(of_document uuid, wanted jsonb) TO trueweave_app;
+GRANT ALL ON FUNCTION trueweave.meets(of_document uuid, wanted jsonb) TO trueweave_caller;
+
 REVOKE ALL ON FUNCTION trueweave.moment(written text) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.moment(written text) TO trueweave_app;
+GRANT ALL ON FUNCTION trueweave.moment(written text) TO trueweave_caller;
 
 REVOKE ALL ON FUNCTION trueweave.named_language(given text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION trueweave.near_seen(vector public.halfvec, most integer, enough integer, sparse integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.near_seen(vector public.halfvec, most integer, enough integer, sparse integer) TO trueweave_app;
+GRANT ALL ON FUNCTION trueweave.near_seen(vector public.halfvec, most integer, enough integer, sparse integer) TO trueweave_caller;
 
 REVOKE ALL ON FUNCTION trueweave.note_server_size(of_server text, size bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.note_server_size(of_server text, size bigint) TO trueweave_app;
@@ -3588,12 +3925,14 @@ REVOKE ALL ON FUNCTION trueweave.pairs_of(said text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.place_of(value numeric) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.place_of(value numeric) TO trueweave_app;
+GRANT ALL ON FUNCTION trueweave.place_of(value numeric) TO trueweave_caller;
 
 REVOKE ALL ON FUNCTION trueweave.placements(of_workspaces integer[], since timestamp with time zone, OUT id integer, OUT server text, OUT at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.placements(of_workspaces integer[], since timestamp with time zone, OUT id integer, OUT server text, OUT at timestamp with time zone) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) TO trueweave_app;
+GRANT ALL ON FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) TO trueweave_caller;
 
 REVOKE ALL ON FUNCTION trueweave.question_words(question text) FROM PUBLIC;
 
@@ -3605,6 +3944,7 @@ GRANT ALL ON FUNCTION trueweave.readable(who name) TO trueweave_reader;
 
 REVOKE ALL ON FUNCTION trueweave.reader_facets(readers text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.reader_facets(readers text[]) TO trueweave_app;
+GRANT ALL ON FUNCTION trueweave.reader_facets(readers text[]) TO trueweave_caller;
 
 REVOKE ALL ON FUNCTION trueweave.release_jobs(claimant integer, ids bigint[], delays interval[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.release_jobs(claimant integer, ids bigint[], delays interval[]) TO trueweave_app;
@@ -3627,8 +3967,23 @@ GRANT ALL ON FUNCTION trueweave.replaced_workspaces(OUT former integer, OUT succ
 REVOKE ALL ON FUNCTION trueweave.rule_readers(of_uri text) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.rule_readers(of_uri text) TO trueweave_app;
 
+REVOKE ALL ON FUNCTION trueweave.search_seen(question text, most integer, k1 double precision, b double precision, scope uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.search_seen(question text, most integer, k1 double precision, b double precision, scope uuid[]) TO trueweave_app;
+GRANT ALL ON FUNCTION trueweave.search_seen(question text, most integer, k1 double precision, b double precision, scope uuid[]) TO trueweave_caller;
+
 REVOKE ALL ON FUNCTION trueweave.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.seen_chunks(ids uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.seen_chunks(ids uuid[]) TO trueweave_app;
+GRANT ALL ON FUNCTION trueweave.seen_chunks(ids uuid[]) TO trueweave_caller;
+
+REVOKE ALL ON FUNCTION trueweave.seen_coverage(question text, chunks uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.seen_coverage(question text, chunks uuid[]) TO trueweave_app;
+GRANT ALL ON FUNCTION trueweave.seen_coverage(question text, chunks uuid[]) TO trueweave_caller;
+
+REVOKE ALL ON FUNCTION trueweave.sees_all() FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.sees_all() TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.set_place(of_workspace integer, is_here boolean, grace interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.set_place(of_workspace integer, is_here boolean, grace interval) TO trueweave_app;
@@ -3685,6 +4040,7 @@ GRANT SELECT ON TABLE trueweave.catalogue TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.chunk TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.chunk TO trueweave_reader;
+GRANT SELECT ON TABLE trueweave.chunk TO trueweave_caller;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.community TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.community TO trueweave_reader;
@@ -3704,6 +4060,32 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.dirty_pair TO trueweave_app
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.document TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.document TO trueweave_reader;
 
+GRANT SELECT(workspace) ON TABLE trueweave.document TO trueweave_caller;
+
+GRANT SELECT(id) ON TABLE trueweave.document TO trueweave_caller;
+
+GRANT SELECT(uri) ON TABLE trueweave.document TO trueweave_caller;
+
+GRANT SELECT(title) ON TABLE trueweave.document TO trueweave_caller;
+
+GRANT SELECT(content_hash) ON TABLE trueweave.document TO trueweave_caller;
+
+GRANT SELECT(metadata) ON TABLE trueweave.document TO trueweave_caller;
+
+GRANT SELECT(places) ON TABLE trueweave.document TO trueweave_caller;
+
+GRANT SELECT(notes) ON TABLE trueweave.document TO trueweave_caller;
+
+GRANT SELECT(size) ON TABLE trueweave.document TO trueweave_caller;
+
+GRANT SELECT(current) ON TABLE trueweave.document TO trueweave_caller;
+
+GRANT SELECT(visible) ON TABLE trueweave.document TO trueweave_caller;
+
+GRANT SELECT(added) ON TABLE trueweave.document TO trueweave_caller;
+
+GRANT SELECT(readers) ON TABLE trueweave.document TO trueweave_caller;
+
 GRANT SELECT ON TABLE trueweave.dropped_workspace TO trueweave_app;
 
 GRANT UPDATE(copies) ON TABLE trueweave.dropped_workspace TO trueweave_app;
@@ -3711,10 +4093,15 @@ GRANT UPDATE(copies) ON TABLE trueweave.dropped_workspace TO trueweave_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.entity TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.entity TO trueweave_reader;
 
+GRANT SELECT(workspace) ON TABLE trueweave.entity TO trueweave_caller;
+
+GRANT SELECT(id) ON TABLE trueweave.entity TO trueweave_caller;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.erasure TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.facet TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.facet TO trueweave_reader;
+GRANT SELECT ON TABLE trueweave.facet TO trueweave_caller;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.failed_work TO trueweave_app;
 
@@ -3731,37 +4118,74 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.kept_response TO trueweave_
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.link TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.link TO trueweave_reader;
+GRANT SELECT ON TABLE trueweave.link TO trueweave_caller;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.member TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.member TO trueweave_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.mention TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.mention TO trueweave_reader;
+GRANT SELECT ON TABLE trueweave.mention TO trueweave_caller;
 
 GRANT SELECT ON TABLE trueweave.migration TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.name TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.name TO trueweave_reader;
 
+GRANT SELECT(workspace) ON TABLE trueweave.name TO trueweave_caller;
+
+GRANT SELECT(id) ON TABLE trueweave.name TO trueweave_caller;
+
+GRANT SELECT(written) ON TABLE trueweave.name TO trueweave_caller;
+
+GRANT SELECT(type) ON TABLE trueweave.name TO trueweave_caller;
+
+GRANT SELECT(entity) ON TABLE trueweave.name TO trueweave_caller;
+
+GRANT SELECT(phrase) ON TABLE trueweave.name TO trueweave_caller;
+
+GRANT SELECT(written_hash) ON TABLE trueweave.name TO trueweave_caller;
+
+GRANT SELECT(folded) ON TABLE trueweave.name TO trueweave_caller;
+
+GRANT SELECT(last_word) ON TABLE trueweave.name TO trueweave_caller;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.name_key TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.name_pair TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.name_pair TO trueweave_reader;
 
+GRANT SELECT(workspace) ON TABLE trueweave.name_pair TO trueweave_caller;
+
+GRANT SELECT(source) ON TABLE trueweave.name_pair TO trueweave_caller;
+
+GRANT SELECT(target) ON TABLE trueweave.name_pair TO trueweave_caller;
+
+GRANT SELECT(relation) ON TABLE trueweave.name_pair TO trueweave_caller;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.occurrence TO trueweave_app;
+GRANT SELECT ON TABLE trueweave.occurrence TO trueweave_caller;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.ordered_facet TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.ordered_facet TO trueweave_reader;
+GRANT SELECT ON TABLE trueweave.ordered_facet TO trueweave_caller;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.outbox TO trueweave_app;
 
 GRANT SELECT ON TABLE trueweave.own_table TO trueweave_app;
+GRANT SELECT ON TABLE trueweave.own_table TO trueweave_caller;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.pending_link TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.pending_match TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.phrase TO trueweave_app;
+
+GRANT SELECT(workspace) ON TABLE trueweave.phrase TO trueweave_caller;
+
+GRANT SELECT(id) ON TABLE trueweave.phrase TO trueweave_caller;
+
+GRANT SELECT(chunks) ON TABLE trueweave.phrase TO trueweave_caller;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.phrase_count TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.phrase_count TO trueweave_reader;
@@ -3778,6 +4202,14 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.rejection TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.relation TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.relation TO trueweave_reader;
+
+GRANT SELECT(workspace) ON TABLE trueweave.relation TO trueweave_caller;
+
+GRANT SELECT(id) ON TABLE trueweave.relation TO trueweave_caller;
+
+GRANT SELECT(source) ON TABLE trueweave.relation TO trueweave_caller;
+
+GRANT SELECT(target) ON TABLE trueweave.relation TO trueweave_caller;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.removed_vector TO trueweave_app;
 
@@ -3803,6 +4235,7 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.source TO trueweave_app;
 
 GRANT SELECT ON TABLE trueweave.space TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.space TO trueweave_reader;
+GRANT SELECT ON TABLE trueweave.space TO trueweave_caller;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.spend TO trueweave_app;
 
@@ -3830,3 +4263,11 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.work_lease TO trueweave_app
 
 GRANT SELECT,UPDATE ON TABLE trueweave.workspace TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.workspace TO trueweave_reader;
+
+GRANT SELECT(id) ON TABLE trueweave.workspace TO trueweave_caller;
+
+GRANT SELECT(name) ON TABLE trueweave.workspace TO trueweave_caller;
+
+GRANT SELECT(mode) ON TABLE trueweave.workspace TO trueweave_caller;
+
+GRANT SELECT(space) ON TABLE trueweave.workspace TO trueweave_caller;

@@ -51,6 +51,7 @@ if typing.TYPE_CHECKING:
     from trueweave.ingest.connectors.http import HttpFetcher, HttpResponse
     from trueweave.store.postgres.db import Database, Workspace
     from trueweave.store.postgres.projection.projecting import ProjectionSource
+    from trueweave.store.postgres.sight import Sight
 
 __all__ = [
     "Basis",
@@ -98,6 +99,7 @@ __all__ = [
     "Readers",
     "RecordReader",
     "Reply",
+    "Sight",
     "StreamingLLM",
     "TextSearch",
     "VectorKind",
@@ -114,6 +116,7 @@ _LAZY = {
     "HttpFetcher": "trueweave.ingest.connectors.http",
     "HttpResponse": "trueweave.ingest.connectors.http",
     "ModelFactory": "trueweave.engine.factory",
+    "Sight": "trueweave.store.postgres.sight",
     "ProjectionSource": "trueweave.store.postgres.projection.projecting",
     "Workspace": "trueweave.store.postgres.db",
 }  # each loads the database driver, which methods and loaders do not need

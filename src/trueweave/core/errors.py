@@ -25,6 +25,7 @@ TrueweaveError
 ├── BudgetReached            the next call could cost more than is left
 ├── KeyLimitReached          a caller of the server has used up its daily limit
 ├── StorageFull              the workspace has reached its maximum size
+├── NotForRestricted         it is not available to callers who may not read all documents
 ├── DatabaseError            a database operation failed
 │   ├── DatabaseUnavailable  it did not answer in time
 │   │   └── WorkspaceMoving  the workspace is being moved to another server, and takes no writes for now
@@ -198,6 +199,11 @@ class KeyLimitReached(TrueweaveError):
 
 class StorageFull(TrueweaveError):
     """The workspace has reached its maximum size."""
+
+
+class NotForRestricted(TrueweaveError):
+    """The operation is not available to callers who may not read all documents of the workspace, because it shows or
+    changes what is made from all of them."""
 
 
 class DatabaseError(TrueweaveError):

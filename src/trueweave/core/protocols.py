@@ -491,13 +491,15 @@ class WalkReader(Protocol):
 
 @dataclass(frozen=True)
 class Readers:
-    """The readers of one question. `walk` is None if the stores have no index of names in texts."""
+    """The readers of one question. `walk` is None if the stores have no index of names in texts. `is_restricted` tells
+    whether the question is asked for a caller who does not see all documents; None if it is not asked for a caller."""
 
     vectors: VectorSearch
     text: TextSearch
     graph: GraphReader
     record: RecordReader
     walk: WalkReader | None = None
+    is_restricted: Callable[[], Awaitable[bool]] | None = None
 
 
 ChangeReaders = Callable[[Readers, Filter], Readers]

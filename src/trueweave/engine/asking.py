@@ -76,6 +76,8 @@ class Asking:
             evidence = replace(evidence, reason=_NO_DOCUMENT if query.filter else NO_DOCUMENTS)
         trace = Trace(name, context.steps, time.perf_counter() - begun, meter.usage - before)
         measure(Searched(trace))
+        if await context.is_restricted():
+            return _without_scores(replace(evidence, trace=replace(trace, steps=())))
         return replace(evidence, trace=trace)
 
     async def stream(
@@ -142,6 +144,11 @@ class Asking:
 
     def _metered(self, llm: StreamingLLM | None, meter: UsageMeter) -> QuestionLLM | None:
         return QuestionLLM(llm, self.most_tokens, meter) if llm else None
+
+
+def _without_scores(evidence: Evidence) -> Evidence:
+    """Evidence for a caller who does not see all documents. Scores depend on statistics of all of them."""
+    return replace(evidence, passages=tuple(replace(one, score=0.0) for one in evidence.passages))
 
 
 async def whole(pieces: AsyncIterator[str | Answer]) -> Answer:

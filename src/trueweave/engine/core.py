@@ -41,6 +41,7 @@ from trueweave.store.others import StoreClients
 from trueweave.store.postgres.db import Database, OpenedWorkspace, Workspace
 from trueweave.store.postgres.queue.liveness import Liveness
 from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
+from trueweave.store.postgres.sight import Sight
 from trueweave.store.postgres.vectors import vectors
 from trueweave.store.postgres.vectors.space import Space
 
@@ -217,6 +218,8 @@ class OpenWorkspace:
         return self._where
 
     def _changed(self, own: Readers, filter: Filter) -> Readers:
+        if self.workspace.sight:  # other stores do not know who reads
+            return own
         readers = self._stores.readers(self.settings, self.workspace, own)
         return self._change_readers(readers, filter) if self._change_readers else readers
 
@@ -303,6 +306,12 @@ class OpenWorkspace:
         async with aclosing(other):
             yield other
 
+    def seen(self, sight: Sight) -> OpenWorkspace:
+        """This workspace as far as a caller sees it, with the same models. It is closed with this one."""
+        seen = _SeenWorkspace(self.workspace.seen(sight), settings=self._of_process, llm=self.llm, own=self.own)
+        seen.share(self, self._langchain, self._stores)
+        return seen
+
     async def finish_settling(self, settled: SettleResult) -> None:
         """Run the steps that follow settling: link texts to names, and move large vector tables. If there was a failure
         caused by a bug, raise the first one afterwards."""
@@ -327,6 +336,38 @@ class OpenWorkspace:
         self.settings = self._of_process.over(self.own)
         self._forget_models()
         return self.settings
+
+
+class _SeenWorkspace(OpenWorkspace):
+    """An open workspace as far as a caller sees it. Models, and what they cost, are those of the whole workspace."""
+
+    _whole: OpenWorkspace
+
+    def share(self, whole: OpenWorkspace, langchain: LangChainModels, stores: StoreClients) -> None:
+        """Use what is open for the whole workspace."""
+        self._whole, self._langchain, self._stores, self._stores_are_own = whole, langchain, stores, False
+        self.settings, self.streams = whole.settings, whole.streams
+
+    async def models(self) -> WorkspaceModels:
+        return await self._whole.models()
+
+    async def prompts(self) -> PromptSet:
+        return await self._whole.prompts()
+
+    async def embedder(self) -> Embedder | None:
+        return await self._whole.embedder()
+
+    async def embedding(self) -> Embedder | None:
+        return await self._whole.embedding()
+
+    async def chat(self, role: ModelRole) -> StreamingLLM | None:
+        return await self._whole.chat(role)
+
+    async def liveness(self) -> Liveness:
+        return await self._whole.liveness()
+
+    async def aclose(self) -> None:
+        """Does nothing: it is closed with the whole workspace."""
 
 
 def with_roles(embedder: Embedder) -> Embedder:

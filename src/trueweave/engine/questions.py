@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from trueweave.answering.conversations import AsyncConversation
 from trueweave.answering.options import AskOptions, RetrieveOptions
 from trueweave.core.answers import Answer, AnswerOptions, Compared, Comparison
-from trueweave.core.errors import ConfigError, InvalidArgument, ModelFilesMissing, WorkspaceReplaced
+from trueweave.core.errors import ConfigError, InvalidArgument, ModelFilesMissing, NotForRestricted, WorkspaceReplaced
 from trueweave.core.events import Listener, ignore, in_run
 from trueweave.core.evidence import Evidence, Filter, MethodInfo, Passage, Query
 from trueweave.core.model_calls import Message
@@ -25,6 +25,10 @@ from trueweave.text.names import storable
 if TYPE_CHECKING:
     from trueweave.answering.ask import Answering
     from trueweave.engine.asking import Asking
+
+
+# Noticed just now: a bulk load has replaced the index, or the first document got readers. The next try knows it.
+_CHANGED = (WorkspaceReplaced, NotForRestricted)
 
 
 @own_errors
@@ -70,7 +74,7 @@ class QuestionCalls:
                         async for piece in pieces:
                             has_begun = True
                             yield piece
-            except WorkspaceReplaced:  # the replacement was noticed just now: the next try uses the new index
+            except _CHANGED:
                 if has_begun or not may_begin_again:
                     raise
             else:
@@ -82,7 +86,7 @@ class QuestionCalls:
         with in_run(asked.listener, is_question=True):
             try:
                 return await self._retrieve(asked)
-            except WorkspaceReplaced:  # the replacement was noticed just now: the next try uses the new index
+            except _CHANGED:
                 return await self._retrieve(asked)
 
     async def _retrieve(self, asked: RetrieveOptions) -> Evidence:

@@ -926,6 +926,16 @@ class Trueweave(_Waiting):
             )
         )
 
+    def acting_as(self, groups: Sequence[str]) -> Trueweave:
+        """This workspace as a caller in these groups sees it: documents without readers, and those that one of the
+        groups reads. The group `*` reads all documents.
+
+        Everything else about it is as in a workspace that has only these documents, but that passages have no scores,
+        and their order may depend on all documents. What cannot be answered like that raises NotForRestricted, such as
+        community reports, and everything that writes, unless there are no other documents. It is closed with this one.
+        """
+        return self._beside(self._trueweave.acting_as(groups))
+
     @staticmethod
     def migrate(url: str | None = None, *, settings: Settings | None = None) -> list[str]:
         """Create Trueweave's schema in a database, or bring it up to date. Returns the names of the migrations applied.

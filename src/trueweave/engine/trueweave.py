@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Self
 
+from trueweave.core.errors import InvalidArgument
 from trueweave.core.events import Progress, unseen
 from trueweave.core.jobs import Status
 from trueweave.core.model_calls import ModelRole
@@ -20,6 +21,7 @@ from trueweave.core.protocols import (
     LangChainEmbeddings,
     StreamingLLM,
 )
+from trueweave.core.record import EVERY_GROUP, groups_of
 from trueweave.core.settings import Settings
 from trueweave.engine.access import AsyncAccessGroup
 from trueweave.engine.bench import AsyncBenchGroup
@@ -47,6 +49,7 @@ from trueweave.store.postgres.cluster.servers import HOME
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.public_errors import own_errors, translated
 from trueweave.store.postgres.record import storage
+from trueweave.store.postgres.sight import Sight
 from trueweave.store.postgres.view import read
 
 if TYPE_CHECKING:
@@ -149,6 +152,26 @@ class AsyncTrueweave(MemoryCalls):
             )
             async with aclosing(trueweave):
                 yield trueweave
+
+    def acting_as(self, groups: Sequence[str]) -> AsyncTrueweave:
+        """This workspace as a caller in these groups sees it: documents without readers, and those that one of the
+        groups reads. The group `*` reads all documents.
+
+        Everything else about it is as in a workspace that has only these documents, but that passages have no scores,
+        and their order may depend on all documents. What cannot be answered like that raises NotForRestricted, such as
+        community reports, and everything that writes, unless there are no other documents. It is closed with this one.
+        """
+        if self.workspace.sight:
+            raise InvalidArgument("this index acts as groups already. Call acting_as of the index that was opened.")
+        try:
+            known = groups_of(groups)
+        except ValueError as error:
+            raise InvalidArgument(str(error)) from error
+        if EVERY_GROUP in known:
+            return self
+        seen = type(self).__new__(type(self))
+        seen._enter(self._core.seen(Sight(known)))  # noqa: SLF001 (its own)
+        return seen
 
     @staticmethod
     async def migrate(url: str | None = None, *, settings: Settings | None = None) -> list[str]:

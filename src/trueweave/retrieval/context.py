@@ -31,7 +31,7 @@ from trueweave.core.telemetry.trace import StepLog
 from trueweave.models.prompts import BUILT_IN, PromptSet
 
 T = TypeVar("T")
-Need = Literal["vectors", "reports", "model"]
+Need = Literal["vectors", "reports", "model", "graph"]
 NO_MODEL_FILES = "The embedding model is not on this machine: `trueweave doctor` says what to do."
 
 
@@ -262,6 +262,11 @@ class QueryContext:
             found = await self._readers.record.reports_on(level, entities, limit)
             step.list(Scored(one.title, one.score) for one in found)
         return found
+
+    async def is_restricted(self) -> bool:
+        """Whether the question is asked for a caller who does not see all documents. It is answered from passages
+        alone, and no scores are shown."""
+        return self._readers.is_restricted is not None and await self._readers.is_restricted()
 
     async def is_empty(self) -> bool:
         """Whether no document passes the filter."""

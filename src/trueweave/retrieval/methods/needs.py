@@ -24,7 +24,11 @@ async def lacks(context: QueryContext) -> Mapping[Need, str]:
         vectors = str(error)
     if vectors:
         found["vectors"] = vectors
-    if not await context.report_levels():
+    if await context.is_restricted():
+        found["graph"] = found["reports"] = (
+            "It reads entities, relations or reports, which are made from all documents, and you may not read all."
+        )
+    elif not await context.report_levels():
         found["reports"] = "There are no community reports yet: `trueweave communities build` writes them."
     if context.llm is None:
         found["model"] = "No language model is set."

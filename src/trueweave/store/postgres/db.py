@@ -11,23 +11,24 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, LiteralString, NamedTuple, Protocol, Self, TypeVar, cast
 
 from pgvector.psycopg import register_vector_async
-from psycopg import AsyncCursor, Error, errors
+from psycopg import AsyncCursor, Error, errors, sql
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout  # noqa: TID251 (the one place)
 
 from trueweave.core.errors import (
     ConfigError,
     DatabaseError,
     DatabaseUnavailable,
+    NotForRestricted,
     NotIsolated,
     UnknownWorkspace,
     WorkspaceMoving,
     WorkspaceReplaced,
 )
-from trueweave.core.record import Resolution
+from trueweave.core.record import EVERY_GROUP, Resolution
 from trueweave.store.postgres import binary_params
 from trueweave.store.postgres.connections import (
     KEEPALIVE,
@@ -52,6 +53,7 @@ from trueweave.store.postgres.failures import (
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.schema import schema
 from trueweave.store.postgres.schema.schema import ROLE, Applied
+from trueweave.store.postgres.sight import Sight
 from trueweave.store.postgres.slow import timed
 from trueweave.store.postgres.standby_reads import StandbyReads
 
@@ -76,6 +78,8 @@ _SETTINGS = {
 }
 
 
+_MAY_NOT_SWITCH = "permission denied to set role"
+
 # SQLSTATEs when a server has stopped or is stopping: none at all, shutdown on request, or crash.
 _STOPPED = (None, "57P01", "57P02")
 
@@ -91,6 +95,11 @@ _DROPPED = (
 _REPLACED = (
     "a bulk load has replaced the index of this workspace since it was opened. Nothing was written. Try again, and the "
     "new index is used."
+)
+
+_RESTRICTED = (
+    "this is not available to callers who may not read all documents of the workspace, because it shows or changes "
+    "what is made from all of them. Ask somebody who reads as the group *, which is all documents."
 )
 
 _MOVING = (
@@ -177,6 +186,9 @@ class Database:
         self._is_pooled = direct_url is not None
         entered = "set_config('trueweave.workspace', %s, true), trueweave.enter(%s::int, false)"
         self._entering_one = f"{self._entering(None)}, {entered}".encode()
+        caller = _entered_by_caller("%s", "%s")
+        entered = f"set_config('trueweave.workspace', %s, true), {caller}, trueweave.enter(%s::int, false)"
+        self._entering_by_caller = f"{self._entering(None)}, {entered}".encode()
         self._successors: dict[int, int] = {}  # of workspaces known to have been replaced by bulk loads
         self._pool = AsyncConnectionPool(
             url,
@@ -265,6 +277,7 @@ class Database:
         unhurried: bool = False,
         dropping: bool = False,
         booking: bool = False,
+        sight: Sight | None = None,
     ) -> AsyncIterator[Transaction]:
         """A transaction in a workspace of this database: committed at the end, rolled back on any error. Without a
         workspace it can access only the few shared tables.
@@ -273,12 +286,19 @@ class Database:
         timeouts, for work such as building an index. Raises UnknownWorkspace if the workspace was dropped, unless
         `dropping` is set; a workspace is never dropped while somebody writes to it. Raises WorkspaceMoving on writes to
         a workspace that is being moved, unless `booking` is set, for recording the cost and replies of model calls:
-        that stays possible until the very end of the move.
+        that stays possible until the very end of the move. With a `sight` it sees only that, and raises
+        NotForRestricted for what its role may not do.
         """
         async with (
             self._lent() as connection,
             self.entered(
-                connection, workspace, snapshot=snapshot, unhurried=unhurried, dropping=dropping, booking=booking
+                connection,
+                workspace,
+                snapshot=snapshot,
+                unhurried=unhurried,
+                dropping=dropping,
+                booking=booking,
+                sight=sight,
             ) as tx,
         ):
             yield tx
@@ -293,12 +313,16 @@ class Database:
         unhurried: bool = False,
         dropping: bool = False,
         booking: bool = False,
+        sight: Sight | None = None,
     ) -> AsyncIterator[Transaction]:
         """The same on a connection that the caller supplies."""
         begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" if snapshot else "BEGIN"
         is_checked = workspace is not None and not dropping
+        entering = self._entering(workspace, unhurried=unhurried)
+        if sight:  # quoted, because parameters cannot be sent with several statements
+            entering += ", " + _entered_by_caller(*(sql.quote(value, connection) for value in sight.settings))
         check = f", trueweave.enter({workspace}, {not snapshot}, {booking})" if is_checked else ""
-        begun = await connection.execute(f"{begin}; {self._entering(workspace, unhurried=unhurried)}{check}".encode())
+        begun = await connection.execute(f"{begin}; {entering}{check}".encode())
         try:
             tx = Transaction(connection, workspace or 0, self._slow_after)
             if is_checked and not (begun.nextset() and await _is_there(begun)):
@@ -310,15 +334,27 @@ class Database:
             if is_checked and not snapshot and not await _is_standby(connection):
                 raise WorkspaceMoving(_MOVING) from error
             raise
+        except errors.InsufficientPrivilege as error:
+            await _roll_back(connection)
+            if sight:
+                raise NotForRestricted(_RESTRICTED) from error
+            raise
         except BaseException:
             await _roll_back(connection)
             raise
         await connection.execute("COMMIT")
 
     async def read(
-        self, workspace: int | None, query: bytes, params: Mapping[str, Any] | None = None, *, former: bool = False
+        self,
+        workspace: int | None,
+        query: bytes,
+        params: Mapping[str, Any] | None = None,
+        *,
+        former: bool = False,
+        sight: Sight | None = None,
     ) -> list[Row]:
-        """The rows of one read-only statement in its own transaction, prepared where possible.
+        """The rows of one read-only statement in its own transaction, prepared where possible; with a `sight`, as for
+        `transaction`.
 
         Raises UnknownWorkspace if the workspace was dropped, and WorkspaceReplaced if a bulk load has replaced it,
         unless `former` allows reading the old index, which is kept for some minutes. Without a workspace it reads
@@ -329,7 +365,7 @@ class Database:
         """
         if workspace is None:
             return await self._alone(self._entering(None).encode(), (), query, params)
-        begun, rows = await self._together(self._entering_one, (str(workspace), workspace), query, params)
+        begun, rows = await self._together(*self._entry(workspace, sight), query, params)
         if begun[-1] is not True:
             async with self.transaction(workspace, dropping=True) as tx:
                 state = await self._state(tx)
@@ -338,6 +374,12 @@ class Database:
             if state.is_dropped and not state.successor:
                 raise UnknownWorkspace(_DROPPED)  # else it was moved; the old copy stays readable for some minutes
         return rows
+
+    def _entry(self, workspace: int, sight: Sight | None) -> tuple[bytes, Sequence[object]]:
+        """The statement that enters a workspace, with its parameters."""
+        if sight is None:
+            return self._entering_one, (str(workspace), workspace)
+        return self._entering_by_caller, (str(workspace), *sight.settings, workspace)
 
     def successor(self, workspace: int) -> int:
         """The workspace itself, or the one that replaced it in a bulk load, if this process has noticed."""
@@ -375,6 +417,10 @@ class Database:
                         cursor = await connection.execute(query, params, prepare=True, binary=True)
             except asyncio.CancelledError:
                 await connection.close()  # it cannot be reused in the middle of a pipeline
+                raise
+            except errors.InsufficientPrivilege as error:
+                if entering.startswith(self._entering_by_caller) and _MAY_NOT_SWITCH not in str(error):
+                    raise NotForRestricted(_RESTRICTED) from error
                 raise
             return await begun.fetchone() or (), await cursor.fetchall()
 
@@ -541,6 +587,17 @@ class Workspace:
 
     database: Database
     id: int
+    sight: Sight | None = None
+
+    def seen(self, sight: Sight) -> Workspace:
+        """This workspace as far as a caller sees it."""
+        return replace(self, sight=sight)
+
+    def filtered(self, passing: str) -> Workspace:
+        """This workspace as far as documents pass a filter, which `document_filter.compiled` has made; for a caller
+        with rights, only what it sees of them."""
+        groups = self.sight.groups if self.sight else (EVERY_GROUP,)
+        return self.seen(Sight(groups, passing)) if passing else self
 
     async def placed(self) -> Database:
         """The database that the workspace is in now."""
@@ -551,11 +608,17 @@ class Workspace:
         self, *, snapshot: bool = False, unhurried: bool = False, dropping: bool = False, booking: bool = False
     ) -> AbstractAsyncContextManager[Transaction]:
         """A transaction in this workspace: see `Database.transaction`."""
-        how = {"snapshot": snapshot, "unhurried": unhurried, "dropping": dropping, "booking": booking}
+        how: dict[str, Any] = {
+            "snapshot": snapshot,
+            "unhurried": unhurried,
+            "dropping": dropping,
+            "booking": booking,
+            "sight": self.sight,
+        }
         return self._transaction(how) if self.database.servers else self.database.transaction(self.id, **how)
 
     @asynccontextmanager
-    async def _transaction(self, how: Mapping[str, bool]) -> AsyncIterator[Transaction]:
+    async def _transaction(self, how: Mapping[str, Any]) -> AsyncIterator[Transaction]:
         servers = self.database.servers
         assert servers, "there is only one way without"
         try:
@@ -567,13 +630,13 @@ class Workspace:
 
     async def read(self, query: bytes, params: Mapping[str, Any] | None = None, *, former: bool = False) -> list[Row]:
         """The rows of one read-only statement: see `Database.read`."""
-        return await (await self.placed()).read(self.id, query, params, former=former)
+        return await (await self.placed()).read(self.id, query, params, former=former, sight=self.sight)
 
     @property
     def latest(self) -> Workspace:
         """This workspace, or the one that replaced it in a bulk load, if this process has noticed."""
         latest = self.database.successor(self.id)
-        return self if latest == self.id else Workspace(self.database, latest)
+        return self if latest == self.id else replace(self, id=latest)
 
     async def retry_while_down(
         self,
@@ -619,6 +682,15 @@ class OpenedWorkspace(NamedTuple):
     workspace: Workspace
     has_space: bool
     settings: dict[str, Any]
+
+
+def _entered_by_caller(groups: str, passing: str) -> str:
+    """SQL expressions that give a transaction of a caller its role, after its workspace was set: see
+    0025_rights.sql."""
+    return (
+        f"set_config('trueweave.groups', {groups}, true), set_config('trueweave.filter', {passing}, true), "
+        "set_config('role', CASE WHEN trueweave.sees_all() THEN 'trueweave_app' ELSE 'trueweave_caller' END, true)"
+    )
 
 
 async def _roll_back(connection: PostgresConnection) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from trueweave.store.postgres.connections import Row
+from trueweave.store.postgres.sight import Sight
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class StandbyReader(Protocol):
     """One standby."""
 
     async def read(
-        self, workspace: int, query: bytes, params: Mapping[str, Any] | None, least: int
+        self, workspace: int, query: bytes, params: Mapping[str, Any] | None, least: int, sight: Sight | None = None
     ) -> tuple[int, list[Row]] | None:
         """The log position that the standby has replayed, and the rows of a statement. None if it has not replayed
         `least` or did not answer; the caller then asks the primary."""

@@ -28,6 +28,7 @@ from trueweave.store.postgres.connections import PostgresConnection, Row, Timeou
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.failures import DRIVER_ERRORS, first_line
 from trueweave.store.postgres.queries import QUERIES
+from trueweave.store.postgres.sight import Sight
 from trueweave.store.postgres.standby_reads import StandbyState
 
 _log = logging.getLogger(__name__)
@@ -69,7 +70,7 @@ class _StandbyDatabase(Database):
         self._primary = primary
         self._pool.timeout = _CONNECTION_WAIT
         told = "pg_is_in_recovery(), (pg_last_wal_replay_lsn() - '0/0'::pg_lsn)::bigint"
-        self._entering_replica = b"%s, %s" % (self._entering_one, told.encode())
+        self._entering_replica = b", %s" % told.encode()
 
     async def _configure(self, connection: PostgresConnection) -> None:
         if problem := _refusal(await _ask(connection), self._primary):
@@ -77,11 +78,12 @@ class _StandbyDatabase(Database):
         await super()._configure(connection)
 
     async def read_replayed(
-        self, workspace: int, query: bytes, params: Mapping[str, Any] | None
+        self, workspace: int, query: bytes, params: Mapping[str, Any] | None, sight: Sight | None
     ) -> tuple[int, list[Row]]:
         """The position that the server had replayed before running a statement, and the rows; position 0 if it is not a
         standby, or the workspace cannot be entered."""
-        begun, rows = await self._together(self._entering_replica, (str(workspace), workspace), query, params)
+        entering, entered = self._entry(workspace, sight)
+        begun, rows = await self._together(entering + self._entering_replica, entered, query, params)
         is_there, is_standby, replayed = begun[-3:]
         return replayed if is_there and is_standby else 0, rows  # the primary knows what happened to the workspace
 
@@ -188,13 +190,13 @@ class Standby:
         return await _ask(self._connection)
 
     async def read(
-        self, workspace: int, query: bytes, params: Mapping[str, Any] | None, least: int
+        self, workspace: int, query: bytes, params: Mapping[str, Any] | None, least: int, sight: Sight | None = None
     ) -> tuple[int, list[Row]] | None:
         """Its position, and the rows of a statement; None if it had not replayed `least`, cancelled the statement, or
         failed: then the caller must ask the primary."""
         if self._database is None or self._gone is None:
             return None
-        reading = asyncio.create_task(self._database.read_replayed(workspace, query, params))
+        reading = asyncio.create_task(self._database.read_replayed(workspace, query, params, sight))
         self.under_way += 1
         found = None
         try:

@@ -23,4 +23,5 @@ def open_readers(where: VectorLayoutCache, filter: Filter, *, standbys: bool = F
         PostgresGraph(session),
         PostgresRecord(session),
         PostgresWalk(session),
+        session.is_restricted if where.workspace.sight else None,
     )

@@ -8,6 +8,7 @@ from typing import Any
 from trueweave.core.memo import Memo
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Workspace
+from trueweave.store.postgres.sight import Sight
 from trueweave.store.postgres.standby_reads import StandbyReader
 
 
@@ -28,12 +29,17 @@ class QuestionServer:
         self._has_begun = False
         self._memo = Memo()
 
+    def seen(self, sight: Sight) -> QuestionServer:
+        """The same server, as far as a caller sees what is there."""
+        self._workspace = self._workspace.seen(sight)
+        return self
+
     async def read(self, query: bytes, params: Mapping[str, Any] | None = None) -> list[Row]:
         """The rows of one statement."""
         if self._standbys:
             await self._memo.once("choose", self._choose)
         if self._chosen:
-            found = await self._chosen.read(self._workspace.id, query, params, self._least)
+            found = await self._chosen.read(self._workspace.id, query, params, self._least, self._workspace.sight)
             if found:
                 self._least, self._has_begun = max(self._least, found[0]), True
                 return found[1]

@@ -36,7 +36,7 @@ class PostgresRecord:
         scope = await self._session.scope()
         return (
             not await self._session.rows(QUERIES["search.some_document"].encode())
-            if scope.shape.is_all
+            if scope.few is None and not scope.conditions
             else scope.is_empty
         )
 
@@ -107,7 +107,10 @@ class PostgresRecord:
         return [(chunk, entity) for chunk, entity in rows]
 
     async def report_levels(self) -> list[int]:
-        """How many reports can be read at each level of communities, outermost first."""
+        """How many reports can be read at each level of communities, outermost first. Reports are made from all
+        documents, so a caller who does not see all can read none."""
+        if await self._session.is_restricted():
+            return []
         rows = await self._session.rows(QUERIES["search.report_levels"].encode())
         whole = accumulate((leaves for _, leaves in rows), initial=0)
         return [here + further_out for (here, _), further_out in zip(rows, whole, strict=False)]

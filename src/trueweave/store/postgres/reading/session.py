@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -20,7 +21,7 @@ from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Workspace
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.reading.question_server import QuestionServer
-from trueweave.store.postgres.search.document_filter import ALL, FilterShape, Scope, scope
+from trueweave.store.postgres.search.document_filter import ALL, FilterShape, Scope, compiled, scope, seen_scope
 from trueweave.store.postgres.search.search import VectorLayout
 from trueweave.store.postgres.vectors.space import Space
 from trueweave.store.postgres.view.read import entity, relation
@@ -93,17 +94,26 @@ class Session:
         self._memo = Memo()
 
     async def scope(self) -> Scope:
-        """The resolved filter, looked up once per question."""
-        if not self._filter:
+        """The resolved filter and the rights of the caller, looked up once per question."""
+        if not self._filter and not self.workspace.sight:
             return ALL
+        return await self._memo.once("scope", self._resolve)
 
-        async def look() -> Scope:
-            count_statement()
-            return await scope(self._server.read, self._filter)
+    async def is_restricted(self) -> bool:
+        """Whether it is asked for a caller who does not see all documents."""
+        return (await self.scope()).seen
 
-        return await self._memo.once("scope", look)
+    async def _resolve(self) -> Scope:
+        count_statement()
+        if sight := self.workspace.sight:
+            found = await seen_scope(self._server.read, sight.groups, self._filter)
+            if found:
+                self._server = self._server.seen(replace(sight, filter=compiled(self._filter)))
+                return found
+        return await scope(self._server.read, self._filter) if self._filter else ALL
 
     async def rows(self, query: bytes, params: dict[str, Any] | None = None) -> list[Row]:
+        await self.scope()  # which decides what the server sees
         count_statement()
         return await self._server.read(query, params or None)
 

@@ -37,5 +37,5 @@ def _depths(limit: int, scope: Scope) -> list[int]:
     pass is applied to the results, in the end to everything that a search scores."""
     if scope.is_empty:
         return []
-    is_exact = scope.shape.by_ids or scope.shape.is_all
+    is_exact = scope.shape.by_ids or scope.shape.is_all  # a list of documents is all that is scored
     return [limit] if is_exact else [10 * limit, max(_WEIGHED, 10 * limit)]

@@ -18,7 +18,7 @@ from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.reading.session import Session
 from trueweave.store.postgres.search import search
-from trueweave.store.postgres.search.document_filter import Scope
+from trueweave.store.postgres.search.document_filter import FilterShape, Scope
 from trueweave.store.postgres.vectors.vectors import half
 from trueweave.text import phrases
 
@@ -35,7 +35,9 @@ class PostgresWalk:
 
     async def subjects(self) -> float:
         """The share of chunks that are about a rare name; estimated from a sample if there are many."""
-        [[share]] = await self._session.rows(QUERIES["search.subjects"].encode())
+        scope = await self._session.scope()
+        statement = search.subjects(FilterShape(scope.seen and scope.shape.by_ids, (), scope.seen))
+        [[share]] = await self._session.rows(statement, scope.params if scope.seen else None)
         return float(share)
 
     async def names_in(self, text: str) -> list[Name]:
@@ -127,8 +129,8 @@ class PostgresWalk:
         if not chunks:
             return []
         params = {"chunks": Ids(chunks), "text": text, "vector": half(vector)}
-        workspace = self._session.workspace.id
-        rows = await self._session.located(lambda at: search.rerank_features(at, workspace), params)
+        workspace, scope = self._session.workspace.id, await self._session.scope()
+        rows = await self._session.located(lambda at: search.rerank_features(at, workspace, seen=scope.seen), params)
         return [RerankFeatures(*row) for row in rows]
 
 

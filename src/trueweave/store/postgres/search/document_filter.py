@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 from trueweave.core.evidence import Filter
 from trueweave.core.ranges import Range
+from trueweave.core.record import EVERY_GROUP
 from trueweave.store.limits import FEW
 from trueweave.store.postgres.binary_params import Ids, Texts
 from trueweave.store.postgres.connections import Row
@@ -52,14 +54,16 @@ Shape = ConditionShape | UriShape | GroupShape
 
 
 class FilterShape(NamedTuple):
-    """The part of a scope that affects the statement: whether it is a list of ids, and its conditions."""
+    """The part of a scope that affects the statement: whether it is a list of ids, its conditions, and whether it is
+    asked for a caller who does not see all documents."""
 
     by_ids: bool
     conditions: tuple[Shape, ...]
+    seen: bool = False
 
     @property
     def is_all(self) -> bool:
-        return not self.by_ids and not self.conditions
+        return not self.by_ids and not self.conditions and not self.seen
 
     def visible(self, document: str) -> str:
         """A condition on a column that holds a document: the document is visible and passes the filter."""
@@ -140,14 +144,16 @@ AnyCondition = Condition | UriCondition | PrefixCondition | Group
 
 @dataclass(frozen=True)
 class Scope:
-    """A resolved filter: all documents, a few by their ids, or those that meet all conditions."""
+    """A resolved filter: all documents, a few by their ids, or those that meet all conditions. If it is `seen`, rights
+    and conditions are checked by row-level security and the functions of callers."""
 
     few: Ids | None = None
     conditions: tuple[AnyCondition, ...] = ()
+    seen: bool = False
 
     @property
     def shape(self) -> FilterShape:
-        return FilterShape(self.few is not None, tuple(one.shape for one in self.conditions))
+        return FilterShape(self.few is not None, tuple(one.shape for one in self.conditions), self.seen)
 
     @property
     def is_empty(self) -> bool:
@@ -181,6 +187,53 @@ async def scope(read: Read, given: Filter) -> Scope:
     if rows and not by_uri and rows[0][1] > FEW:
         return wanted
     return Scope(few=Ids(id_ for id_, _, fits in rows if fits))
+
+
+async def seen_scope(read: Read, groups: Sequence[str], given: Filter) -> Scope | None:
+    """The scope of a caller who does not see all documents; None for one who does.
+
+    `read` works with the sight of the caller without a filter.
+    """
+    some = _query("documents_with_facet_of_group", most=FEW + 1)
+    query = _query("scope_by_rights", found=some, few=FEW, most=FEW + 1)
+    [(sees_all, _), *_] = rows = await read(query.encode(), {"groups": Texts(groups)})
+    if sees_all:
+        return None
+    is_few = len(rows) <= FEW and EVERY_GROUP not in groups
+    few = Ids(id_ for _, id_ in rows if id_) if is_few else None
+    if given:
+        wanted = await scope(read, given)
+        if wanted.few is not None:
+            return replace(wanted, seen=True)
+        if few is not None:
+            query = _query("scope_of_ids", passes=" AND ".join(_passes("d.id", wanted.shape.conditions)))
+            few = Ids(id_ for (id_,) in await read(query.encode(), {"few": few, **wanted.params}))
+    return Scope(few, seen=True)
+
+
+def compiled(given: Filter) -> str:
+    """A filter for the setting trueweave.filter; empty if it has no conditions. See `meets` in 0025_rights.sql."""
+    return json.dumps(_compiled(_together(given))) if given else ""
+
+
+def _compiled(condition: AnyCondition) -> dict[str, Any]:
+    match condition:
+        case UriCondition(uris):
+            return {"uris": list(uris)}
+        case PrefixCondition(prefix):
+            return {"prefix": prefix}
+        case Condition(key, values, ranges):
+            either = [{"facets": [str(_facet(key, value)) for value in values]}, *(_range(key, one) for one in ranges)]
+            return {"any": either}
+        case Group(kind, parts):
+            each = list(map(_compiled, parts))
+            return {"not": {"any": each}} if kind == "none" else {kind: each}
+
+
+def _range(key: str, wanted: Range) -> dict[str, Any]:
+    kind, low, high, excluded = wanted.limits()
+    limits = {"low": str(low), "high": str(high), "excluded": list(map(str, excluded))}
+    return {"range": {"key": str(_key(key, kind)), **limits}}
 
 
 def _conditions(given: Filter) -> Iterator[AnyCondition]:
@@ -226,6 +279,24 @@ def _cost(shape: Shape) -> int:
 def _key(path: str, kind: str) -> UUID:
     """The key as computed by the SQL function `ordered_facets`."""
     return UUID(bytes=hashlib.md5(f"{path}\x01{kind}".encode(), usedforsecurity=False).digest())
+
+
+def _facet(path: str, value: object) -> UUID:
+    """The key as computed by the SQL function `facets`."""
+    match value:
+        case bool():
+            kind, written = "boolean", str(value).lower()
+        case int() | float():
+            kind, written = "number", _trimmed(Decimal(repr(value)))
+        case _:
+            kind, written = "string", str(value)
+    return UUID(bytes=hashlib.md5(f"{path}\x01{kind}\x01{written}".encode(), usedforsecurity=False).digest())
+
+
+def _trimmed(value: Decimal) -> str:
+    """A number without exponent and without zeros at the end, as PostgreSQL writes it."""
+    written = f"{value:f}"
+    return written.rstrip("0").rstrip(".") if "." in written else written
 
 
 def _is_visible(document: str) -> str:

@@ -85,7 +85,7 @@ def both_lists(layout: VectorLayout, workspace: int, limit: int, shape: FilterSh
     tables = _nearest("chunk", layout, workspace, limit, shape)
     scope = "%(scope)s" if shape.by_ids else "NULL"
     visible = _is_told_of("chunk", "s.chunk", shape)
-    rows = _piece("both_lists", tables=tables, limit=limit, scope=scope, c_visible=visible)
+    rows = _piece("both_lists", tables=tables, limit=limit, scope=scope, c_visible=visible, search=_text_search(shape))
     return _located(rows, _effort("chunk", layout, workspace, limit))
 
 
@@ -103,10 +103,17 @@ def propagate(layout: VectorLayout, workspace: int, shape: FilterShape, *, given
 
 
 @lru_cache(maxsize=64)
-def rerank_features(layout: VectorLayout, workspace: int) -> bytes:
+def rerank_features(layout: VectorLayout, workspace: int, *, seen: bool) -> bytes:
     """The reranking features of chunks."""
     vectors = _vectors_of("u.id", "chunk", layout, workspace)
-    return _located(_piece("weighed", vectors=vectors))
+    return _located(_piece("weighed", vectors=vectors, coverage="seen_coverage" if seen else "term_coverage"))
+
+
+@lru_cache(maxsize=4)
+def subjects(shape: FilterShape) -> bytes:
+    """The share of chunks that are about a rare name; under rights, of those in the documents that a caller sees."""
+    of_scope = shape.seen and shape.by_ids
+    return _whole("subjects", sample=_piece("sample_of_scope" if of_scope else "sample"))
 
 
 @lru_cache(maxsize=64)
@@ -128,7 +135,7 @@ def matching(limit: int, shape: FilterShape) -> bytes:
     """The chunks that match a text."""
     columns, details = _chunk_columns(shape)
     scope = "%(scope)s" if shape.by_ids else "NULL"
-    return _whole("matching", columns=columns, details=details, limit=limit, scope=scope)
+    return _whole("matching", columns=columns, details=details, limit=limit, scope=scope, search=_text_search(shape))
 
 
 @lru_cache(maxsize=64)
@@ -200,6 +207,8 @@ def _nearest(kind: VectorKind, layout: VectorLayout, workspace: int, limit: int,
     if shape.by_ids:
         candidates = _piece(f"candidates_{kind}")
         each = [_piece("near_in_scope", table=table, candidates=candidates, **parts) for table in tables]
+    elif shape.seen:  # one function for all tables: a caller is shown no distances of what it does not see
+        each = [_piece("near_seen", limit=limit, enough=limit + MORE_VISIBLE, sparse=SPARSE)]
     elif shape.conditions:
         condition = {"v_visible": _is_told_of(kind, "v.id", shape), **parts}
         each = [_piece("near_visible", table=table, **condition) for table in tables]
@@ -228,10 +237,14 @@ def _edges(given: str, shape: FilterShape, also: str = "") -> str:
 
 def _is_told_of(kind: VectorKind, id_: str, shape: FilterShape) -> str:
     """A condition on a column that holds a chunk, entity or relation: some visible document contains or mentions it."""
-    if shape.is_all:
+    if shape.is_all or (shape.seen and not shape.by_ids):  # row-level security checks rights and the filter
         return "true"
     column = _DOCUMENT_OF[kind]
     return _piece(f"visible_{kind}", id=id_, **{f"{column[0]}_visible": shape.visible(column)})
+
+
+def _text_search(shape: FilterShape) -> str:
+    return "search_seen" if shape.seen else "search_text"
 
 
 def _chunk_columns(shape: FilterShape) -> tuple[str, str]:
@@ -239,7 +252,7 @@ def _chunk_columns(shape: FilterShape) -> tuple[str, str]:
 
 
 def _chunk_visible(shape: FilterShape) -> str:
-    return "true" if shape.is_all else shape.visible("c.document")
+    return "true" if shape.is_all or (shape.seen and not shape.by_ids) else shape.visible("c.document")
 
 
 def _entity_columns(shape: FilterShape) -> tuple[str, str]:

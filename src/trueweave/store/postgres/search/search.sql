@@ -43,6 +43,22 @@ SELECT d.id, number.n, d.id IS NOT NULL FROM number LEFT JOIN LATERAL (
 SELECT d.id AS document FROM unnest(%(uris_{of})s::text[]) AS u (uri)
 CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri AND visible OFFSET 0) AS d
 
+-- name: scope_by_rights
+-- Whether the caller sees all documents; if not, the first that it sees, which row-level security has checked.
+SELECT current_user = 'trueweave_app', d.id FROM (SELECT) AS one LEFT JOIN LATERAL (
+    SELECT DISTINCT f.id FROM (
+        (SELECT id FROM document WHERE visible AND readers = '{{}}' ORDER BY id LIMIT {most})
+        UNION ALL
+        ({found})) AS f
+    WHERE current_user <> 'trueweave_app' LIMIT {few} + 1) AS d ON true
+
+-- name: documents_with_facet_of_group
+SELECT f.document FROM (SELECT DISTINCT reader_facets(%(groups)s::text[]) AS facet) AS g
+CROSS JOIN LATERAL (SELECT document FROM facet WHERE facet = g.facet ORDER BY document LIMIT {most}) f
+
+-- name: scope_of_ids
+SELECT d.id FROM unnest(%(few)s::uuid[]) AS d (id) WHERE {passes}
+
 -- name: documents_with_facet
 SELECT f.document FROM (SELECT DISTINCT facets(%({facet})s::jsonb) AS facet) AS g
 CROSS JOIN LATERAL (SELECT document FROM facet WHERE facet = g.facet ORDER BY document LIMIT {most}) f
@@ -110,6 +126,9 @@ WHERE {v_visible} LIMIT {limit})
 SELECT id, distance FROM by_index WHERE (SELECT count(*) FROM by_index) = {enough}
 UNION ALL
 SELECT id, distance FROM {exact} AS every WHERE (SELECT count(*) FROM by_index) < {enough})
+
+-- name: near_seen
+(SELECT id, distance FROM near_seen(q.v, {limit}, {enough}, {sparse}))
 
 -- name: near_in_scope
 -- The exact distances of everything in a few documents.
@@ -238,7 +257,7 @@ coalesce((SELECT lower(l.keywords[1]) FROM name_pair t CROSS JOIN LATERAL (
 
 -- name: matching
 SELECT hit.id, hit.score, {columns}
-FROM search_text(%(text)s, {limit}, %(k1)s, %(b)s, {scope}) AS hit (id, score)
+FROM {search}(%(text)s, {limit}, %(k1)s, %(b)s, {scope}) AS hit (id, score)
 {details}
 ORDER BY hit.score DESC, hit.id
 
@@ -363,7 +382,7 @@ SELECT true AS by_vector, hit.id, hit.distance AS value
 FROM (SELECT %(vector)s::halfvec AS v OFFSET 0) AS q
 CROSS JOIN LATERAL (SELECT id, distance FROM ({tables}) AS part ORDER BY distance + 0, id LIMIT {limit}) AS hit
 UNION ALL
-SELECT false, s.chunk, s.score FROM search_text(%(text)s, {limit}, 1.2, 0.75, {scope}) AS s
+SELECT false, s.chunk, s.score FROM {search}(%(text)s, {limit}, 1.2, 0.75, {scope}) AS s
 WHERE {c_visible}
 
 -- name: subjects
@@ -371,7 +390,14 @@ WHERE {c_visible}
 SELECT coalesce(avg(CASE WHEN EXISTS (
     SELECT FROM occurrence o CROSS JOIN LATERAL (SELECT FROM phrase WHERE id = o.phrase AND chunks <= 10 OFFSET 0) AS p
     WHERE o.chunk = c.id AND o.defines) THEN 1 ELSE 0 END), 0)::float8
-FROM (SELECT id FROM chunk ORDER BY document, id LIMIT 300) AS c
+FROM ({sample} LIMIT 300) AS c
+
+-- name: sample
+SELECT id FROM chunk ORDER BY document, id
+
+-- name: sample_of_scope
+SELECT c.id FROM (SELECT s.id FROM unnest(%(scope)s::uuid[]) AS s (id) ORDER BY s.id) AS s
+CROSS JOIN LATERAL (SELECT id FROM chunk WHERE document = s.id ORDER BY id OFFSET 0) c
 
 -- name: names_known
 SELECT p.id, p.chunks FROM unnest(%(ids)s::bigint[]) AS u (id)
@@ -433,7 +459,7 @@ SELECT u.id, 1 - (v.v <=> q.v), coalesce(k.words, 0), coalesce(k.shares, '{{}}')
 FROM (SELECT %(vector)s::halfvec AS v OFFSET 0) AS q
 CROSS JOIN unnest(%(chunks)s::uuid[]) WITH ORDINALITY AS u (id, n)
 CROSS JOIN LATERAL ({vectors}) AS v
-LEFT JOIN term_coverage(%(text)s, %(chunks)s::uuid[]) AS k ON k.chunk = u.id
+LEFT JOIN {coverage}(%(text)s, %(chunks)s::uuid[]) AS k ON k.chunk = u.id
 ORDER BY u.n
 
 -- name: report_levels

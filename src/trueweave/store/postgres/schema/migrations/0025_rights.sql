@@ -126,5 +126,299 @@ BEGIN
     UPDATE reader SET workspace = made WHERE workspace = here;
 END $$;
 
+-- Callers who may not read all documents work as another role, in a transaction that has the settings `trueweave.groups`
+-- (an array of text) and `trueweave.filter` (JSON; see `meets`). Whatever is not granted to it is not available to them.
+-- trueweave_app may switch to it, but has none of its rights and policies.
+DO $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'trueweave_caller') THEN
+        CREATE ROLE trueweave_caller NOLOGIN;
+    END IF;
+    IF NOT pg_has_role('trueweave_app', 'trueweave_caller', 'SET') THEN
+        GRANT trueweave_caller TO trueweave_app WITH INHERIT FALSE, SET TRUE;
+    END IF;
+END $$;
+GRANT USAGE ON SCHEMA trueweave TO trueweave_caller;
+
+-- Whether a version of a document passes a filter: {"all": […]}, {"any": […]}, {"not": …}, {"uris": […]},
+-- {"prefix": …}, {"facets": […]} (one of them), or {"range": {"key", "low", "high", "excluded"}}.
+CREATE FUNCTION meets(of_document uuid, wanted jsonb) RETURNS boolean
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    kind constant text := (SELECT jsonb_object_keys(wanted));
+    part jsonb := wanted -> kind;
+    one jsonb;
+BEGIN
+    CASE kind
+    WHEN 'all' THEN
+        FOR one IN SELECT jsonb_array_elements(part) LOOP
+            IF NOT meets(of_document, one) THEN
+                RETURN false;
+            END IF;
+        END LOOP;
+        RETURN true;
+    WHEN 'any' THEN
+        FOR one IN SELECT jsonb_array_elements(part) LOOP
+            IF meets(of_document, one) THEN
+                RETURN true;
+            END IF;
+        END LOOP;
+        RETURN false;
+    WHEN 'not' THEN
+        RETURN NOT meets(of_document, part);
+    WHEN 'uris' THEN
+        RETURN EXISTS (SELECT FROM document d WHERE d.workspace = here AND d.id = of_document AND part ? d.uri);
+    WHEN 'prefix' THEN
+        RETURN EXISTS (SELECT FROM document d WHERE d.workspace = here AND d.id = of_document AND starts_with(d.uri, part #>> '{}'));
+    WHEN 'facets' THEN
+        RETURN EXISTS (
+            SELECT FROM facet f WHERE f.workspace = here AND f.document = of_document
+                AND f.facet = ANY (ARRAY(SELECT jsonb_array_elements_text(part)::uuid)));
+    WHEN 'range' THEN
+        RETURN EXISTS (
+            SELECT FROM ordered_facet f WHERE f.workspace = here AND f.document = of_document AND f.key = (part ->> 'key')::uuid
+                AND f.value BETWEEN (part ->> 'low')::numeric AND (part ->> 'high')::numeric
+                AND f.value <> ALL (ARRAY(SELECT jsonb_array_elements_text(part -> 'excluded')::numeric)));
+    END CASE;
+END $$;
+
+-- Whether the caller of this transaction sees all documents of its workspace, until the transaction ends: there are no
+-- others, or it may read them all, and there is no filter. See `keep_sight`.
+CREATE FUNCTION sees_all() RETURNS boolean
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    every constant boolean := '*' = ANY (current_setting('trueweave.groups')::text[]);
+BEGIN
+    IF current_setting('trueweave.filter') <> '' OR pg_is_in_recovery() THEN
+        RETURN false;
+    ELSIF EXISTS (SELECT FROM document d WHERE d.workspace = here AND (d.readers <> '{}' OR d.off) AND (d.off OR NOT every)) THEN
+        RETURN false;
+    END IF;
+    PERFORM pg_advisory_xact_lock_shared(1415005017, here);
+    RETURN NOT EXISTS (SELECT FROM document d WHERE d.workspace = here AND (d.readers <> '{}' OR d.off) AND (d.off OR NOT every));
+END $$;
+
+-- The first document of a workspace that not everybody may read waits for callers who were found to see all.
+CREATE FUNCTION keep_sight() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM document d WHERE d.workspace = NEW.workspace AND (d.readers <> '{}' OR d.off) AND d.off = NEW.off) THEN
+        PERFORM pg_advisory_xact_lock(1415005017, NEW.workspace);
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER keep_sight_of_new BEFORE INSERT ON document
+    FOR EACH ROW WHEN (NEW.readers <> '{}' OR NEW.off) EXECUTE FUNCTION keep_sight();
+CREATE TRIGGER keep_sight BEFORE UPDATE OF readers, off ON document
+    FOR EACH ROW WHEN (NEW.readers <> '{}' OR NEW.off) EXECUTE FUNCTION keep_sight();
+
+-- The policies. Subqueries have OFFSET 0, so that each is a look-up by key: hashed, it would read all documents.
+CREATE POLICY caller ON document AS RESTRICTIVE TO trueweave_caller USING (
+    NOT off
+    AND (readers = '{}' OR readers && (SELECT current_setting('trueweave.groups')::text[])
+        OR (SELECT '*' = ANY (current_setting('trueweave.groups')::text[])))
+    AND ((SELECT current_setting('trueweave.filter') = '') OR meets(id, (SELECT nullif(current_setting('trueweave.filter'), '')::jsonb))));
+
+CREATE FUNCTION guard_callers(guarded regclass, columns text, seen text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('CREATE POLICY caller ON %s AS RESTRICTIVE TO trueweave_caller USING (EXISTS (%s OFFSET 0))', guarded, seen);
+    EXECUTE format('GRANT SELECT %s ON %s TO trueweave_caller', '(' || nullif(columns, '') || ')', guarded);
+END $$;
+
+SELECT guard_callers(t::regclass, '', format('SELECT FROM trueweave.document d WHERE d.id = %s.document AND d.visible', t))
+FROM unnest(ARRAY['chunk', 'mention', 'link', 'facet', 'ordered_facet']) AS t;
+SELECT guard_callers('name', 'workspace, id, written, type, entity, phrase, written_hash, folded, last_word',
+    'SELECT FROM trueweave.mention m WHERE m.name = name.id');
+SELECT guard_callers('name_pair', 'workspace, source, target, relation',
+    'SELECT FROM trueweave.link l WHERE l.source = name_pair.source AND l.target = name_pair.target');
+SELECT guard_callers('entity', 'workspace, id', 'SELECT FROM trueweave.name n WHERE n.entity = entity.id');
+SELECT guard_callers('relation', 'workspace, id, source, target', 'SELECT FROM trueweave.name_pair p WHERE p.relation = relation.id');
+SELECT guard_callers('phrase', 'workspace, id, chunks', 'SELECT FROM trueweave.name n WHERE n.phrase = phrase.id');
+CREATE POLICY caller ON occurrence AS RESTRICTIVE TO trueweave_caller USING (
+    EXISTS (SELECT FROM trueweave.chunk c WHERE c.id = occurrence.chunk OFFSET 0)
+    AND EXISTS (SELECT FROM trueweave.phrase p WHERE p.id = occurrence.phrase OFFSET 0));
+GRANT SELECT ON occurrence, own_table, space TO trueweave_caller;
+GRANT SELECT (workspace, id, uri, title, metadata, places, notes, size, current, visible, added, content_hash, readers) ON document
+    TO trueweave_caller;
+GRANT SELECT (id, name, mode, space) ON workspace TO trueweave_caller;
+
+-- Roles that are handed out see documents that everybody reads, and what is derived from all documents only where these
+-- are all there are.
+CREATE FUNCTION holds_restricted() RETURNS boolean
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+    SELECT EXISTS (SELECT FROM document d WHERE d.workspace = current_setting('trueweave.workspace')::int AND (d.readers <> '{}' OR d.off))
+$$;
+CREATE POLICY open ON document AS RESTRICTIVE TO trueweave_reader USING (readers = '{}' AND NOT off);
+CREATE FUNCTION guard_derived(guarded regclass) RETURNS void LANGUAGE plpgsql SET search_path = trueweave, pg_temp AS $$
+BEGIN
+    IF guarded::text = ANY ('{chunk,mention,link,facet,ordered_facet}') THEN
+        EXECUTE format('CREATE POLICY open ON %1$s AS RESTRICTIVE TO trueweave_reader
+            USING (EXISTS (SELECT FROM trueweave.document d WHERE d.id = %1$s.document OFFSET 0))', guarded);
+    ELSE
+        EXECUTE format('CREATE POLICY open ON %s AS RESTRICTIVE TO trueweave_reader
+            USING (NOT (SELECT trueweave.holds_restricted()))', guarded);
+    END IF;
+END $$;
+SELECT guard_derived(c.oid::regclass) FROM pg_class c
+WHERE c.relnamespace = 'trueweave'::regnamespace AND c.relkind IN ('r', 'p') AND c.relrowsecurity
+    AND has_table_privilege('trueweave_reader', c.oid, 'SELECT') AND c.relname NOT IN ('document', 'workspace');
+
+-- Vectors of chunks are looked up by id under this policy, and searched by `near_seen`, which compares vectors first and
+-- looks at documents in the order of the distances. Those of entities, relations and reports are made from all documents.
+CREATE FUNCTION guard_vectors(guarded regclass) RETURNS void LANGUAGE plpgsql SET search_path = trueweave, public, pg_temp AS $$
+BEGIN
+    PERFORM guard_derived(guarded);
+    IF guarded::text ~ '^(trueweave\.)?vector_\d+_chunk' THEN
+        PERFORM guard_callers(guarded, '', format('SELECT FROM trueweave.chunk c WHERE c.id = %s.id', guarded));
+    END IF;
+END $$;
+CREATE OR REPLACE FUNCTION make_vector_table(named text, dimensions int) RETURNS void
+LANGUAGE plpgsql SET search_path = trueweave, public, pg_temp AS $$
+BEGIN
+    EXECUTE format($sql$
+        CREATE TABLE %I (
+            workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+            id        uuid NOT NULL,
+            text_hash uuid NOT NULL,
+            v         halfvec(%s) NOT NULL,
+            PRIMARY KEY (workspace, id))$sql$, named, dimensions);
+    -- Inline, not in a TOAST table: an exact scan reads every vector.
+    EXECUTE format('ALTER TABLE %I ALTER v SET STORAGE PLAIN', named);
+    PERFORM guard(named::regclass);
+    EXECUTE format('GRANT SELECT ON %I TO trueweave_reader', named);
+    PERFORM guard_vectors(named::regclass);
+END $$;
+
+CREATE OR REPLACE FUNCTION make_own_table(of_space int, of_kind text, of_partitions int, of_state text) RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, public, pg_temp AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    made own_table%ROWTYPE;
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended('trueweave.space', 0));
+    SELECT * INTO made FROM own_table WHERE workspace = here AND space = of_space AND kind = of_kind AND state = of_state;
+    IF FOUND AND (of_state = 'current' OR made.partitions >= of_partitions) THEN
+        RETURN made.name;
+    ELSIF FOUND THEN
+        EXECUTE format('DROP TABLE %I', made.name);
+        DELETE FROM own_table
+        WHERE workspace = here AND space = of_space AND kind = of_kind AND version = made.version;
+    END IF;
+    DELETE FROM removed_vector WHERE workspace = here AND space = of_space AND kind = of_kind;
+    INSERT INTO own_table (workspace, space, kind, version, partitions, state)
+    SELECT here, of_space, of_kind, coalesce(max(version), 0) + 1, of_partitions, of_state FROM own_table
+    WHERE workspace = here AND space = of_space AND kind = of_kind RETURNING * INTO made;
+    EXECUTE format($sql$
+        CREATE TABLE %I (
+            workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+            id        uuid NOT NULL,
+            text_hash uuid NOT NULL,
+            v         halfvec(%s) NOT NULL,
+            PRIMARY KEY (workspace, id)) PARTITION BY HASH (id)$sql$,
+        made.name, (SELECT dimensions FROM space WHERE id = of_space));
+    PERFORM guard(made.name::regclass);
+    EXECUTE format('GRANT SELECT ON %I TO trueweave_reader', made.name);
+    PERFORM guard_vectors(made.name::regclass);
+    -- Here statistics are right: all rows belong to this workspace, and finding ten takes the HNSW index.
+    EXECUTE format('ALTER TABLE %I ALTER workspace SET STATISTICS -1', made.name);
+    FOR n IN 0 .. of_partitions - 1 LOOP
+        EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES WITH (MODULUS %s, REMAINDER %s)',
+            made.name || '_p' || n, made.name, of_partitions, n);
+        -- Inline, not in a TOAST table: an exact scan reads every vector.
+        EXECUTE format('ALTER TABLE %I ALTER v SET STORAGE PLAIN', made.name || '_p' || n);
+        -- Rows can only be accessed through the whole table, whose policies apply to them.
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', made.name || '_p' || n);
+    END LOOP;
+    RETURN made.name;
+END $$;
+
+SELECT guard_callers(c.oid::regclass, '', format('SELECT FROM trueweave.chunk c WHERE c.id = %s.id', c.oid::regclass)) FROM pg_class c
+WHERE c.relnamespace = 'trueweave'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname ~ '^vector_\d+_chunk';
+
+-- Which of these chunks the caller sees.
+CREATE FUNCTION seen_chunks(ids uuid[]) RETURNS SETOF uuid
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp SET enable_seqscan = off AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    groups constant text[] := current_setting('trueweave.groups')::text[];
+    every constant boolean := '*' = ANY (groups);
+    wanted constant jsonb := nullif(current_setting('trueweave.filter'), '')::jsonb;
+BEGIN
+    RETURN QUERY SELECT u.id FROM unnest(ids) AS u (id) WHERE EXISTS (
+        SELECT FROM (SELECT document FROM chunk WHERE workspace = here AND chunk.id = u.id OFFSET 0) AS c
+        CROSS JOIN LATERAL (
+            SELECT FROM document d WHERE d.workspace = here AND d.id = c.document AND d.visible AND NOT d.off
+                AND (d.readers = '{}' OR d.readers && groups OR every) AND (wanted IS NULL OR meets(d.id, wanted)) OFFSET 0) AS d);
+END $$;
+
+-- As `search_text`, for what the caller sees: the best of `most` chunks that it does not all see.
+CREATE FUNCTION search_seen(question text, most int, k1 float8, b float8, scope uuid[]) RETURNS TABLE (chunk uuid, score float8)
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    found uuid[];
+    scores float8[];
+BEGIN
+    SELECT array_agg(s.chunk), array_agg(s.score) INTO found, scores FROM search_text(question, most, k1, b, scope) AS s;
+    RETURN QUERY SELECT u.id, u.score FROM unnest(found, scores) AS u (id, score)
+    WHERE u.id = ANY (ARRAY(SELECT seen_chunks(found))) ORDER BY u.score DESC, u.id;
+END $$;
+
+-- As `term_coverage`, for those of these chunks that the caller sees.
+CREATE FUNCTION seen_coverage(question text, chunks uuid[]) RETURNS TABLE (chunk uuid, words int, shares float8[])
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+BEGIN
+    RETURN QUERY SELECT * FROM term_coverage(question, ARRAY(SELECT seen_chunks(chunks)));
+END $$;
+
+-- The chunks nearest to a vector among those that the caller sees. See `near_visible_by_index` in search.sql, and
+-- docs/adr/0054-recall-of-searches.md.
+CREATE FUNCTION near_seen(vector public.halfvec, most int, enough int, sparse int) RETURNS TABLE (id uuid, distance float8)
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, public, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    groups constant text[] := current_setting('trueweave.groups')::text[];
+    wanted constant jsonb := nullif(current_setting('trueweave.filter'), '')::jsonb;
+    seen constant text := $sql$EXISTS (
+        SELECT FROM (SELECT document FROM chunk WHERE workspace = $1 AND id = v.id ORDER BY n OFFSET 0) AS c
+        CROSS JOIN LATERAL (
+            SELECT FROM document d WHERE d.workspace = $1 AND d.id = c.document AND d.visible AND NOT d.off
+                AND (d.readers = '{}' OR d.readers && $3 OR $4) AND ($5 IS NULL OR meets(d.id, $5)) OFFSET 0) AS d)$sql$;
+    of_space space%ROWTYPE;
+    operator text;
+    own text;
+    every text;
+BEGIN
+    SELECT s.* INTO of_space FROM workspace w JOIN space s ON s.id = w.space WHERE w.id = here;
+    operator := CASE of_space.metric WHEN 'cosine' THEN '<=>' WHEN 'l2' THEN '<->' ELSE '<#>' END;
+    FOR own IN
+        SELECT format('vector_%s_chunk', of_space.id) UNION ALL
+        SELECT o.name FROM own_table o WHERE o.workspace = here AND o.space = of_space.id AND o.kind = 'chunk' AND o.state = 'current'
+    LOOP
+        every := format($sql$(
+            SELECT v.id, v.distance FROM (
+                SELECT id, v %s $2 AS distance FROM %I WHERE workspace = $1 ORDER BY (v %s $2) + 0 OFFSET 0) AS v
+            WHERE %s LIMIT %s)$sql$, operator, own, operator, seen, most);
+        IF own <> format('vector_%s_chunk', of_space.id) THEN
+            every := format($sql$(
+                WITH by_index AS MATERIALIZED (
+                    SELECT v.id, v.distance FROM (
+                        SELECT id, v %s $2 AS distance FROM %I WHERE workspace = $1 ORDER BY v %s $2 LIMIT %s) AS v
+                    WHERE %s LIMIT %s)
+                SELECT id, distance FROM by_index WHERE (SELECT count(*) FROM by_index) = %s
+                UNION ALL
+                SELECT id, distance FROM %s AS every WHERE (SELECT count(*) FROM by_index) < %s)$sql$,
+                operator, own, operator, sparse * enough, seen, enough, enough, every, enough);
+        END IF;
+        RETURN QUERY EXECUTE every USING here, vector, groups, '*' = ANY (groups), wanted;
+    END LOOP;
+END $$;
+
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA trueweave FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION rule_readers, reader_facets, keep_readers TO trueweave_app;
+GRANT EXECUTE ON FUNCTION rule_readers, reader_facets, keep_readers, sees_all TO trueweave_app;
+GRANT EXECUTE ON FUNCTION holds_restricted TO trueweave_reader;
+GRANT EXECUTE ON FUNCTION meets, seen_chunks, search_seen, seen_coverage, near_seen TO trueweave_app, trueweave_caller;
+GRANT EXECUTE ON FUNCTION enter, places_of, facets, place_of, moment, reader_facets TO trueweave_caller;

@@ -1,0 +1,24 @@
+"""What a caller sees of a workspace. See docs/adr/0056-access-rights.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What a caller sees of a workspace: documents that everybody reads and those of its groups, of these only what
+    passes a filter, if there is one (JSON: see `meets` in 0025_rights.sql). The group * sees all documents.
+
+    A transaction with a sight works as a role whose row-level security shows no more than that, unless the workspace
+    has nothing else.
+    """
+
+    groups: tuple[str, ...]
+    filter: str = ""
+
+    @property
+    def settings(self) -> tuple[str, str]:
+        """The values of the settings trueweave.groups and trueweave.filter."""
+        quoted = (group.replace("\\", "\\\\").replace('"', '\\"') for group in self.groups)
+        return "{" + ",".join(f'"{group}"' for group in quoted) + "}", self.filter
