@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 from trueweave.core.access import AccessRule, rule_prefix
 from trueweave.engine.core import OpenWorkspace
+from trueweave.engine.restricted import refuse_restricted
 from trueweave.store.postgres.public_errors import own_errors
 from trueweave.store.postgres.record import access_rules
 
 
 @own_errors
+@refuse_restricted("access")
 class AsyncAccessGroup:
     """The access rules of a workspace: `trueweave.access`."""
 

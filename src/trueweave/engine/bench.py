@@ -17,6 +17,7 @@ from trueweave.core.bench import (
 from trueweave.core.errors import UnknownRun
 from trueweave.engine.bench_comparing import compared
 from trueweave.engine.core import OpenWorkspace
+from trueweave.engine.restricted import refuse_restricted
 from trueweave.store.postgres.db import Transaction
 from trueweave.store.postgres.public_errors import own_errors
 from trueweave.store.postgres.record import bench_questions, bench_runs
@@ -25,6 +26,7 @@ from trueweave.text.names import storable
 
 
 @own_errors
+@refuse_restricted("bench")
 class AsyncBenchGroup:
     """The benchmarks of a workspace: `trueweave.bench`."""
 

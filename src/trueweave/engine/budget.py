@@ -9,11 +9,13 @@ from decimal import Decimal
 
 from trueweave.core.money import Budget, SpendBy, Spent, SpentOn, SpentOnDay
 from trueweave.engine.core import OpenWorkspace
+from trueweave.engine.restricted import refuse_restricted
 from trueweave.store.postgres.money import ledger
 from trueweave.store.postgres.public_errors import own_errors, translated
 
 
 @own_errors
+@refuse_restricted("budget")
 class AsyncBudgetGroup:
     """The budget of a workspace: `trueweave.budget`."""
 
@@ -37,6 +39,7 @@ class AsyncBudgetGroup:
         Raises ConfigError if another run has one."""
         async with AsyncExitStack() as run:
             with translated():
+                await self._core.check_unrestricted("budget.for_run")
                 await run.enter_async_context((await self._core.models()).run_budget(price, tokens))
             yield
 

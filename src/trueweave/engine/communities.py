@@ -19,6 +19,7 @@ from trueweave.core.graph import (
 )
 from trueweave.core.money import Price, ReportEstimate
 from trueweave.engine.core import OpenWorkspace
+from trueweave.engine.restricted import refuse_restricted
 from trueweave.graph.communities import LeidenSettings
 from trueweave.index.communities.find import regroup
 from trueweave.store.postgres.public_errors import own_errors
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 
 @own_errors
+@refuse_restricted("communities")
 class AsyncCommunitiesGroup:
     """The communities of a workspace: `trueweave.communities`."""
 

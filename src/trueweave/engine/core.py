@@ -41,7 +41,7 @@ from trueweave.store.others import StoreClients
 from trueweave.store.postgres.db import Database, OpenedWorkspace, Workspace
 from trueweave.store.postgres.queue.liveness import Liveness
 from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
-from trueweave.store.postgres.sight import Sight
+from trueweave.store.postgres.sight import Sight, refused
 from trueweave.store.postgres.vectors import vectors
 from trueweave.store.postgres.vectors.space import Space
 
@@ -306,6 +306,9 @@ class OpenWorkspace:
         async with aclosing(other):
             yield other
 
+    async def check_unrestricted(self, call: str) -> None:
+        """Raise NotForRestricted if somebody who may not read all documents makes this call."""
+
     def seen(self, sight: Sight) -> OpenWorkspace:
         """This workspace as far as a caller sees it, with the same models. It is closed with this one."""
         seen = _SeenWorkspace(self.workspace.seen(sight), settings=self._of_process, llm=self.llm, own=self.own)
@@ -365,6 +368,11 @@ class _SeenWorkspace(OpenWorkspace):
 
     async def liveness(self) -> Liveness:
         return await self._whole.liveness()
+
+    async def check_unrestricted(self, call: str) -> None:
+        async with self.workspace.transaction() as tx:
+            if not await tx.value("read.sees_all"):
+                raise refused(f"`{call}`")
 
     async def aclose(self) -> None:
         """Does nothing: it is closed with the whole workspace."""

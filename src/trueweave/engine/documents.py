@@ -39,6 +39,7 @@ from trueweave.engine.addresses import AddressRemoval, at_addresses
 from trueweave.engine.core import OpenWorkspace
 from trueweave.engine.lookup import document_details, found_document
 from trueweave.engine.maintenance import AsyncMaintenanceGroup
+from trueweave.engine.restricted import refuse_restricted
 from trueweave.engine.scheduling import SourceScheduler
 from trueweave.engine.source_runs import SourceRuns
 from trueweave.ingest.connectors import AddressRun
@@ -59,6 +60,17 @@ _SWEPT_EVERY = 3600.0  # seconds, by each worker
 
 
 @own_errors
+@refuse_restricted(
+    but=(
+        "list_documents",
+        "count_documents",
+        "document",
+        "document_mentions",
+        "document_outline",
+        "passages",
+        "matching",
+    )
+)
 class DocumentCalls:
     """The calls of `AsyncTrueweave` about documents."""
 
@@ -366,6 +378,7 @@ class DocumentCalls:
 
     async def _documents(self) -> AsyncGenerator[Document, None]:
         with translated():
+            await self._core.check_unrestricted("documents")
             async for page in record.read(self._core.workspace):
                 for document in page:
                     yield document

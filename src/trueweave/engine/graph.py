@@ -25,6 +25,7 @@ from trueweave.core.record import NameKey
 from trueweave.engine import lookup, mentions, picturing
 from trueweave.engine.communities import found_community
 from trueweave.engine.core import OpenWorkspace
+from trueweave.engine.restricted import refuse_restricted
 from trueweave.formats.pictures import GraphPicture
 from trueweave.store.postgres.projection.projecting import ProjectionSource
 from trueweave.store.postgres.public_errors import own_errors
@@ -38,6 +39,28 @@ MOST_RELATIONS_ON_MAP = 200_000
 
 
 @own_errors
+@refuse_restricted(
+    "graph",
+    but=(
+        "entities",
+        "entity",
+        "mentions",
+        "mention_counts",
+        "search_entities",
+        "complete",
+        "search_relations",
+        "relations",
+        "relation",
+        "statements",
+        "relation_passages",
+        "neighbours",
+        "path",
+        "subgraph",
+        "around",
+        "types",
+        "picture",
+    ),
+)
 class AsyncGraphGroup:
     """The graph of a workspace: `trueweave.graph`."""
 

@@ -13,6 +13,7 @@ from trueweave.core.events import Event, Found, Listener, Refused, Unreadable, i
 from trueweave.core.jobs import DocumentState, IngestJob
 from trueweave.core.record import NamedFile, Source
 from trueweave.engine.core import OpenWorkspace
+from trueweave.engine.restricted import refuse_restricted
 from trueweave.ingest.intake import batches, hand_in, incoming
 from trueweave.ingest.loading import check_present
 from trueweave.ingest.seen import Seen
@@ -21,6 +22,7 @@ from trueweave.store.postgres.queue import ingest_jobs
 
 
 @own_errors
+@refuse_restricted("jobs")
 class AsyncJobsGroup:
     """Documents that workers process: `trueweave.jobs`."""
 

@@ -31,6 +31,7 @@ from trueweave.core.protocols import Embedder, LangChainEmbeddings
 from trueweave.core.settings import Settings
 from trueweave.engine.core import OpenWorkspace
 from trueweave.engine.rebuilding import rebuilt
+from trueweave.engine.restricted import refuse_restricted
 from trueweave.index.verify import compare_with, moment
 from trueweave.store.postgres.cluster import temporary_workspaces
 from trueweave.store.postgres.public_errors import own_errors
@@ -42,6 +43,13 @@ from trueweave.store.postgres.view import communities, digest, read
 
 
 @own_errors
+@refuse_restricted(
+    "maintenance",
+    but=(
+        "models",
+        "clock",
+    ),
+)
 class AsyncMaintenanceGroup:
     """The maintenance of a workspace: `trueweave.maintenance`."""
 

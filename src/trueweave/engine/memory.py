@@ -13,6 +13,7 @@ from trueweave.core.record import Json, Source
 from trueweave.engine.documents import DocumentCalls
 from trueweave.engine.jobs import AsyncJobsGroup
 from trueweave.engine.questions import QuestionCalls
+from trueweave.engine.restricted import refuse_restricted
 from trueweave.store.postgres.public_errors import own_errors
 from trueweave.text.names import key, tidy
 
@@ -20,6 +21,7 @@ MEMORY = "memory:"
 
 
 @own_errors
+@refuse_restricted(but=("recall",))
 class MemoryCalls(DocumentCalls, QuestionCalls):
     """The calls of `AsyncTrueweave` about what agents remember."""
 

@@ -9,6 +9,7 @@ from trueweave.core.errors import ProjectionMissing
 from trueweave.core.events import Listener, ignore
 from trueweave.core.projections import ProjectionDifference, ProjectionStatus, StoreName
 from trueweave.engine.core import OpenWorkspace
+from trueweave.engine.restricted import refuse_restricted
 from trueweave.store.postgres.locks import refuse_during_load
 from trueweave.store.postgres.projection import projections
 from trueweave.store.postgres.projection.projecting import ProjectionSource
@@ -18,6 +19,7 @@ from trueweave.store.projection.projector import Projector
 
 
 @own_errors
+@refuse_restricted("projections")
 class AsyncProjectionsGroup:
     """Copies of a workspace in Neo4j and Chroma: `trueweave.projections`."""
 

@@ -9,6 +9,7 @@ from trueweave.core.errors import RuleError
 from trueweave.core.graph import Rule, RuleKind, RulePreview, Suggestion
 from trueweave.core.record import Chunk, Document, Link, Mention, NameKey, ResolutionSettings
 from trueweave.engine.core import OpenWorkspace
+from trueweave.engine.restricted import refuse_restricted
 from trueweave.formats.importing.statements import of_entity, of_relation
 from trueweave.graph.contribution import contribution
 from trueweave.index.preview import preview
@@ -20,6 +21,7 @@ _SUGGESTIONS_AT_ONCE = 1000
 
 
 @own_errors
+@refuse_restricted("rules")
 class AsyncRulesGroup:
     """The rules of a workspace: `trueweave.rules`."""
 

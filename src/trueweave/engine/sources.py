@@ -12,6 +12,7 @@ from trueweave.core.events import Added, Listener, ignore
 from trueweave.core.settings import Settings
 from trueweave.core.sources import DocumentSource
 from trueweave.engine.core import OpenWorkspace
+from trueweave.engine.restricted import refuse_restricted
 from trueweave.engine.source_permissions import check_allowed
 from trueweave.engine.source_runs import SourceRuns
 from trueweave.ingest.connectors import check_address
@@ -62,6 +63,7 @@ async def add_source(
 
 
 @own_errors
+@refuse_restricted("sources")
 class AsyncSourcesGroup:
     """The sources of a workspace: `trueweave.sources`."""
 

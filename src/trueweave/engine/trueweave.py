@@ -35,6 +35,7 @@ from trueweave.engine.maintenance import AsyncMaintenanceGroup
 from trueweave.engine.memory import MemoryCalls
 from trueweave.engine.projections import AsyncProjectionsGroup
 from trueweave.engine.rebuilding import rebuilt
+from trueweave.engine.restricted import refuse_restricted
 from trueweave.engine.rules import AsyncRulesGroup
 from trueweave.engine.source_runs import SourceRuns
 from trueweave.engine.sources import AsyncSourcesGroup
@@ -57,6 +58,13 @@ if TYPE_CHECKING:
 
 
 @own_errors
+@refuse_restricted(
+    but=(
+        "status",
+        "aclose",
+        "model_and_prompts",
+    )
+)
 class AsyncTrueweave(MemoryCalls):
     """One workspace, opened with `AsyncTrueweave.open`. Many processes may work in it at the same time.
 
@@ -235,6 +243,7 @@ class AsyncTrueweave(MemoryCalls):
         """A temporary workspace rebuilt from scratch from the visible documents of this one, with its settings and
         rules. It has no models, and is dropped at the end."""
         with translated():
+            await self._core.check_unrestricted("rebuilt")
             async with rebuilt(self._core, progress) as beside:
                 yield AsyncTrueweave(beside.workspace, settings=beside.settings)
 
@@ -263,6 +272,7 @@ class AsyncTrueweave(MemoryCalls):
         """For benchmarks: a temporary workspace with the documents of this one, processed with some settings changed,
         and the bytes that its index takes. This workspace pays for its model calls."""
         with translated():
+            await self._core.check_unrestricted("varied")
             async with varied(self._core, changes, progress) as beside:
                 made = AsyncTrueweave.__new__(AsyncTrueweave)
                 made._enter(beside)  # noqa: SLF001 (its own)

@@ -352,11 +352,13 @@ async def moved_again(addresses: Addresses) -> None:
     async with asyncio.timeout(30):
         while True:
             try:
-                return await move_workspace("tenant", "east", addresses)
+                await move_workspace("tenant", "east", addresses)
             except DatabaseError as error:
                 if "by another process" not in str(error):
                     raise
                 await asyncio.sleep(0.05)
+            else:
+                return
 
 
 @pytest.mark.parametrize("step", ["waiting for jobs", "copying chunk", "comparing", "switching", "switched"])

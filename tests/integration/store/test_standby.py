@@ -15,7 +15,7 @@ from tests.replication import Server, both, no_standby, replicated
 from trueweave import AsyncTrueweave, Chunk, Document, Evidence, Filter, Link, Mention, Settings
 from trueweave.cli import doctor
 from trueweave.engine.database import opened_database
-from trueweave.errors import DatabaseError
+from trueweave.errors import DatabaseError, NotForRestricted
 from trueweave.retrieval.methods import registry
 from trueweave.server.metrics import Metrics
 from trueweave.store.postgres.cluster.joining import join_servers, weigh_server
@@ -120,6 +120,24 @@ async def test_every_method_finds_the_same_on_a_standby(urls: tuple[str, str]) -
                 )
                 assert state(asking).reads > before, name
         assert state(asking).failures == 0
+
+
+async def test_a_standby_shows_a_caller_what_its_groups_read(urls: tuple[str, str]) -> None:
+    url, standby_url = urls
+    async with opened(url, standby_url) as asking, opened(url) as primary:
+        await primary.add_documents(map(document, range(30)))
+        await until(lambda: not state(asking).problem)
+        # Where nothing is restricted, a caller has all methods, by the primary.
+        there = await asking.acting_as(["hr"]).retrieve("Which place is near the Mill?", "mix")
+        assert shown(there) == shown(await primary.retrieve("Which place is near the Mill?", "mix"))
+        await primary.add_documents([document(3)], readers=["hr"])
+        before = state(asking).reads
+        for groups, seen in ([], []), (["hr"], ["doc3"]):
+            found = await asking.acting_as(groups).retrieve("word3", "keyword")
+            assert [one.uri for one in found.passages] == seen
+        assert state(asking).reads > before
+        with pytest.raises(NotForRestricted):
+            await asking.acting_as(["hr"]).retrieve("Which place is near the Mill?", "mix")
 
 
 @pytest.mark.parametrize(("synchronous_commit", "wait"), [("on", 5.0), ("off", 0.3)])

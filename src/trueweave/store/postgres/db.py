@@ -22,7 +22,6 @@ from trueweave.core.errors import (
     ConfigError,
     DatabaseError,
     DatabaseUnavailable,
-    NotForRestricted,
     NotIsolated,
     UnknownWorkspace,
     WorkspaceMoving,
@@ -53,7 +52,7 @@ from trueweave.store.postgres.failures import (
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.schema import schema
 from trueweave.store.postgres.schema.schema import ROLE, Applied
-from trueweave.store.postgres.sight import Sight
+from trueweave.store.postgres.sight import Sight, refused
 from trueweave.store.postgres.slow import timed
 from trueweave.store.postgres.standby_reads import StandbyReads
 
@@ -95,11 +94,6 @@ _DROPPED = (
 _REPLACED = (
     "a bulk load has replaced the index of this workspace since it was opened. Nothing was written. Try again, and the "
     "new index is used."
-)
-
-_RESTRICTED = (
-    "this is not available to callers who may not read all documents of the workspace, because it shows or changes "
-    "what is made from all of them. Ask somebody who reads as the group *, which is all documents."
 )
 
 _MOVING = (
@@ -337,7 +331,7 @@ class Database:
         except errors.InsufficientPrivilege as error:
             await _roll_back(connection)
             if sight:
-                raise NotForRestricted(_RESTRICTED) from error
+                raise refused() from error
             raise
         except BaseException:
             await _roll_back(connection)
@@ -420,7 +414,7 @@ class Database:
                 raise
             except errors.InsufficientPrivilege as error:
                 if entering.startswith(self._entering_by_caller) and _MAY_NOT_SWITCH not in str(error):
-                    raise NotForRestricted(_RESTRICTED) from error
+                    raise refused() from error
                 raise
             return await begun.fetchone() or (), await cursor.fetchall()
 

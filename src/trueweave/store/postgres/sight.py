@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from trueweave.core.errors import NotForRestricted
+
 
 @dataclass(frozen=True, slots=True)
 class Sight:
@@ -22,3 +24,11 @@ class Sight:
         """The values of the settings trueweave.groups and trueweave.filter."""
         quoted = (group.replace("\\", "\\\\").replace('"', '\\"') for group in self.groups)
         return "{" + ",".join(f'"{group}"' for group in quoted) + "}", self.filter
+
+
+def refused(what: str = "this") -> NotForRestricted:
+    """The error for what is not available to a caller who does not see all documents."""
+    return NotForRestricted(
+        f"{what} is not available to callers who may not read all documents of the workspace, because it shows or "
+        "changes what is made from all of them. Ask somebody who reads as the group *, which is all documents."
+    )

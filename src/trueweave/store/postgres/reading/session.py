@@ -106,10 +106,12 @@ class Session:
     async def _resolve(self) -> Scope:
         count_statement()
         if sight := self.workspace.sight:
-            found = await seen_scope(self._server.read, sight.groups, self._filter)
+            found = await seen_scope(self.workspace.read, sight.groups, self._filter)
             if found:
                 self._server = self._server.seen(replace(sight, filter=compiled(self._filter)))
                 return found
+            # A standby cannot make the first restricted document wait, so there no caller sees all.
+            self._server = QuestionServer(self.workspace, standbys=False)
         return await scope(self._server.read, self._filter) if self._filter else ALL
 
     async def rows(self, query: bytes, params: dict[str, Any] | None = None) -> list[Row]:

@@ -95,7 +95,7 @@ async def drop_workspace(workspace: Workspace) -> int:
     """
     home, there = workspace.database, await workspace.placed()
     try:
-        async with home.transaction(workspace.id, dropping=True) as tx:
+        async with home.transaction(workspace.id, dropping=True, sight=workspace.sight) as tx:
             await tx.run("read.begin_drop")
     except RaiseException as error:
         raise UnknownWorkspace(f"{first_line(error)}. Open it again to drop it.") from error

@@ -7,6 +7,10 @@ SELECT (SELECT count(*) FROM document WHERE visible),
        (SELECT count(*) FROM dirty_name) + (SELECT count(*) FROM dirty_pair),
        (SELECT s.model FROM workspace w JOIN space s ON s.id = w.space)
 
+-- name: sees_all
+-- Whether this transaction is not one of a caller who may not read all documents: see docs/adr/0056-access-rights.md.
+SELECT current_user = 'trueweave_app'
+
 -- name: waiting
 -- What is stored but not yet in the view: documents, names after a change of rules, and texts to be searched for names;
 -- and when communities were detected.
