@@ -456,6 +456,18 @@ async def test_rules_are_made_and_taken_back(index: Index) -> None:
     assert await index.rules.all() == []
 
 
+async def test_access_rules_are_set_and_removed(index: Index) -> None:
+    assert await index.access.all() == []
+    assert await index.access.set("more/**", ["hr", "board"]) == 3
+    assert await index.access.set("more/1", []) == 1
+    found = await index.access.all()
+    assert [(one.prefix, one.readers) for one in found] == [("more/", ("board", "hr")), ("more/1", ())]
+    assert await index.access.all(1) == found[:1]
+    assert await index.access.remove("more/") == 2
+    with pytest.raises(errors.UnknownAccessRule, match="more/"):
+        await index.access.remove("more/**")
+
+
 async def test_questions_are_added_changed_and_removed(index: Index) -> None:
     [passage, *_] = (await index.document("ada")).passages
     added = await index.bench.add_question(QUESTION, [BenchPassage("ada", passage.id)], kind="people", by="me")
