@@ -41,7 +41,7 @@ def test_rules_are_set_listed_and_removed(trueweave: Trueweave, url: str) -> Non
     assert (
         "Only board and hr can read documents whose uris begin with corpus/hr/. 2 documents have other readers" in told
     )
-    assert "trueweave keys create NAME --group hr" in told
+    assert "trueweave keys create NAME --groups hr,board" in told
     assert answer(trueweave("access", "set", "corpus/hr/open/", "--everybody", "--json"))["changed"] == 1
     assert readers(url) == {"hr/pay": ["board", "hr"], "hr/open/menu": [], "wiki": []}
     assert answer(trueweave("access", "list", "--json"))["rules"] == [

@@ -32,6 +32,12 @@ def test_keys_are_made_listed_and_revoked(trueweave: Trueweave) -> None:
     [key] = answer(trueweave("keys", "list", "--json"))["keys"]
     assert (key["name"], key["scope"], key["workspaces"], key["revoked"]) == ("web shop", "write", ["acme"], None)
     assert (key["max_tokens_per_day"], key["max_spend_per_day"]) == (None, None)
+    made_for_groups = answer(trueweave("keys", "create", "staff", "--groups", "legal, hr", "--json"))
+    assert made_for_groups["groups"] == ["hr", "legal"]
+    assert answer(trueweave("keys", "list", "--json"))["keys"][-1]["groups"] == ["hr", "legal"]
+    assert "hr, legal" in " ".join(trueweave("keys", "list").stdout.split())
+    too_long = trueweave("keys", "create", "x", "--groups", "g" * 201, code=1)
+    assert "cannot be the name of a group" in too_long.stderr
     trueweave("keys", "create", "small", "--max-tokens-per-day", "5000", "--max-spend-per-day", "2.50")
     listed = " ".join(trueweave("keys", "list").stdout.split())
     assert "0 of 5,000 tokens, 0 of 2.5 in money" in listed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -37,11 +37,12 @@ class Served:
     database: Database
     certificate: Certificate | None = None
 
-    async def key(self, scope: KeyScope, *workspaces: str) -> str:
-        """A new key."""
+    async def key(self, scope: KeyScope, *workspaces: str, groups: Sequence[str] = ()) -> str:
+        """A new key, which reads as these groups."""
         found = [await self.database.find_workspace(name, make=True) for name in workspaces]
         ids = [one.id for one in found if one]
-        return (await api_keys.make(self.database, f"test {scope}", scope, ids if workspaces else None)).token
+        of = ids if workspaces else None
+        return (await api_keys.make(self.database, f"test {scope}", scope, of, groups=groups)).token
 
     def client(self, key: str = "", **headers: str) -> httpx2.AsyncClient:
         """A client that shows this key."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,8 @@ from trueweave.cli.session import CommandSession, workspace_command
 from trueweave.core.errors import ConfigError
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from trueweave.core.access import AccessRule
 
 app = typer.Typer(
@@ -49,8 +52,12 @@ def set_(
     session.reply(
         {"prefix": prefix.removesuffix("**"), "readers": sorted({*(groups or ())}), "changed": changed},
         f"{who} can read {_documents(prefix)}. {count(changed, 'document')} {_have(changed)} other readers now.",
-        next_step(f"trueweave keys create NAME --group {groups[0]}", "makes a key for them") if groups else "",
+        _key_for(groups) if groups else "",
     )
+
+
+def _key_for(groups: list[str]) -> Text:
+    return next_step(f"trueweave keys create NAME --groups {shlex.quote(','.join(groups))}", "makes a key for them")
 
 
 @app.command("list")

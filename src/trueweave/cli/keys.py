@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from trueweave.cli.inputs import named_groups
 from trueweave.cli.options import DatabaseUrl, Json
 from trueweave.cli.render.dates import local_time
 from trueweave.cli.render.lines import next_step
@@ -44,6 +45,14 @@ def create(
         list[str] | None,
         typer.Option("--workspace", "-w", help="A workspace that the key is valid for; may be repeated. Default: all."),
     ] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GROUPS",
+            help='The groups that the key reads as, as in legal,hr; "*" reads all documents. Default: none, so it '
+            "reads documents without readers.",
+        ),
+    ] = None,
     days: Annotated[int | None, typer.Option(min=1, max=3650, help="Days until the key expires.")] = None,
     max_tokens_per_day: Annotated[
         int | None, typer.Option(min=0, help="Maximum tokens per day (UTC) for requests with this key.")
@@ -61,13 +70,21 @@ def create(
     async def make(opened: Database) -> MadeKey:
         ids = [(await found_workspace(opened, one)).workspace.id for one in workspace] if workspace else None
         expires = datetime.now(UTC) + timedelta(days=days) if days else None
-        return await api_keys.make(opened, name, scope, ids, expires, limits)
+        return await api_keys.make(opened, name, scope, ids, expires, limits, groups_given)
 
     with replying(json) as reply:
+        groups_given = named_groups(groups) or []
         limits = api_keys.KeyLimits(max_tokens_per_day, _price(max_spend_per_day))
         made = in_database(make, load_settings(database_url))
         reply(
-            {"prefix": made.prefix, "key": made.token, "name": name, "scope": scope, "workspaces": workspace},
+            {
+                "prefix": made.prefix,
+                "key": made.token,
+                "name": name,
+                "scope": scope,
+                "workspaces": workspace,
+                "groups": sorted({*groups_given}),
+            },
             f"The key for {name}, shown only once:",
             made.token,
             next_step(f"trueweave keys revoke {made.prefix}", "revokes it"),
@@ -125,7 +142,17 @@ def revoke(
 def _key_table(found: Sequence[ApiKeyInfo]) -> TextTable:
     """Keys, one a line."""
     made = table(
-        "prefix", "name", "scope", "~workspaces", "made", "last used", "browsers", "a day", "state", styles=("cyan",)
+        "prefix",
+        "name",
+        "scope",
+        "~workspaces",
+        "~groups",
+        "made",
+        "last used",
+        "browsers",
+        "a day",
+        "state",
+        styles=("cyan",),
     )
     for one in found:
         workspaces = "all" if one.workspaces is None else ", ".join(one.workspaces) or "none that is there"
@@ -135,6 +162,7 @@ def _key_table(found: Sequence[ApiKeyInfo]) -> TextTable:
             one.name,
             one.scope,
             workspaces,
+            ", ".join(one.groups) or "none",
             local_time(one.created),
             used,
             _sessions(one),

@@ -63,6 +63,7 @@ CLASSES: dict[str, type[TrueweaveError]] = {
     "disk_full": errors.DiskFull,
     "schema_mismatch": errors.SchemaMismatch,
     "not_isolated": errors.NotIsolated,
+    "not_for_restricted": errors.NotForRestricted,
     "unknown_workspace": errors.UnknownWorkspace,
     "workspace_replaced": errors.WorkspaceReplaced,
     "unknown_community": errors.UnknownCommunity,

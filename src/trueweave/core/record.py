@@ -308,12 +308,17 @@ def groups_of(given: Iterable[str]) -> tuple[str, ...]:
         raise ValueError(f"{given!r} is one text; give a list of groups")  # noqa: TRY004 (as for any other name)
     found = tuple(sorted(set(given)))
     for group in found:
-        if group != group.strip() or not 1 <= len(group) <= _LONGEST_GROUP or not is_storable(group):
+        if not is_group(group):
             raise ValueError(
                 f"{group!r} cannot be the name of a group: it must have 1 to {_LONGEST_GROUP} characters, and no "
                 "spaces at its ends"
             )
     return found
+
+
+def is_group(name: str) -> bool:
+    """Whether this can be the name of a group."""
+    return name == name.strip() and 1 <= len(name) <= _LONGEST_GROUP and is_storable(name)
 
 
 def stated_readers(uri: str, stated: Json) -> tuple[str, ...]:

@@ -546,6 +546,13 @@ class Settings(BaseSettings):
         "list, or words separated by spaces. Dots separate nested claims.",
         examples=["realm_access.roles"],
     )
+    oidc_groups_claim: ProcessWide[str] = Field(
+        default="trueweave_groups",
+        min_length=1,
+        description="The claim with the groups that a token reads as: a list, or one name. * reads all documents. "
+        "Without the claim, it reads documents without readers. Dots separate nested claims.",
+        examples=["groups"],
+    )
     oidc_client_id: ProcessWide[str | None] = Field(
         default=None,
         min_length=1,

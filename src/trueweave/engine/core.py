@@ -41,7 +41,7 @@ from trueweave.store.others import StoreClients
 from trueweave.store.postgres.db import Database, OpenedWorkspace, Workspace
 from trueweave.store.postgres.queue.liveness import Liveness
 from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
-from trueweave.store.postgres.sight import Sight, refused
+from trueweave.store.postgres.sight import Sight
 from trueweave.store.postgres.vectors import vectors
 from trueweave.store.postgres.vectors.space import Space
 
@@ -370,9 +370,7 @@ class _SeenWorkspace(OpenWorkspace):
         return await self._whole.liveness()
 
     async def check_unrestricted(self, call: str) -> None:
-        async with self.workspace.transaction() as tx:
-            if not await tx.value("read.sees_all"):
-                raise refused(f"`{call}`")
+        await self.workspace.check_unrestricted(f"`{call}`")
 
     async def aclose(self) -> None:
         """Does nothing: it is closed with the whole workspace."""

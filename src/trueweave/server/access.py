@@ -10,23 +10,25 @@ from typing import Annotated
 from fastapi import Depends, Path, Request
 
 from trueweave.core.errors import UnknownWorkspace
-from trueweave.core.record import is_storable
+from trueweave.core.record import EVERY_GROUP, is_storable
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.server.fields import storable_text
 from trueweave.server.problems import Refusal
 from trueweave.server.services import Services
 from trueweave.store.postgres.access.api_keys import NO_LIMITS, SCOPES, KeyLimits, KeyScope
+from trueweave.store.postgres.public_errors import translated
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
     """The caller of a request: a key (its prefix and name) or a token (its issuer and subject). `workspaces` of None
-    means all workspaces."""
+    means all workspaces. It reads as `groups`."""
 
     id: str
     name: str
     scope: KeyScope
     workspaces: frozenset[int] | None
+    groups: tuple[str, ...] = ()
     limits: KeyLimits = NO_LIMITS
     makers: tuple[tuple[str, KeyLimits], ...] = ()
 
@@ -53,7 +55,7 @@ class Caller:
         return self.workspaces is None or workspace in self.workspaces
 
 
-EVERYBODY = Caller("", "", "admin", None)
+EVERYBODY = Caller("", "", "admin", None, (EVERY_GROUP,))
 
 
 def services_of(request: Request) -> Services:
@@ -108,8 +110,9 @@ def entering(scope: KeyScope, *, asks: bool = False) -> Callable[..., AsyncItera
 async def entered_workspace(
     request: Request, name: str, scope: KeyScope, *, asks: bool = False
 ) -> AsyncIterator[AsyncTrueweave]:
-    """Open a workspace by name, if the caller may enter it with this scope. With `asks` it counts as a question:
-    concurrent questions are limited for each caller and each workspace."""
+    """Open a workspace by name, as far as the groups of the caller see it, if the caller may enter it with this scope.
+    Who does not see all its documents may only read. With `asks` it counts as a question: concurrent questions are
+    limited for each caller and each workspace."""
     if not is_storable(name) or len(name) > _LONGEST_NAME:
         raise Refusal(400, "invalid_workspace", "No workspace can have this name.", "Check the name in the address.")
     services, caller = services_of(request), caller_of(request)
@@ -117,8 +120,12 @@ async def entered_workspace(
         async with services.workspaces.lend(name, caller.sees) as trueweave:
             request.state.workspace = trueweave.workspace.id
             require(request, scope)
+            seen = trueweave.acting_as(caller.groups)
+            if scope != "read":
+                with translated():
+                    await seen.workspace.check_unrestricted()
             with services.asking.one(caller.account, trueweave) if asks else nullcontext():
-                yield trueweave
+                yield seen
     except UnknownWorkspace:
         request.state.refused = True
         raise

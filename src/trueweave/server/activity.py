@@ -1,4 +1,4 @@
-"""The activity of workspaces. Listeners to the same workspace share its queries."""
+"""The activity of workspaces. Listeners who see the same of a workspace share its queries."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from trueweave.core.jobs import Activity
 from trueweave.engine.trueweave import AsyncTrueweave
+from trueweave.store.postgres.db import Workspace
 
 _LOOK_AGAIN = 1.0  # seconds
 LONGEST = 60.0  # seconds that a listener may listen before its key is checked again
@@ -27,17 +28,17 @@ class _Watched:
 
 class ActivityFeed:
     """The activity of the workspaces that somebody listens to. However many listen, a workspace is queried once a
-    second at most."""
+    second at most for all of them who read as the same groups."""
 
     def __init__(self, stopping: asyncio.Event) -> None:
         self._stopping = stopping
-        self._watched: dict[int, _Watched] = {}
+        self._watched: dict[Workspace, _Watched] = {}
 
     async def changes(self, trueweave: AsyncTrueweave) -> AsyncGenerator[Activity, None]:
         """The activity of a workspace now, and then whenever it has changed, for a minute. Raises TrueweaveError if
         the database does not answer."""
-        id_, ends, told = trueweave.workspace.id, time.monotonic() + LONGEST, None
-        watched = self._watched.setdefault(id_, _Watched())
+        workspace, ends, told = trueweave.workspace, time.monotonic() + LONGEST, None
+        watched = self._watched.setdefault(workspace, _Watched())
         watched.listeners += 1
         try:
             while not self._stopping.is_set():
@@ -51,7 +52,7 @@ class ActivityFeed:
         finally:
             watched.listeners -= 1
             if not watched.listeners:
-                del self._watched[id_]
+                del self._watched[workspace]
 
     async def _latest(self, watched: _Watched, trueweave: AsyncTrueweave) -> Activity:
         async with watched.asking:

@@ -585,13 +585,15 @@ class EndedSessionBody(BaseModel):
 
 class MeBody(BaseModel):
     """The caller of a request, and how it was identified. `all_workspaces` says whether it may use all workspaces, and
-    not only some. Limits are those of a day (UTC), null if there is none; usage is counted only if there is a limit."""
+    not only some. It reads the documents of its `groups`, besides those that everybody reads; the group `*` reads all.
+    Limits are those of a day (UTC), null if there is none; usage is counted only if there is a limit."""
 
     caller: str
     name: str
     scope: Literal["read", "write", "admin"]
     identified_by: Literal["key", "token", "session", "nothing"]
     all_workspaces: bool
+    groups: list[str]
     max_tokens_per_day: int | None
     max_spend_per_day: Decimal | None
     tokens_today: int
@@ -599,24 +601,28 @@ class MeBody(BaseModel):
 
 
 class KeyRequest(_Request):
-    """A key to create. Without `workspaces` it is for all that its creator may use."""
+    """A key to create. Without `workspaces` it is for all that its creator may use. It reads the documents of its
+    `groups`, besides those that everybody reads; the group `*` reads all."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)]
     scope: Literal["read", "write", "admin"] = "read"
     workspaces: Annotated[list[Name], Field(min_length=1, max_length=1000)] | None = None
+    groups: Groups = []
     expires_in_days: Annotated[int, Field(ge=1, le=3650)] | None = None
     max_tokens_per_day: Annotated[int, Field(ge=0, le=10**15)] | None = None
     max_spend_per_day: Price | None = None
 
 
 class KeyBody(BaseModel):
-    """A key as listed. `workspaces` is null if it is for all. Usage of the day is counted only if there is a
+    """A key as listed. `workspaces` is null if it is for all. It reads the documents of its `groups` and those that
+    everybody reads; the group `*` reads all. Usage of the day is counted only if there is a
     limit. `sessions` are those of browsers that are logged in with it."""
 
     prefix: str
     name: str
     scope: Literal["read", "write", "admin"]
     workspaces: list[str] | None
+    groups: list[str]
     created: datetime
     expires: datetime | None
     revoked: datetime | None

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from urllib.parse import quote
 
+from trueweave.core.record import EVERY_GROUP
 from trueweave.store.postgres.access.api_keys import ValidKey
 
 _SECONDS = 600.0
@@ -22,7 +23,7 @@ class LocalLogin:
 
     def __init__(self, user: str, now: Callable[[], float] = time.monotonic) -> None:
         self.host = f"tw-{secrets.token_hex(8)}.localhost"
-        self.caller = ValidKey("local", user, "admin", None)
+        self.caller = ValidKey("local", user, "admin", None, (EVERY_GROUP,))
         self._now = now
         self._code: str | None = secrets.token_urlsafe(32)
         self._ends = now() + _SECONDS

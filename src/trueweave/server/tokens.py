@@ -13,7 +13,7 @@ import jwt
 from jwt.exceptions import InvalidSubjectError, PyJWTError
 
 from trueweave.core.errors import ConfigError
-from trueweave.core.record import is_storable
+from trueweave.core.record import groups_of, is_group, is_storable
 from trueweave.core.settings import Settings
 from trueweave.server.problems import Refusal
 from trueweave.server.signing_keys import ProviderUnavailable, SigningKeys, is_safe
@@ -37,21 +37,25 @@ _FAR = 2**53  # seconds
 
 
 class ValidToken(NamedTuple):
-    """The caller that a valid token identifies. `id` is issuer and subject; it cannot equal the prefix of a key."""
+    """The caller that a valid token identifies. `id` is issuer and subject; it cannot equal the prefix of a key. It
+    reads as `groups`."""
 
     id: str
     name: str
     scope: KeyScope
     workspaces: frozenset[int] | None
+    groups: tuple[str, ...] = ()
     limits: KeyLimits = NO_LIMITS
 
 
 class _Claimed(NamedTuple):
-    """The claims of a token: subject, scope, workspaces by name (None means all) and expiry."""
+    """The claims of a token: subject, scope, workspaces by name (None means all), groups (None if the claim is not
+    valid) and expiry."""
 
     subject: str
     scope: KeyScope | None
     names: frozenset[str] | None
+    groups: tuple[str, ...] | None
     expires: float
 
 
@@ -84,8 +88,8 @@ class Tokens:
         self._known: OrderedDict[bytes, tuple[ValidToken, float]] = OrderedDict()  # by hash, so that no token is stored
 
     async def find(self, token: str) -> ValidToken | None:
-        """The caller that a token identifies; None if the token is not valid. Raises Refusal if it grants no scope, or
-        if the keys of the provider cannot be fetched."""
+        """The caller that a token identifies; None if the token is not valid. Raises Refusal if it grants no scope, if
+        its groups are not valid, or if the keys of the provider cannot be fetched."""
         if len(token) > _LONGEST:
             return None
         hashed = hashlib.sha256(token.encode(errors="replace")).digest()
@@ -105,8 +109,19 @@ class Tokens:
                 "Ask the administrator of the identity provider for one of them.",
                 {"WWW-Authenticate": 'Bearer error="insufficient_scope"'},
             )
+        if claimed.groups is None:
+            raise Refusal(
+                403,
+                "forbidden",
+                f"The claim {self._settings.oidc_groups_claim} of the token is neither a text nor a list of texts.",
+                "Ask the administrator of the identity provider to put the names of groups into it.",
+            )
         valid = ValidToken(
-            f"{self._issuer}#{claimed.subject}", claimed.subject, claimed.scope, await self._numbers(claimed.names)
+            f"{self._issuer}#{claimed.subject}",
+            claimed.subject,
+            claimed.scope,
+            await self._numbers(claimed.names),
+            claimed.groups,
         )
         left = min(_FRESH, claimed.expires + _LEEWAY - time.time())
         self._known[hashed] = valid, self._now() + left
@@ -184,6 +199,7 @@ class Tokens:
             subject,
             scopes[-1] if scopes else None,
             None if ALL_WORKSPACES in names else frozenset(names),
+            _groups(_at(claims, self._settings.oidc_groups_claim)),
             float(min(int(claims["exp"]), _FAR)),
         )
 
@@ -196,6 +212,17 @@ class Tokens:
             return frozenset()
         with translated():
             return await api_keys.numbers(self._database, usable[:_MOST_NAMES])
+
+
+def _groups(value: Any) -> tuple[str, ...] | None:
+    """The groups in a claim: none if it is missing, None if it has another form. No document can have readers whose
+    name cannot be that of a group, so these are left out."""
+    if value is None:
+        return ()
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
+        return None
+    return groups_of(one for one in names if is_group(one))
 
 
 def _at(claims: Mapping[str, Any], path: str) -> Any:

@@ -53,7 +53,7 @@ async def test_an_administrator_makes_rules_and_others_do_not(server: Served) ->
 async def test_a_client_gives_readers_in_every_way_of_adding(server: Served, tmp_path: Path) -> None:
     (tmp_path / "file.md").write_text("---\nreaders: own\n---\nAda")
     (tmp_path / "plain.txt").write_text("Ada")
-    key = await server.key("admin")
+    key = await server.key("admin", groups=["*"])
     async with AsyncClient.open(server.url, "mine", key=key) as client:
         await client.add(Source("text", "Ada"), Source("stated", "Ada", readers=("own",)), readers=["legal"])
         await client.add(tmp_path, readers=["hr"])
@@ -75,7 +75,7 @@ async def test_a_client_gives_readers_in_every_way_of_adding(server: Served, tmp
 
 
 async def test_a_client_makes_rules(server: Served) -> None:
-    async with AsyncClient.open(server.url, "mine", key=await server.key("admin")) as client:
+    async with AsyncClient.open(server.url, "mine", key=await server.key("admin", groups=["*"])) as client:
         await client.add(Source("hr/pay", "Ada"))
         assert await client.access.set("hr/**", ["hr"]) == 1
         assert await client.access.all() == [AccessRule("hr/", ("hr",))]

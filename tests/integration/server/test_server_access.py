@@ -123,6 +123,29 @@ async def test_keys_are_managed_by_who_may_administer(url: str) -> None:
             assert (await client.get("/v1/workspaces")).status_code == 401
 
 
+async def test_a_key_gives_no_groups_that_it_does_not_have(url: str) -> None:
+    async with serving(url) as server:
+        async with server.client(await server.key("admin")) as client:
+            made = await client.post("/v1/keys", json={"name": "all", "scope": "admin", "groups": ["*"]})
+            assert made.status_code == 201
+            assert (await client.get("/v1/me")).json()["groups"] == []
+            listed = (await client.get("/v1/keys")).json()["items"]
+            assert [one["groups"] for one in listed] == [[], ["*"]]
+            bad = await client.post("/v1/keys", json={"name": "bad", "groups": [" hr"]})
+            assert (bad.status_code, bad.json()["code"]) == (422, "invalid_argument")
+        async with server.client(await server.key("admin", "mine", groups=["hr", "it"])) as client:
+            for groups in (["*"], ["hr", "legal"]):
+                refused = await client.post("/v1/keys", json={"name": "more", "groups": groups})
+                assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
+                assert f"cannot give the groups {groups[-1]}" in refused.json()["detail"]
+            made = await client.post("/v1/keys", json={"name": "fewer", "groups": ["hr", "hr"]})
+            assert made.status_code == 201
+        async with server.client(made.json()["key"]) as client:
+            assert (await client.get("/v1/me")).json()["groups"] == ["hr"]
+        async with server.client(await server.key("admin", "mine", groups=["*"])) as client:
+            assert (await client.post("/v1/keys", json={"name": "any", "groups": ["legal"]})).status_code == 201
+
+
 async def test_of_two_who_make_a_workspace_the_second_learns_that_it_exists(url: str) -> None:
     async with serving(url) as server, server.client(await server.key("admin")) as client:
         other = await psycopg.AsyncConnection.connect(url)

@@ -310,3 +310,33 @@ async def test_a_token_that_names_no_workspace_is_for_none(named: Any, issuer: I
     found = await checking(issuer).find(issuer.token(trueweave_workspaces=named))
     assert found
     assert found.workspaces == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("claim", "groups"),
+    [
+        (None, ()),
+        ("hr", ("hr",)),
+        (["legal", "hr", "hr"], ("hr", "legal")),
+        (["*"], ("*",)),
+        ([], ()),
+        (["hr", "", " a", "x" * 201, "a\0b"], ("hr",)),
+    ],
+)
+async def test_groups_are_those_of_the_claim(claim: Any, groups: tuple[str, ...], issuer: Issuer) -> None:
+    found = await checking(issuer).find(issuer.token(trueweave_groups=claim))
+    assert found
+    assert found.groups == groups
+    found = await checking(issuer, oidc_groups_claim="realm.groups").find(issuer.token(realm={"groups": claim}))
+    assert found
+    assert found.groups == groups
+    found = await checking(issuer, oidc_groups_claim="realm.groups").find(issuer.token(realm=claim or "none"))
+    assert found
+    assert found.groups == ()
+
+
+@pytest.mark.parametrize("claim", [7, True, {}, {"hr": True}, ["hr", 1], [["hr"]], [None]])
+async def test_a_claim_of_groups_in_another_form_is_refused(claim: Any, issuer: Issuer) -> None:
+    with pytest.raises(Refusal, match="trueweave_groups of the token is neither a text nor a list") as refused:
+        await checking(issuer).find(issuer.token(trueweave_groups=claim))
+    assert refused.value.status_code == 403

@@ -17,7 +17,7 @@ from trueweave.core.events import Added, CountingListener, Event, Refused, Skipp
 from trueweave.core.evidence import DocumentDetails, DocumentOutline, EntitySpan
 from trueweave.core.jobs import DocumentInfo, DocumentOrder, DocumentState, FailedDocument, ListedState
 from trueweave.core.money import Estimate
-from trueweave.core.record import NamedFile, Source
+from trueweave.core.record import Document, NamedFile, Source
 from trueweave.engine.lookup import found_document
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.ingest.extract import preannotated
@@ -133,11 +133,15 @@ async def list_failed(trueweave: Reading, limit: Limit = 50, cursor: Cursor = ""
 async def export_documents(trueweave: Reading) -> LineStream:
     """All documents as they were stored, one JSON object per line, in the form that `/documents/annotated` takes with
     `exact`."""
-    return LineStream(_lines(trueweave))
+    documents = trueweave.documents()
+    first = await anext(documents, None)  # what is refused is refused before the response begins
+    return LineStream(_lines(first, documents))
 
 
-async def _lines(trueweave: AsyncTrueweave) -> AsyncGenerator[str, None]:
-    async with aclosing(trueweave.documents()) as documents:
+async def _lines(first: Document | None, documents: AsyncGenerator[Document, None]) -> AsyncGenerator[str, None]:
+    async with aclosing(documents):
+        if first:
+            yield preannotated.written(first)
         async for document in documents:
             yield preannotated.written(document)
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path
 
 from trueweave.core.errors import UnknownWorkspace
+from trueweave.core.record import EVERY_GROUP
 from trueweave.server.access import Administrator, Caller, Shared
 from trueweave.server.bodies import KeyBody, KeyRequest, NewKeyBody, RevokedBody
 from trueweave.server.fields import Cursor, Limit
@@ -40,13 +41,23 @@ async def list_keys(caller: Administrator, shared: Shared, limit: Limit = 50, cu
 @router.post("", status_code=201)
 async def create_key(body: KeyRequest, caller: Administrator, shared: Shared) -> NewKeyBody:
     """Create a key. It is shown only in this response. It expires no later than the key that creates it, has no higher
-    limits, and its usage also counts against the limits of that key."""
+    limits and, unless that is for all workspaces, no other groups, and its usage also counts against the limits of that
+    key."""
     workspaces = await _workspaces(body.workspaces, caller, shared)
+    _check_groups(body.groups, caller)
     expires = datetime.now(UTC) + timedelta(days=body.expires_in_days) if body.expires_in_days else None
     with translated():
         limits = KeyLimits(body.max_tokens_per_day, body.max_spend_per_day)
         made = await api_keys.derive(
-            shared.database, caller.id, _makers(caller), body.name, body.scope, workspaces, expires, limits
+            shared.database,
+            caller.id,
+            _makers(caller),
+            body.name,
+            body.scope,
+            workspaces,
+            expires,
+            limits,
+            body.groups,
         )
     if made is None:
         raise Refusal(401, "unauthorized", "The key that creates this one is no longer valid.", "Use another key.")
@@ -57,6 +68,20 @@ async def create_key(body: KeyRequest, caller: Administrator, shared: Shared) ->
         max_tokens_per_day=made.limits.tokens_per_day,
         max_spend_per_day=made.limits.spend_per_day,
     )
+
+
+def _check_groups(groups: list[str], caller: Caller) -> None:
+    """Raise Refusal if a key that the caller creates may not have these groups. An administrator of all workspaces may
+    give any."""
+    if caller.workspaces is None or EVERY_GROUP in caller.groups:
+        return
+    if others := sorted(set(groups) - set(caller.groups)):
+        raise Refusal(
+            403,
+            "forbidden",
+            f"This key cannot give the groups {', '.join(others)}, because it does not have them.",
+            "Ask an administrator of all workspaces to create the key.",
+        )
 
 
 def _makers(caller: Caller) -> list[str]:
@@ -105,6 +130,7 @@ def _body(one: Any) -> KeyBody:
         name=one.name,
         scope=one.scope,
         workspaces=None if one.workspaces is None else list(one.workspaces),
+        groups=list(one.groups),
         created=one.created,
         expires=one.expires,
         revoked=one.revoked,

@@ -29,6 +29,7 @@ async def get_me(request: Request, response: Response, caller: AnyCaller, shared
         scope=caller.scope,
         identified_by=_identified_by(request),
         all_workspaces=caller.workspaces is None,
+        groups=list(caller.groups),
         max_tokens_per_day=limits.tokens_per_day,
         max_spend_per_day=limits.spend_per_day,
         tokens_today=used.tokens,

@@ -85,7 +85,7 @@ async def _open_with_code(code: str, shared: Services) -> tuple[ValidKey, Opened
     caller = shared.local.caller
     with translated():
         opened = await sessions.open_for_caller(
-            shared.database, caller.prefix, caller.name, caller.scope, caller.workspaces
+            shared.database, caller.prefix, caller.name, caller.scope, caller.workspaces, caller.groups
         )
     return caller, opened
 
@@ -164,7 +164,9 @@ async def finish_provider_login(
     except Refusal as error:
         return _not_logged_in("provider_unavailable" if error.status_code == 503 else error.code)
     with translated():
-        opened = await sessions.open_for_caller(shared.database, found.id, found.name, found.scope, found.workspaces)
+        opened = await sessions.open_for_caller(
+            shared.database, found.id, found.name, found.scope, found.workspaces, found.groups
+        )
     request.state.caller, request.state.writes = Caller(*found), True
     response = RedirectResponse(_view(started.next), 303)
     send_session(response, COOKIE, opened)

@@ -98,6 +98,8 @@ async def get_activity(trueweave: Reading) -> Activity:
 @router.get("/{workspace}/events", status_code=200, response_class=EventStream, responses=_EVENTS)
 async def follow_activity(request: Request, trueweave: Reading, shared: Shared) -> EventStream:
     """The activity of a workspace, sent whenever it changes. The stream ends after a minute: connect again to go on."""
+    with translated():
+        await trueweave.workspace.check_unrestricted()
     return EventStream(_events(shared.activity, trueweave, request_id_of(request)))
 
 

@@ -593,6 +593,13 @@ class Workspace:
         groups = self.sight.groups if self.sight else (EVERY_GROUP,)
         return self.seen(Sight(groups, passing)) if passing else self
 
+    async def check_unrestricted(self, what: str = "this") -> None:
+        """Raise NotForRestricted, which names what was asked for, if the caller does not see all documents."""
+        if self.sight:
+            async with self.transaction() as tx:
+                if not await tx.value("read.sees_all"):
+                    raise refused(what)
+
     async def placed(self) -> Database:
         """The database that the workspace is in now."""
         servers = self.database.servers

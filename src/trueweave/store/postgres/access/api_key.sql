@@ -1,15 +1,15 @@
 -- API keys of the server. See api_keys.py.
 
 -- name: make
-INSERT INTO api_key (prefix, secret_hash, name, scope, workspaces, expires, max_tokens_per_day, max_spend_per_day)
-VALUES (%(prefix)s, %(secret_hash)s, %(name)s, %(scope)s, %(workspaces)s, %(expires)s, %(tokens)s, %(spend)s)
+INSERT INTO api_key (prefix, secret_hash, name, scope, workspaces, groups, expires, max_tokens_per_day, max_spend_per_day)
+VALUES (%(prefix)s, %(secret_hash)s, %(name)s, %(scope)s, %(workspaces)s, %(groups)s, %(expires)s, %(tokens)s, %(spend)s)
 RETURNING created, expires, max_tokens_per_day, max_spend_per_day
 
 -- name: derive
 -- A key made by another caller: if the maker is a key, it must still be valid, and its expiry and limits bound the new
 -- ones.
-INSERT INTO api_key (prefix, secret_hash, name, scope, workspaces, makers, expires, max_tokens_per_day, max_spend_per_day)
-SELECT %(prefix)s, %(secret_hash)s, %(name)s, %(scope)s, %(workspaces)s, %(makers)s, least(%(expires)s, m.expires),
+INSERT INTO api_key (prefix, secret_hash, name, scope, workspaces, groups, makers, expires, max_tokens_per_day, max_spend_per_day)
+SELECT %(prefix)s, %(secret_hash)s, %(name)s, %(scope)s, %(workspaces)s, %(groups)s, %(makers)s, least(%(expires)s, m.expires),
     least(%(tokens)s::bigint, m.max_tokens_per_day), least(%(spend)s::numeric, m.max_spend_per_day)
 FROM (VALUES (%(maker)s)) AS c (caller) LEFT JOIN api_key m ON m.prefix = c.caller
 WHERE m.prefix IS NULL OR m.revoked IS NULL AND (m.expires IS NULL OR m.expires > now())
@@ -17,8 +17,8 @@ RETURNING created, expires, max_tokens_per_day, max_spend_per_day
 
 -- name: find
 -- Keys that are valid now, with the limits of their makers.
-SELECT k.prefix, k.secret_hash, k.name, k.scope, k.workspaces, k.last_used IS DISTINCT FROM current_date, k.max_tokens_per_day,
-    k.max_spend_per_day, k.makers, m.tokens, m.spend
+SELECT k.prefix, k.secret_hash, k.name, k.scope, k.workspaces, k.groups, k.last_used IS DISTINCT FROM current_date,
+    k.max_tokens_per_day, k.max_spend_per_day, k.makers, m.tokens, m.spend
 FROM api_key k CROSS JOIN LATERAL (
     SELECT array_agg(a.max_tokens_per_day ORDER BY c.n) AS tokens, array_agg(a.max_spend_per_day ORDER BY c.n) AS spend
     FROM unnest(k.makers) WITH ORDINALITY c (caller, n) LEFT JOIN api_key a ON a.prefix = c.caller) m
@@ -32,7 +32,7 @@ WHERE api_key.prefix = u.prefix AND last_used IS DISTINCT FROM current_date
 
 -- name: listed
 -- Keys in order of creation: all, or those restricted to these workspaces.
-SELECT k.prefix, k.name, k.scope, k.workspaces IS NULL, w.names, k.created, k.expires, k.revoked, k.last_used,
+SELECT k.prefix, k.name, k.scope, k.workspaces IS NULL, w.names, k.groups, k.created, k.expires, k.revoked, k.last_used,
     k.max_tokens_per_day, k.max_spend_per_day, coalesce(u.tokens, 0), coalesce(u.price, 0), s.count, s.last_used
 FROM api_key k
 CROSS JOIN LATERAL (SELECT count(*), max(last_used) AS last_used FROM web_session

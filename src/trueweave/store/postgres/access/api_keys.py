@@ -17,6 +17,7 @@ from decimal import Decimal
 from typing import Any, Literal, NamedTuple, get_args
 
 from trueweave.core.errors import InvalidArgument
+from trueweave.core.record import groups_of
 from trueweave.store.postgres.db import Database, Transaction
 
 KeyScope = Literal["read", "write", "admin"]
@@ -27,7 +28,8 @@ IDLE = timedelta(hours=12)  # without a request, after which a session ends
 
 _FORM = re.compile(r"twk_([0-9a-f]{12})_([0-9A-Za-z_-]{43})")
 _LONGEST_NAME = 200
-_IS_FIRST_TODAY = 4  # index of the column in a row of `find` that says whether this is the key's first use today
+_MOST_GROUPS = 1000
+_IS_FIRST_TODAY = 5  # index of the column in a row of `find` that says whether this is the key's first use today
 _NO_KEY: tuple[Any, ...] = (bytes(32),)
 
 
@@ -50,13 +52,14 @@ NO_LIMITS = KeyLimits()
 
 @dataclass(frozen=True, slots=True)
 class ApiKeyInfo:
-    """A key as listed. `workspaces` are names; None means all. Today's usage is only known for keys with a limit.
-    `sessions` are those of browsers that are logged in with it."""
+    """A key as listed. `workspaces` are names; None means all. It reads as `groups`. Today's usage is only known for
+    keys with a limit. `sessions` are those of browsers that are logged in with it."""
 
     prefix: str
     name: str
     scope: KeyScope
     workspaces: tuple[str, ...] | None
+    groups: tuple[str, ...]
     created: datetime
     expires: datetime | None
     revoked: datetime | None
@@ -80,13 +83,14 @@ class MadeKey(NamedTuple):
 
 
 class ValidKey(NamedTuple):
-    """The caller identified by a key that is valid now. `workspaces` are ids; None means all. `makers` are the callers
-    whose limits it shares, with those limits."""
+    """The caller identified by a key that is valid now. `workspaces` are ids; None means all. It reads as `groups`.
+    `makers` are the callers whose limits it shares, with those limits."""
 
     prefix: str
     name: str
     scope: KeyScope
     workspaces: frozenset[int] | None
+    groups: tuple[str, ...] = ()
     limits: KeyLimits = NO_LIMITS
     makers: tuple[tuple[str, KeyLimits], ...] = ()
 
@@ -106,9 +110,10 @@ async def make(
     workspaces: Collection[int] | None,
     expires: datetime | None = None,
     limits: KeyLimits = NO_LIMITS,
+    groups: Collection[str] = (),
 ) -> MadeKey:
-    """Create a key. Only a hash of its secret is stored."""
-    made = await _make(database, "api_key.make", name, scope, workspaces, expires, limits)
+    """Create a key, which reads as these groups. Only a hash of its secret is stored."""
+    made = await _make(database, "api_key.make", name, scope, workspaces, expires, limits, groups)
     assert made, "only a key that another one makes can be refused"
     return made
 
@@ -122,11 +127,12 @@ async def derive(
     workspaces: Collection[int] | None,
     expires: datetime | None = None,
     limits: KeyLimits = NO_LIMITS,
+    groups: Collection[str] = (),
 ) -> MadeKey | None:
     """Create a key for the caller `maker`, which shares the limits of `makers`. It expires no later and has no higher
     limits than its maker. None if the maker has been revoked or has expired."""
     return await _make(
-        database, "api_key.derive", name, scope, workspaces, expires, limits, maker=maker, makers=list(makers)
+        database, "api_key.derive", name, scope, workspaces, expires, limits, groups, maker=maker, makers=list(makers)
     )
 
 
@@ -138,10 +144,13 @@ async def _make(
     workspaces: Collection[int] | None,
     expires: datetime | None,
     limits: KeyLimits,
+    groups: Collection[str],
     **more: object,
 ) -> MadeKey | None:
     if not name.strip() or len(name) > _LONGEST_NAME:
         raise InvalidArgument(f"a key needs a name of 1 to {_LONGEST_NAME} characters, to identify its owner.")
+    if len(groups) > _MOST_GROUPS:
+        raise InvalidArgument(f"a key has {_MOST_GROUPS:,} groups at most.")
     prefix, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
     async with database.transaction(None) as tx:
         rows = await tx.rows(
@@ -151,6 +160,7 @@ async def _make(
             name=name,
             scope=scope,
             workspaces=None if workspaces is None else sorted(workspaces),
+            groups=list(_checked(groups)),
             expires=expires,
             tokens=limits.tokens_per_day,
             spend=limits.spend_per_day,
@@ -160,6 +170,13 @@ async def _make(
         return None
     [(created, ends, *lowered)] = rows
     return MadeKey(prefix, f"{KEY_START}{prefix}_{secret}", created, ends, KeyLimits(*lowered))
+
+
+def _checked(groups: Collection[str]) -> tuple[str, ...]:
+    try:
+        return groups_of(groups)
+    except ValueError as error:
+        raise InvalidArgument(f"{error}.") from error
 
 
 def is_key(token: str) -> bool:
@@ -198,12 +215,12 @@ def _proven(prefix: str, secret: str, row: Sequence[Any] | None) -> ValidKey | N
 
 
 def _valid(prefix: str, row: Sequence[Any]) -> ValidKey:
-    _, name, scope, workspaces, _, tokens, spend, makers, *lists = row
+    _, name, scope, workspaces, groups, _, tokens, spend, makers, *lists = row
     ids = None if workspaces is None else frozenset(workspaces)
     shared = (
         tuple((caller, KeyLimits(*limits)) for caller, *limits in zip(makers, *lists, strict=True)) if makers else ()
     )
-    return ValidKey(prefix, name, scope, ids, KeyLimits(tokens, spend), shared)
+    return ValidKey(prefix, name, scope, ids, tuple(groups), KeyLimits(tokens, spend), shared)
 
 
 async def listed(
@@ -219,7 +236,7 @@ async def listed(
     ids = None if within is None else sorted(within)
     async with database.transaction(None) as tx:
         rows = await tx.rows("api_key.listed", limit=limit, within=ids, after=created, prefix=prefix, idle=IDLE)
-    return [ApiKeyInfo(p, n, s, None if is_all else tuple(w), *rest) for p, n, s, is_all, w, *rest in rows]
+    return [ApiKeyInfo(p, n, s, None if is_all else tuple(w), tuple(g), *rest) for p, n, s, is_all, w, g, *rest in rows]
 
 
 async def revoke(database: Database, prefix: str, *, within: Collection[int] | None = None) -> bool:

@@ -47,7 +47,12 @@ async def open_for_key(database: Database, prefix: str) -> OpenedSession | None:
 
 
 async def open_for_caller(
-    database: Database, caller: str, name: str, scope: KeyScope, workspaces: Collection[int] | None
+    database: Database,
+    caller: str,
+    name: str,
+    scope: KeyScope,
+    workspaces: Collection[int] | None,
+    groups: Collection[str] = (),
 ) -> OpenedSession:
     """Open a session for a caller that logged in without a key, with the rights that it has now."""
     secret = secrets.token_urlsafe(32)
@@ -59,6 +64,7 @@ async def open_for_caller(
             name=name,
             scope=scope,
             workspaces=None if workspaces is None else sorted(workspaces),
+            groups=sorted(groups),
             longest=LONGEST,
         )
         await tx.run("web_session.prune", caller=caller, idle=IDLE, most=_MOST_OF_CALLER)
@@ -77,10 +83,10 @@ async def find(database: Database, given: Sequence[str]) -> list[ValidSession | 
         rows = {bytes(row[0]): row[1:] for row in await tx.rows("web_session.find", hashes=hashes, idle=IDLE)}
         keys = await api_keys.valid(tx, {row[0] for row in rows.values() if row[0] is not None})
         found: dict[bytes, ValidSession] = {}
-        for hashed, (key, caller, name, scope, workspaces, ends, _) in rows.items():
+        for hashed, (key, caller, name, scope, workspaces, groups, ends, _) in rows.items():
             if key is None:
                 ids = None if workspaces is None else frozenset(workspaces)
-                found[hashed] = ValidSession(ValidKey(caller, name, scope, ids), None, ends)
+                found[hashed] = ValidSession(ValidKey(caller, name, scope, ids, tuple(groups)), None, ends)
             elif valid := keys.get(key):
                 found[hashed] = ValidSession(valid, key, ends)
         if used := [hashed for hashed in found if rows[hashed][-1]]:

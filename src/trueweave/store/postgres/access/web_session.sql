@@ -8,8 +8,8 @@ FROM api_key k WHERE k.prefix = %(prefix)s AND k.revoked IS NULL AND (k.expires 
 RETURNING ends
 
 -- name: open_for_caller
-INSERT INTO web_session (secret_hash, caller, name, scope, workspaces, ends)
-VALUES (%(secret_hash)s, %(caller)s, %(name)s, %(scope)s, %(workspaces)s, now() + %(longest)s)
+INSERT INTO web_session (secret_hash, caller, name, scope, workspaces, groups, ends)
+VALUES (%(secret_hash)s, %(caller)s, %(name)s, %(scope)s, %(workspaces)s, %(groups)s, now() + %(longest)s)
 RETURNING ends
 
 -- name: prune
@@ -20,7 +20,7 @@ DELETE FROM web_session WHERE secret_hash IN (
     (SELECT secret_hash FROM web_session WHERE key = %(caller)s OR caller = %(caller)s ORDER BY created DESC OFFSET %(most)s))
 
 -- name: find
-SELECT secret_hash, key, caller, name, scope, workspaces, ends, last_used < now() - interval '1 minute'
+SELECT secret_hash, key, caller, name, scope, workspaces, groups, ends, last_used < now() - interval '1 minute'
 FROM web_session
 WHERE secret_hash = ANY (%(hashes)s::bytea[]) AND ends > now() AND last_used > now() - %(idle)s
 
