@@ -448,7 +448,7 @@ CREATE FUNCTION trueweave.guard_vectors(guarded regclass) RETURNS void
 BEGIN
     PERFORM guard_derived(guarded);
     IF guarded::text ~ '^(trueweave\.)?vector_\d+_chunk' THEN
-        PERFORM guard_callers(guarded, '', format('SELECT FROM trueweave.chunk c WHERE c.id = %s.id', guarded));
+        PERFORM guard_callers(guarded, '', format('SELECT FROM trueweave.chunk c WHERE c.id = %s.id ORDER BY c.n', guarded));
     END IF;
 END $$;
 
@@ -823,47 +823,15 @@ CREATE FUNCTION trueweave.mark_indexed(of_name text) RETURNS void
 $$;
 
 CREATE FUNCTION trueweave.meets(of_document uuid, wanted jsonb) RETURNS boolean
-    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
     AS $$
-DECLARE
-    here constant int := current_setting('trueweave.workspace')::int;
-    kind constant text := (SELECT jsonb_object_keys(wanted));
-    part jsonb := wanted -> kind;
-    one jsonb;
-BEGIN
-    CASE kind
-    WHEN 'all' THEN
-        FOR one IN SELECT jsonb_array_elements(part) LOOP
-            IF NOT meets(of_document, one) THEN
-                RETURN false;
-            END IF;
-        END LOOP;
-        RETURN true;
-    WHEN 'any' THEN
-        FOR one IN SELECT jsonb_array_elements(part) LOOP
-            IF meets(of_document, one) THEN
-                RETURN true;
-            END IF;
-        END LOOP;
-        RETURN false;
-    WHEN 'not' THEN
-        RETURN NOT meets(of_document, part);
-    WHEN 'uris' THEN
-        RETURN EXISTS (SELECT FROM document d WHERE d.workspace = here AND d.id = of_document AND part ? d.uri);
-    WHEN 'prefix' THEN
-        RETURN EXISTS (SELECT FROM document d WHERE d.workspace = here AND d.id = of_document AND starts_with(d.uri, part #>> '{}'));
-    WHEN 'facets' THEN
-        RETURN EXISTS (
-            SELECT FROM facet f WHERE f.workspace = here AND f.document = of_document
-                AND f.facet = ANY (ARRAY(SELECT jsonb_array_elements_text(part)::uuid)));
-    WHEN 'range' THEN
-        RETURN EXISTS (
-            SELECT FROM ordered_facet f WHERE f.workspace = here AND f.document = of_document AND f.key = (part ->> 'key')::uuid
-                AND f.value BETWEEN (part ->> 'low')::numeric AND (part ->> 'high')::numeric
-                AND f.value <> ALL (ARRAY(SELECT jsonb_array_elements_text(part -> 'excluded')::numeric)));
-    END CASE;
-END $$;
+    SELECT EXISTS (
+        SELECT FROM document d WHERE d.workspace = current_setting('trueweave.workspace')::int AND d.id = of_document AND NOT d.off
+            AND (d.readers = '{}' OR d.readers && current_setting('trueweave.groups')::text[]
+                OR '*' = ANY (current_setting('trueweave.groups')::text[]))
+            AND passes(d.id, wanted))
+$$;
 
 CREATE FUNCTION trueweave.moment(written text) RETURNS numeric
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -914,7 +882,7 @@ CREATE FUNCTION trueweave.named_language(given text) RETURNS text
         ELSE lower(given) END
 $$;
 
-CREATE FUNCTION trueweave.near_seen(vector public.halfvec, most integer, enough integer, sparse integer) RETURNS TABLE(id uuid, distance double precision)
+CREATE FUNCTION trueweave.near_seen(vector public.halfvec, most integer, enough integer, sparse integer, scope uuid[]) RETURNS TABLE(id uuid, distance double precision)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'trueweave', 'public', 'pg_temp'
     AS $_$
@@ -923,11 +891,12 @@ DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
     groups constant text[] := current_setting('trueweave.groups')::text[];
     wanted constant jsonb := nullif(current_setting('trueweave.filter'), '')::jsonb;
-    seen constant text := $sql$EXISTS (
+    readable constant text := $sql$
+        SELECT FROM document d WHERE d.workspace = $1 AND d.id = %s AND d.visible AND NOT d.off
+            AND (d.readers = '{}' OR d.readers && $3 OR $4) AND ($5 IS NULL OR passes(d.id, $5)) OFFSET 0$sql$;
+    seen constant text := format($sql$EXISTS (
         SELECT FROM (SELECT document FROM chunk WHERE workspace = $1 AND id = v.id ORDER BY n OFFSET 0) AS c
-        CROSS JOIN LATERAL (
-            SELECT FROM document d WHERE d.workspace = $1 AND d.id = c.document AND d.visible AND NOT d.off
-                AND (d.readers = '{}' OR d.readers && $3 OR $4) AND ($5 IS NULL OR meets(d.id, $5)) OFFSET 0) AS d)$sql$;
+        CROSS JOIN LATERAL (%s) AS d)$sql$, format(readable, 'c.document'));
     of_space space%ROWTYPE;
     operator text;
     own text;
@@ -943,7 +912,14 @@ BEGIN
             SELECT v.id, v.distance FROM (
                 SELECT id, v %s $2 AS distance FROM %I WHERE workspace = $1 ORDER BY (v %s $2) + 0 OFFSET 0) AS v
             WHERE %s LIMIT %s)$sql$, operator, own, operator, seen, most);
-        IF own <> format('vector_%s_chunk', of_space.id) THEN
+        IF scope IS NOT NULL THEN
+            every := format($sql$
+                SELECT v.id, v.v %s $2 AS distance FROM (SELECT DISTINCT u.id FROM unnest($6) AS u (id)) AS s
+                CROSS JOIN LATERAL (%s) AS d
+                CROSS JOIN LATERAL (SELECT id FROM chunk WHERE workspace = $1 AND document = s.id OFFSET 0) AS c
+                CROSS JOIN LATERAL (SELECT id, v FROM %I WHERE workspace = $1 AND id = c.id OFFSET 0) AS v
+                ORDER BY distance LIMIT %s$sql$, operator, format(readable, 's.id'), own, most);
+        ELSIF own <> format('vector_%s_chunk', of_space.id) THEN
             every := format($sql$(
                 WITH by_index AS MATERIALIZED (
                     SELECT v.id, v.distance FROM (
@@ -954,7 +930,7 @@ BEGIN
                 SELECT id, distance FROM %s AS every WHERE (SELECT count(*) FROM by_index) < %s)$sql$,
                 operator, own, operator, sparse * enough, seen, enough, enough, every, enough);
         END IF;
-        RETURN QUERY EXECUTE every USING here, vector, groups, '*' = ANY (groups), wanted;
+        RETURN QUERY EXECUTE every USING here, vector, groups, '*' = ANY (groups), wanted, scope;
     END LOOP;
 END $_$;
 
@@ -1032,6 +1008,49 @@ CREATE FUNCTION trueweave.pairs_of(said text) RETURNS SETOF text
     SELECT substr(stretch[1], n, 2) FROM regexp_matches(said, '[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005-\u3007\u3040-\u30FF\u3400-\u4DBF\u4E00-\u9FFF\uAC00-\uD7AF\uF900-\uFAFF]+', 'g') AS stretch
     CROSS JOIN LATERAL generate_series(1, greatest(length(stretch[1]) - 1, 1)) AS n
 $$;
+
+CREATE FUNCTION trueweave.passes(of_document uuid, wanted jsonb) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    kind constant text := (SELECT jsonb_object_keys(wanted));
+    part jsonb := wanted -> kind;
+    one jsonb;
+BEGIN
+    CASE kind
+    WHEN 'all' THEN
+        FOR one IN SELECT jsonb_array_elements(part) LOOP
+            IF NOT passes(of_document, one) THEN
+                RETURN false;
+            END IF;
+        END LOOP;
+        RETURN true;
+    WHEN 'any' THEN
+        FOR one IN SELECT jsonb_array_elements(part) LOOP
+            IF passes(of_document, one) THEN
+                RETURN true;
+            END IF;
+        END LOOP;
+        RETURN false;
+    WHEN 'not' THEN
+        RETURN NOT passes(of_document, part);
+    WHEN 'uris' THEN
+        RETURN EXISTS (SELECT FROM document d WHERE d.workspace = here AND d.id = of_document AND part ? d.uri);
+    WHEN 'prefix' THEN
+        RETURN EXISTS (SELECT FROM document d WHERE d.workspace = here AND d.id = of_document AND starts_with(d.uri, part #>> '{}'));
+    WHEN 'facets' THEN
+        RETURN EXISTS (
+            SELECT FROM facet f WHERE f.workspace = here AND f.document = of_document
+                AND f.facet = ANY (ARRAY(SELECT jsonb_array_elements_text(part)::uuid)));
+    WHEN 'range' THEN
+        RETURN EXISTS (
+            SELECT FROM ordered_facet f WHERE f.workspace = here AND f.document = of_document AND f.key = (part ->> 'key')::uuid
+                AND f.value BETWEEN (part ->> 'low')::numeric AND (part ->> 'high')::numeric
+                AND f.value <> ALL (ARRAY(SELECT jsonb_array_elements_text(part -> 'excluded')::numeric)));
+    END CASE;
+END $$;
 
 CREATE FUNCTION trueweave.place_of(value numeric) RETURNS double precision
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -1321,7 +1340,7 @@ BEGIN
         SELECT FROM (SELECT document FROM chunk WHERE workspace = here AND chunk.id = u.id OFFSET 0) AS c
         CROSS JOIN LATERAL (
             SELECT FROM document d WHERE d.workspace = here AND d.id = c.document AND d.visible AND NOT d.off
-                AND (d.readers = '{}' OR d.readers && groups OR every) AND (wanted IS NULL OR meets(d.id, wanted)) OFFSET 0) AS d);
+                AND (d.readers = '{}' OR d.readers && groups OR every) AND (wanted IS NULL OR passes(d.id, wanted)) OFFSET 0) AS d);
 END $$;
 
 CREATE FUNCTION trueweave.seen_coverage(question text, chunks uuid[]) RETURNS TABLE(chunk uuid, words integer, shares double precision[])
@@ -3342,6 +3361,7 @@ CREATE POLICY caller ON trueweave.name_pair AS RESTRICTIVE TO trueweave_caller U
 CREATE POLICY caller ON trueweave.occurrence AS RESTRICTIVE TO trueweave_caller USING (((EXISTS ( SELECT
    FROM trueweave.chunk c
   WHERE (c.id = occurrence.chunk)
+  ORDER BY c.n
  OFFSET 0)) AND (EXISTS ( SELECT
    FROM trueweave.phrase p
   WHERE (p.id = occurrence.phrase)
@@ -3903,9 +3923,9 @@ GRANT ALL ON FUNCTION trueweave.moment(written text) TO trueweave_caller;
 
 REVOKE ALL ON FUNCTION trueweave.named_language(given text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION trueweave.near_seen(vector public.halfvec, most integer, enough integer, sparse integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.near_seen(vector public.halfvec, most integer, enough integer, sparse integer) TO trueweave_app;
-GRANT ALL ON FUNCTION trueweave.near_seen(vector public.halfvec, most integer, enough integer, sparse integer) TO trueweave_caller;
+REVOKE ALL ON FUNCTION trueweave.near_seen(vector public.halfvec, most integer, enough integer, sparse integer, scope uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.near_seen(vector public.halfvec, most integer, enough integer, sparse integer, scope uuid[]) TO trueweave_app;
+GRANT ALL ON FUNCTION trueweave.near_seen(vector public.halfvec, most integer, enough integer, sparse integer, scope uuid[]) TO trueweave_caller;
 
 REVOKE ALL ON FUNCTION trueweave.note_server_size(of_server text, size bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.note_server_size(of_server text, size bigint) TO trueweave_app;
@@ -3922,6 +3942,8 @@ REVOKE ALL ON FUNCTION trueweave.ordered_facets(metadata jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.ordered_facets(metadata jsonb) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.pairs_of(said text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION trueweave.passes(of_document uuid, wanted jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.place_of(value numeric) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.place_of(value numeric) TO trueweave_app;

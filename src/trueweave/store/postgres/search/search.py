@@ -204,11 +204,12 @@ def _nearest(kind: VectorKind, layout: VectorLayout, workspace: int, limit: int,
     """The nearest rows of each table, for a vector q."""
     tables = _tables(kind, layout, workspace)
     parts = {"operator": _OPERATORS[layout.space.metric], "limit": limit}
-    if shape.by_ids:
+    if shape.seen and kind == "chunk":  # one function for all tables, which looks at each document once
+        scope = "%(scope)s" if shape.by_ids else "NULL"
+        each = [_piece("near_seen", limit=limit, enough=limit + MORE_VISIBLE, sparse=SPARSE, scope=scope)]
+    elif shape.by_ids:
         candidates = _piece(f"candidates_{kind}")
         each = [_piece("near_in_scope", table=table, candidates=candidates, **parts) for table in tables]
-    elif shape.seen:  # one function for all tables: a caller is shown no distances of what it does not see
-        each = [_piece("near_seen", limit=limit, enough=limit + MORE_VISIBLE, sparse=SPARSE)]
     elif shape.conditions:
         condition = {"v_visible": _is_told_of(kind, "v.id", shape), **parts}
         each = [_piece("near_visible", table=table, **condition) for table in tables]
@@ -237,7 +238,7 @@ def _edges(given: str, shape: FilterShape, also: str = "") -> str:
 
 def _is_told_of(kind: VectorKind, id_: str, shape: FilterShape) -> str:
     """A condition on a column that holds a chunk, entity or relation: some visible document contains or mentions it."""
-    if shape.is_all or (shape.seen and not shape.by_ids):  # row-level security checks rights and the filter
+    if shape.is_all or shape.seen:  # row-level security checks rights and the filter
         return "true"
     column = _DOCUMENT_OF[kind]
     return _piece(f"visible_{kind}", id=id_, **{f"{column[0]}_visible": shape.visible(column)})
@@ -252,7 +253,7 @@ def _chunk_columns(shape: FilterShape) -> tuple[str, str]:
 
 
 def _chunk_visible(shape: FilterShape) -> str:
-    return "true" if shape.is_all or (shape.seen and not shape.by_ids) else shape.visible("c.document")
+    return "true" if shape.is_all or shape.seen else shape.visible("c.document")
 
 
 def _entity_columns(shape: FilterShape) -> tuple[str, str]:

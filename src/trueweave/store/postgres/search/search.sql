@@ -128,7 +128,7 @@ UNION ALL
 SELECT id, distance FROM {exact} AS every WHERE (SELECT count(*) FROM by_index) < {enough})
 
 -- name: near_seen
-(SELECT id, distance FROM near_seen(q.v, {limit}, {enough}, {sparse}))
+(SELECT id, distance FROM near_seen(q.v, {limit}, {enough}, {sparse}, {scope}))
 
 -- name: near_in_scope
 -- The exact distances of everything in a few documents.

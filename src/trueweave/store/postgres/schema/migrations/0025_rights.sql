@@ -142,8 +142,8 @@ GRANT USAGE ON SCHEMA trueweave TO trueweave_caller;
 
 -- Whether a version of a document passes a filter: {"all": […]}, {"any": […]}, {"not": …}, {"uris": […]},
 -- {"prefix": …}, {"facets": […]} (one of them), or {"range": {"key", "low", "high", "excluded"}}.
-CREATE FUNCTION meets(of_document uuid, wanted jsonb) RETURNS boolean
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+CREATE FUNCTION passes(of_document uuid, wanted jsonb) RETURNS boolean
+LANGUAGE plpgsql STABLE SET search_path = trueweave, pg_temp AS $$
 DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
     kind constant text := (SELECT jsonb_object_keys(wanted));
@@ -153,20 +153,20 @@ BEGIN
     CASE kind
     WHEN 'all' THEN
         FOR one IN SELECT jsonb_array_elements(part) LOOP
-            IF NOT meets(of_document, one) THEN
+            IF NOT passes(of_document, one) THEN
                 RETURN false;
             END IF;
         END LOOP;
         RETURN true;
     WHEN 'any' THEN
         FOR one IN SELECT jsonb_array_elements(part) LOOP
-            IF meets(of_document, one) THEN
+            IF passes(of_document, one) THEN
                 RETURN true;
             END IF;
         END LOOP;
         RETURN false;
     WHEN 'not' THEN
-        RETURN NOT meets(of_document, part);
+        RETURN NOT passes(of_document, part);
     WHEN 'uris' THEN
         RETURN EXISTS (SELECT FROM document d WHERE d.workspace = here AND d.id = of_document AND part ? d.uri);
     WHEN 'prefix' THEN
@@ -182,6 +182,16 @@ BEGIN
                 AND f.value <> ALL (ARRAY(SELECT jsonb_array_elements_text(part -> 'excluded')::numeric)));
     END CASE;
 END $$;
+
+-- Whether the caller may read a version of a document, and it passes a filter. Of other documents callers learn nothing.
+CREATE FUNCTION meets(of_document uuid, wanted jsonb) RETURNS boolean
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+    SELECT EXISTS (
+        SELECT FROM document d WHERE d.workspace = current_setting('trueweave.workspace')::int AND d.id = of_document AND NOT d.off
+            AND (d.readers = '{}' OR d.readers && current_setting('trueweave.groups')::text[]
+                OR '*' = ANY (current_setting('trueweave.groups')::text[]))
+            AND passes(d.id, wanted))
+$$;
 
 -- Whether the caller of this transaction sees all documents of its workspace, until the transaction ends: there are no
 -- others, or it may read them all, and there is no filter. See `keep_sight`.
@@ -214,7 +224,8 @@ CREATE TRIGGER keep_sight_of_new BEFORE INSERT ON document
 CREATE TRIGGER keep_sight BEFORE UPDATE OF readers, off ON document
     FOR EACH ROW WHEN (NEW.readers <> '{}' OR NEW.off) EXECUTE FUNCTION keep_sight();
 
--- The policies. Subqueries have OFFSET 0, so that each is a look-up by key: hashed, it would read all documents.
+-- The policies. Subqueries have OFFSET 0, so that each is a look-up by key: hashed, it would read all documents. Those of
+-- chunks have an order by a column that is not in the primary key: see `visible_chunk` in search.sql.
 CREATE POLICY caller ON document AS RESTRICTIVE TO trueweave_caller USING (
     NOT off
     AND (readers = '{}' OR readers && (SELECT current_setting('trueweave.groups')::text[])
@@ -237,7 +248,7 @@ SELECT guard_callers('entity', 'workspace, id', 'SELECT FROM trueweave.name n WH
 SELECT guard_callers('relation', 'workspace, id, source, target', 'SELECT FROM trueweave.name_pair p WHERE p.relation = relation.id');
 SELECT guard_callers('phrase', 'workspace, id, chunks', 'SELECT FROM trueweave.name n WHERE n.phrase = phrase.id');
 CREATE POLICY caller ON occurrence AS RESTRICTIVE TO trueweave_caller USING (
-    EXISTS (SELECT FROM trueweave.chunk c WHERE c.id = occurrence.chunk OFFSET 0)
+    EXISTS (SELECT FROM trueweave.chunk c WHERE c.id = occurrence.chunk ORDER BY c.n OFFSET 0)
     AND EXISTS (SELECT FROM trueweave.phrase p WHERE p.id = occurrence.phrase OFFSET 0));
 GRANT SELECT ON occurrence, own_table, space TO trueweave_caller;
 GRANT SELECT (workspace, id, uri, title, metadata, places, notes, size, current, visible, added, content_hash, readers) ON document
@@ -271,7 +282,7 @@ CREATE FUNCTION guard_vectors(guarded regclass) RETURNS void LANGUAGE plpgsql SE
 BEGIN
     PERFORM guard_derived(guarded);
     IF guarded::text ~ '^(trueweave\.)?vector_\d+_chunk' THEN
-        PERFORM guard_callers(guarded, '', format('SELECT FROM trueweave.chunk c WHERE c.id = %s.id', guarded));
+        PERFORM guard_callers(guarded, '', format('SELECT FROM trueweave.chunk c WHERE c.id = %s.id ORDER BY c.n', guarded));
     END IF;
 END $$;
 CREATE OR REPLACE FUNCTION make_vector_table(named text, dimensions int) RETURNS void
@@ -334,7 +345,7 @@ BEGIN
     RETURN made.name;
 END $$;
 
-SELECT guard_callers(c.oid::regclass, '', format('SELECT FROM trueweave.chunk c WHERE c.id = %s.id', c.oid::regclass)) FROM pg_class c
+SELECT guard_callers(c.oid::regclass, '', format('SELECT FROM trueweave.chunk c WHERE c.id = %s.id ORDER BY c.n', c.oid::regclass)) FROM pg_class c
 WHERE c.relnamespace = 'trueweave'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname ~ '^vector_\d+_chunk';
 
 -- Which of these chunks the caller sees.
@@ -350,7 +361,7 @@ BEGIN
         SELECT FROM (SELECT document FROM chunk WHERE workspace = here AND chunk.id = u.id OFFSET 0) AS c
         CROSS JOIN LATERAL (
             SELECT FROM document d WHERE d.workspace = here AND d.id = c.document AND d.visible AND NOT d.off
-                AND (d.readers = '{}' OR d.readers && groups OR every) AND (wanted IS NULL OR meets(d.id, wanted)) OFFSET 0) AS d);
+                AND (d.readers = '{}' OR d.readers && groups OR every) AND (wanted IS NULL OR passes(d.id, wanted)) OFFSET 0) AS d);
 END $$;
 
 -- As `search_text`, for what the caller sees: the best of `most` chunks that it does not all see.
@@ -373,20 +384,21 @@ BEGIN
     RETURN QUERY SELECT * FROM term_coverage(question, ARRAY(SELECT seen_chunks(chunks)));
 END $$;
 
--- The chunks nearest to a vector among those that the caller sees. See `near_visible_by_index` in search.sql, and
--- docs/adr/0054-recall-of-searches.md.
-CREATE FUNCTION near_seen(vector public.halfvec, most int, enough int, sparse int) RETURNS TABLE (id uuid, distance float8)
+-- The chunks nearest to a vector among those that the caller sees; with a scope, of these documents. See
+-- `near_visible_by_index` in search.sql, and docs/adr/0054-recall-of-searches.md.
+CREATE FUNCTION near_seen(vector public.halfvec, most int, enough int, sparse int, scope uuid[]) RETURNS TABLE (id uuid, distance float8)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, public, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
     groups constant text[] := current_setting('trueweave.groups')::text[];
     wanted constant jsonb := nullif(current_setting('trueweave.filter'), '')::jsonb;
-    seen constant text := $sql$EXISTS (
+    readable constant text := $sql$
+        SELECT FROM document d WHERE d.workspace = $1 AND d.id = %s AND d.visible AND NOT d.off
+            AND (d.readers = '{}' OR d.readers && $3 OR $4) AND ($5 IS NULL OR passes(d.id, $5)) OFFSET 0$sql$;
+    seen constant text := format($sql$EXISTS (
         SELECT FROM (SELECT document FROM chunk WHERE workspace = $1 AND id = v.id ORDER BY n OFFSET 0) AS c
-        CROSS JOIN LATERAL (
-            SELECT FROM document d WHERE d.workspace = $1 AND d.id = c.document AND d.visible AND NOT d.off
-                AND (d.readers = '{}' OR d.readers && $3 OR $4) AND ($5 IS NULL OR meets(d.id, $5)) OFFSET 0) AS d)$sql$;
+        CROSS JOIN LATERAL (%s) AS d)$sql$, format(readable, 'c.document'));
     of_space space%ROWTYPE;
     operator text;
     own text;
@@ -402,7 +414,14 @@ BEGIN
             SELECT v.id, v.distance FROM (
                 SELECT id, v %s $2 AS distance FROM %I WHERE workspace = $1 ORDER BY (v %s $2) + 0 OFFSET 0) AS v
             WHERE %s LIMIT %s)$sql$, operator, own, operator, seen, most);
-        IF own <> format('vector_%s_chunk', of_space.id) THEN
+        IF scope IS NOT NULL THEN
+            every := format($sql$
+                SELECT v.id, v.v %s $2 AS distance FROM (SELECT DISTINCT u.id FROM unnest($6) AS u (id)) AS s
+                CROSS JOIN LATERAL (%s) AS d
+                CROSS JOIN LATERAL (SELECT id FROM chunk WHERE workspace = $1 AND document = s.id OFFSET 0) AS c
+                CROSS JOIN LATERAL (SELECT id, v FROM %I WHERE workspace = $1 AND id = c.id OFFSET 0) AS v
+                ORDER BY distance LIMIT %s$sql$, operator, format(readable, 's.id'), own, most);
+        ELSIF own <> format('vector_%s_chunk', of_space.id) THEN
             every := format($sql$(
                 WITH by_index AS MATERIALIZED (
                     SELECT v.id, v.distance FROM (
@@ -413,7 +432,7 @@ BEGIN
                 SELECT id, distance FROM %s AS every WHERE (SELECT count(*) FROM by_index) < %s)$sql$,
                 operator, own, operator, sparse * enough, seen, enough, enough, every, enough);
         END IF;
-        RETURN QUERY EXECUTE every USING here, vector, groups, '*' = ANY (groups), wanted;
+        RETURN QUERY EXECUTE every USING here, vector, groups, '*' = ANY (groups), wanted, scope;
     END LOOP;
 END $$;
 
