@@ -83,3 +83,27 @@ def test_a_source_has_readers(trueweave: Trueweave, corpus: Path) -> None:
     assert corpus.is_dir()
     made = answer(trueweave("sources", "add", "site", "https://example.org/", "--readers", "hr,legal", "--json"))
     assert made["source"]["readers"] == ["hr", "legal"]
+
+
+@pytest.mark.usefixtures("corpus")
+def test_what_groups_can_read_is_shown_to_whoever_asks_as_them(trueweave: Trueweave) -> None:
+    trueweave("add", "corpus")
+    trueweave("access", "set", "corpus/hr/", "hr", "board")
+    trueweave("access", "set", "corpus/hr/open/", "it")
+
+    def found(command: str, *groups: str) -> list[str]:
+        options = [word for one in groups for word in ("--as-group", one)]
+        more = ["--methods", "keyword"] if command == "compare" else ["--method", "keyword", "--context-only"]
+        told = answer(trueweave(command, "What did Ada Lovelace write?", *more, *options, "--json"))
+        evidence = told["methods"][0]["evidence"] if command == "compare" else told["evidence"]
+        return sorted(one["uri"].removeprefix("corpus/").removesuffix(".md") for one in evidence["passages"])
+
+    for command in ("ask", "compare"):
+        assert found(command) == ["hr/open/menu", "hr/pay", "wiki"]
+        assert found(command, "*") == ["hr/open/menu", "hr/pay", "wiki"]
+        assert found(command, "nobody") == ["wiki"]
+        assert found(command, "hr", "it") == ["hr/open/menu", "hr/pay", "wiki"]
+        assert found(command, "board") == ["hr/pay", "wiki"]
+    assert "No such option: --as-group" in trueweave("add", "corpus", "--as-group", "hr", code=2).stderr
+    assert "takes no --as-group" in trueweave("mcp", "--write", "--as-group", "hr", code=1).stderr
+    assert "cannot be the name of a group" in trueweave("entities", "--as-group", " hr", code=1).stderr

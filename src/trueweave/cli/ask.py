@@ -13,7 +13,7 @@ import typer
 
 from trueweave.answering.options import AskOptions
 from trueweave.cli.model_files import fetch_model_if_possible
-from trueweave.cli.options import DatabaseUrl, Json, Model, Workspace
+from trueweave.cli.options import AsGroups, DatabaseUrl, Json, Model, Workspace
 from trueweave.cli.questions import (
     Documents,
     FilterText,
@@ -83,6 +83,7 @@ def ask(
     verifier: Verifiers = None,
     show_evidence: ShowEvidence = False,
     model: Model = None,
+    as_group: AsGroups = None,
     workspace: Workspace = None,
     database_url: DatabaseUrl = None,
     json: Json = False,
@@ -107,7 +108,8 @@ def ask(
             listener=QuestionNotes(),
             **given_parameters(plain, AskOptions),
         )
-        inquiry = Inquiry(asked, read_parameters(parameters) if method is None else {}, is_answered, settings.currency)
+        given = read_parameters(parameters) if method is None else {}
+        inquiry = Inquiry(asked, given, is_answered, settings.currency, as_group)
         try:
             answer, seconds = _asked(inquiry, settings, is_shown=not json)
         except KeyboardInterrupt:
@@ -121,12 +123,14 @@ def ask(
 
 @dataclass(frozen=True)
 class Inquiry:
-    """A question; the `parameters` of the workspace's method, where none is named; and whether a model answers it."""
+    """A question; the `parameters` of the workspace's method, where none is named; whether a model answers it; and the
+    groups that ask, None if all documents can be read."""
 
     asked: AskOptions
     parameters: dict[str, str]
     is_answered: bool
     currency: str
+    groups: Sequence[str] | None
 
 
 def _chosen(name: str | None, parameters: Sequence[str] | None) -> Method | None:
@@ -147,7 +151,8 @@ def _asked(inquiry: Inquiry, settings: Settings, *, is_shown: bool) -> tuple[Ans
             writer.write(piece)
 
         try:
-            return in_workspace(lambda trueweave: _timed(trueweave, inquiry, write if is_shown else _unseen), settings)
+            shown = write if is_shown else _unseen
+            return in_workspace(lambda trueweave: _timed(trueweave, inquiry, shown), settings, groups=inquiry.groups)
         finally:
             until_it_writes.close()
             writer.end()

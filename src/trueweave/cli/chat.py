@@ -15,7 +15,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from trueweave.cli.ask import History, MethodName, Parameters
-from trueweave.cli.options import DatabaseUrl, Json, Model, Workspace
+from trueweave.cli.options import AsGroups, DatabaseUrl, Json, Model, Workspace
 from trueweave.cli.questions import (
     Documents,
     FilterText,
@@ -60,6 +60,7 @@ def chat(
     filter: FilterText = None,
     history: History = None,
     model: Model = None,
+    as_group: AsGroups = None,
     workspace: Workspace = None,
     database_url: DatabaseUrl = None,
     json: Json = False,
@@ -79,7 +80,8 @@ def chat(
         passing = read_filter(document, where, filter, settings.project_folder)
         before = read_history(history)
         database(settings)  # is started, if it is the bundled one
-        with Trueweave(settings=settings, make=False) as trueweave:
+        with Trueweave(settings=settings, make=False) as whole:
+            trueweave = whole if as_group is None else whole.acting_as(as_group)
             named = chosen or (registry.make(trueweave.method, read_parameters(parameters)) if parameters else None)
             talk = _Talk(
                 trueweave.conversation(named, filter=passing, history=before),

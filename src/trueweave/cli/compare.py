@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from trueweave.cli.model_files import fetch_model_if_possible
-from trueweave.cli.options import DatabaseUrl, Json, Model, Workspace
+from trueweave.cli.options import AsGroups, DatabaseUrl, Json, Model, Workspace
 from trueweave.cli.questions import (
     Documents,
     FilterText,
@@ -56,6 +56,7 @@ def compare(
     answers: Answers = False,
     show_evidence: ShowEvidence = False,
     model: Model = None,
+    as_group: AsGroups = None,
     workspace: Workspace = None,
     database_url: DatabaseUrl = None,
     json: Json = False,
@@ -81,6 +82,7 @@ def compare(
                     asked, () if names == [_ALL] else names, filter=which, answers=answers, listener=QuestionNotes()
                 ),
                 settings,
+                groups=as_group,
             )
         lines = comparison_lines(found, settings.currency, show_evidence=show_evidence)
         more = [] if methods else [next_step(f"trueweave compare QUESTION --methods {_ALL}", "compares all")]

@@ -9,7 +9,7 @@ import typer
 
 from trueweave.cli.render.console import spinner
 from trueweave.cli.render.lines import count, path_from_here
-from trueweave.cli.session import CommandSession, workspace_command
+from trueweave.cli.session import CommandSession, reading_command
 from trueweave.core.errors import ConfigError
 from trueweave.core.record import NameKey
 
@@ -26,7 +26,7 @@ def graph() -> None:
 
 
 @app.command()
-@workspace_command
+@reading_command
 def show(
     session: CommandSession,
     names: Annotated[

@@ -12,7 +12,7 @@ from trueweave.cli.options import EntityName, EntityType, Limit
 from trueweave.cli.questions import FilterText, Where, read_filter
 from trueweave.cli.render import lookups as render
 from trueweave.cli.render.evidence import described_entities, relation_table
-from trueweave.cli.session import CommandSession, workspace_command
+from trueweave.cli.session import CommandSession, reading_command
 from trueweave.core.record import NameKey
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Fitting = Annotated[str | None, typer.Argument(metavar="[TEXT]", help="Show only relations that match this text.")]
 
 
-@workspace_command
+@reading_command
 def documents(
     session: CommandSession,
     notes: Annotated[bool, typer.Option("--notes", help="List only documents with notes, and show the notes.")] = False,
@@ -43,7 +43,7 @@ def documents(
     session.reply({"documents": found, "number": there}, *text)
 
 
-@workspace_command
+@reading_command
 def document(
     session: CommandSession,
     uri: Annotated[str, typer.Argument(metavar="URI", help="The document, by uri or path.")],
@@ -59,7 +59,7 @@ def document(
     session.reply({"document": found}, *render.document_lines(found, first))
 
 
-@workspace_command
+@reading_command
 def entities(session: CommandSession, text: Fitting = None, type_: EntityType = "", limit: Limit = 20) -> None:
     """Show the entities that documents mention most, or those that match a text.
 
@@ -74,7 +74,7 @@ def entities(session: CommandSession, text: Fitting = None, type_: EntityType = 
     session.reply({"entities": found}, render.entity_table(found) if found else none)
 
 
-@workspace_command
+@reading_command
 def entity(
     session: CommandSession,
     name: EntityName,
@@ -89,7 +89,7 @@ def entity(
     session.reply(answer, *render.entity_lines(found))
 
 
-@workspace_command
+@reading_command
 def relations(session: CommandSession, text: Fitting = None, limit: Limit = 20) -> None:
     """Show the strongest relations, or those that match a text.
 
@@ -104,7 +104,7 @@ def relations(session: CommandSession, text: Fitting = None, limit: Limit = 20) 
     session.reply({"relations": found}, relation_table(found) if found else render.NOTHING_YET)
 
 
-@workspace_command
+@reading_command
 def neighbours(
     session: CommandSession,
     name: EntityName,
@@ -117,7 +117,7 @@ def neighbours(
     session.reply({"entities": found}, text)
 
 
-@workspace_command
+@reading_command
 def path(
     session: CommandSession,
     start: EntityName,

@@ -11,11 +11,12 @@ import typer
 from rich.text import Text
 
 from trueweave.cli.model_files import fetch_model_if_possible
-from trueweave.cli.options import DatabaseUrl, Json, Workspace
+from trueweave.cli.options import AsGroups, DatabaseUrl, Json, Workspace
 from trueweave.cli.render.console import say
 from trueweave.cli.render.lines import warning
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
+from trueweave.core.errors import ConfigError
 from trueweave.mcp.clients import ClientName
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def mcp(
     workspace: Workspace = None,
     database_url: DatabaseUrl = None,
     write: Write = False,
+    as_group: AsGroups = None,
 ) -> None:
     """Serve the workspace to an agent with the Model Context Protocol, over stdin and stdout, until stdin is closed.
 
@@ -39,18 +41,20 @@ def mcp(
     command themselves: `trueweave mcp config` prints their configuration.
     """
     if command := context.invoked_subcommand:
-        if (workspace, database_url, write) != (None, None, False):
+        if (workspace, database_url, write, as_group) != (None, None, False, None):
             context.fail(f"Write the options after the command: trueweave mcp {command} [OPTIONS]")
         return
     from trueweave.mcp import require_package
 
     with replying(as_json=False):
         require_package()
+        if write and as_group is not None:
+            raise ConfigError("--write lets the agent change the workspace, so it takes no --as-group. Leave one out.")
         settings = in_force(load_settings(database_url, workspace))
         fetch_model_if_possible(settings)
         if sys.stdin.isatty():
             say("Waiting for an agent on stdin: its client starts this command. Ctrl-C ends it.")
-        in_workspace(partial(_serve, write=write), settings)
+        in_workspace(partial(_serve, write=write), settings, groups=as_group)
 
 
 async def _serve(trueweave: AsyncTrueweave, *, write: bool) -> None:

@@ -49,6 +49,14 @@ Readers = Annotated[
         "readers have those. Default: unchanged, or as `trueweave access` says.",
     ),
 ]
+AsGroups = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--as-group",
+        metavar="GROUP",
+        help="Show only what somebody in this group can read; may be repeated. Default: all documents.",
+    ),
+]
 Secrets = Annotated[
     list[str],
     typer.Option(

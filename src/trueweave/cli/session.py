@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import gc
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, wraps
 from typing import TYPE_CHECKING, TypeVar
 
-from trueweave.cli.options import DatabaseUrl, Json, Workspace
+from trueweave.cli.options import AsGroups, DatabaseUrl, Json, Workspace
 from trueweave.cli.render.console import err
 from trueweave.cli.reply import CommandReply, replying
 
@@ -31,13 +31,14 @@ class CommandSession:
 
     reply: CommandReply
     load: Callable[..., Settings]
+    groups: Sequence[str] | None = None
 
     @cached_property
     def settings(self) -> Settings:
         return self.load()
 
     def __call__(self, act: Callable[[AsyncTrueweave], Awaitable[T]]) -> T:
-        return in_workspace(act, self.settings)
+        return in_workspace(act, self.settings, groups=self.groups)
 
     def with_workspace_settings(self, **given: str | bool | None) -> CommandSession:
         """The same with settings that are given on the command line, and those that the workspace overrides."""
@@ -54,8 +55,27 @@ def workspace_command(function: Callable[..., None]) -> Callable[..., None]:
         with replying(json) as reply:
             function(CommandSession(reply, partial(load_settings, database_url, workspace)), **options)
 
+    return _with_options(command, function, _SHARED)
+
+
+def reading_command(function: Callable[..., None]) -> Callable[..., None]:
+    """The same with the option --as-group: the CommandSession then shows what these groups can read."""
+
+    @wraps(function)
+    def command(
+        *, as_group: list[str] | None, workspace: str | None, database_url: str | None, json: bool, **options: object
+    ) -> None:
+        with replying(json) as reply:
+            function(CommandSession(reply, partial(load_settings, database_url, workspace), as_group), **options)
+
+    return _with_options(command, function, _SHARED_BY_READERS)
+
+
+def _with_options(
+    command: Callable[..., None], function: Callable[..., None], shared: Iterable[inspect.Parameter]
+) -> Callable[..., None]:
     own = inspect.signature(function, eval_str=True)
-    parameters = [*list(own.parameters.values())[1:], *_SHARED]
+    parameters = [*list(own.parameters.values())[1:], *shared]
     command.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {one.name: one.annotation for one in parameters}
     return command
@@ -65,7 +85,12 @@ def _shared(workspace: Workspace = None, database_url: DatabaseUrl = None, json:
     """The options of all commands that work in one workspace."""
 
 
-_SHARED = inspect.signature(_shared, eval_str=True).parameters.values()
+def _read(as_group: AsGroups = None) -> None:
+    """The option of all commands that only read in one workspace."""
+
+
+_SHARED = tuple(inspect.signature(_shared, eval_str=True).parameters.values())
+_SHARED_BY_READERS = (*inspect.signature(_read, eval_str=True).parameters.values(), *_SHARED)
 
 
 def load_settings(
@@ -90,9 +115,15 @@ def load_settings(
     )
 
 
-def in_workspace(act: Callable[[AsyncTrueweave], Awaitable[T]], settings: Settings, *, make: bool = False) -> T:
-    """The result of `act` in the workspace of these settings. A missing workspace is an error, or is created with
-    `make`."""
+def in_workspace(
+    act: Callable[[AsyncTrueweave], Awaitable[T]],
+    settings: Settings,
+    *,
+    make: bool = False,
+    groups: Sequence[str] | None = None,
+) -> T:
+    """The result of `act` in the workspace of these settings, as far as these `groups` can read it, if there are some.
+    A missing workspace is an error, or is created with `make`."""
     from contextlib import aclosing
 
     from trueweave.engine.trueweave import AsyncTrueweave
@@ -100,7 +131,7 @@ def in_workspace(act: Callable[[AsyncTrueweave], Awaitable[T]], settings: Settin
     async def enter_and_act(opened: Database) -> T:
         trueweave = await AsyncTrueweave.enter(opened, settings.workspace, settings=settings, make=make)
         async with aclosing(trueweave):
-            return await act(trueweave)
+            return await act(trueweave if groups is None else trueweave.acting_as(groups))
 
     return in_database(enter_and_act, settings)
 
