@@ -47,6 +47,7 @@ _TO_DO = {
     "ConfigError": "Set what the message names; `trueweave settings NAME` explains a setting.",
     "InvalidArgument": "Change the argument that the message names.",
     "PriceUnknown": "Set its price in `prices`, or set the budget in tokens. `trueweave models prices` lists prices.",
+    "NoGraphVectors": "Run `trueweave vectors make`, or use a method that needs none of these vectors.",
     "NoVectors": "Set `embedding_model` and run `trueweave reembed`, or use the method `keyword`.",
     "NoReports": "Run `trueweave communities build`, or use another method.",
     "UnknownMethod": "`trueweave methods` lists the methods and their parameters.",

@@ -56,7 +56,19 @@ TARGETS = (
         SOURCES / "engine" / "sync.py",
         SOURCES / "engine",
         {"trueweave": "", "documents": "documents", "questions": "questions", "memory": "memory"},
-        ("graph", "communities", "rules", "access", "bench", "sources", "jobs", "budget", "projections", "maintenance"),
+        (
+            "graph",
+            "communities",
+            "rules",
+            "access",
+            "bench",
+            "sources",
+            "jobs",
+            "budget",
+            "projections",
+            "vectors",
+            "maintenance",
+        ),
         """One workspace: the blocking form of AsyncTrueweave.
 
     `with` or the first call opens it; the end of `with`, `close` or the end of the program closes it. The work is done

@@ -691,6 +691,17 @@ BEGIN
                 ELSE 'english' END;
 END $$;
 
+CREATE FUNCTION trueweave.leave_graph_tables() RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'public', 'pg_temp'
+    AS $$
+DECLARE here constant int := current_setting('trueweave.workspace')::int;
+BEGIN
+    UPDATE own_table SET state = 'left', left_at = clock_timestamp()
+    WHERE workspace = here AND kind IN ('entity', 'relation') AND state <> 'left';
+    DELETE FROM removed_vector WHERE workspace = here AND kind IN ('entity', 'relation');
+END $$;
+
 CREATE FUNCTION trueweave.list_workspaces(only_ids integer[], after_name text, most integer, OUT id integer, OUT name text, OUT created timestamp with time zone) RETURNS SETOF record
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
@@ -2882,6 +2893,8 @@ CREATE TABLE trueweave.workspace (
     left_until timestamp with time zone,
     replaced_by integer,
     rules_hash bigint DEFAULT 0 NOT NULL,
+    graph_vectors text DEFAULT 'kept'::text NOT NULL,
+    CONSTRAINT workspace_graph_vectors_check CHECK ((graph_vectors = ANY (ARRAY['kept'::text, 'none'::text, 'making'::text]))),
     CONSTRAINT workspace_mode_check CHECK ((mode = ANY (ARRAY['fuzzy'::text, 'exact'::text, 'off'::text]))),
     CONSTRAINT workspace_place_check CHECK ((place = ANY (ARRAY['here'::text, 'draining'::text, 'leaving'::text, 'switching'::text, 'left'::text, 'arriving'::text, 'away'::text]))),
     CONSTRAINT workspace_same_check CHECK ((same = ANY (ARRAY['name_and_type'::text, 'name'::text]))),
@@ -2913,6 +2926,8 @@ COMMENT ON COLUMN trueweave.workspace.place IS 'here: it is in this database. dr
 COMMENT ON COLUMN trueweave.workspace.replaced_by IS 'The workspace that replaced it in a bulk load. Until the new one has been read, expires is infinity.';
 
 COMMENT ON COLUMN trueweave.workspace.rules_hash IS 'XOR of the hashes of all rule ids. A bulk load copies it, so that verify notices a lost rule.';
+
+COMMENT ON COLUMN trueweave.workspace.graph_vectors IS 'Whether there are vectors of entities and relations. kept: each has one. none: they are not embedded; vectors that are left are being deleted. making: new ones are embedded, and those that are missing are being made.';
 
 ALTER TABLE trueweave.workspace ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME trueweave.workspace_id_seq
@@ -3893,6 +3908,9 @@ REVOKE ALL ON FUNCTION trueweave.keep_sight() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.language_of(said text, given text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION trueweave.leave_graph_tables() FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.leave_graph_tables() TO trueweave_app;
+
 REVOKE ALL ON FUNCTION trueweave.list_workspaces(only_ids integer[], after_name text, most integer, OUT id integer, OUT name text, OUT created timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.list_workspaces(only_ids integer[], after_name text, most integer, OUT id integer, OUT name text, OUT created timestamp with time zone) TO trueweave_app;
 
@@ -4293,3 +4311,5 @@ GRANT SELECT(name) ON TABLE trueweave.workspace TO trueweave_caller;
 GRANT SELECT(mode) ON TABLE trueweave.workspace TO trueweave_caller;
 
 GRANT SELECT(space) ON TABLE trueweave.workspace TO trueweave_caller;
+
+GRANT SELECT(graph_vectors) ON TABLE trueweave.workspace TO trueweave_caller;

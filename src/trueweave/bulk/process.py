@@ -17,6 +17,7 @@ from trueweave.bulk.shards import Read, RecordShard, Shard, read
 from trueweave.bulk.spool import Spool, Worked
 from trueweave.core.errors import BadReply, InvalidDocument, PluginFailed
 from trueweave.core.events import Refused, Unreadable
+from trueweave.core.graph import VectorKind
 from trueweave.core.protocols import Chunker, Embedder, Extractor
 from trueweave.core.record import Document, Source
 from trueweave.core.settings import Settings
@@ -71,7 +72,7 @@ OpenModels = Callable[[Workspace, Settings, Given], AbstractAsyncContextManager[
 class Load:
     """A bulk load, as known to every process of the cluster. It is built in the workspace `made`; models are paid from
     the budget of `target`, which also caches their replies. `open_models` is pickled and sent to each process.
-    `readers` are those of documents that do not state theirs."""
+    `kinds` are those that are embedded. `readers` are those of documents that do not state theirs."""
 
     settings: Settings
     given: Given
@@ -83,6 +84,7 @@ class Load:
     space: Space | None
     open_models: OpenModels
     readers: tuple[str, ...] | None = None
+    kinds: tuple[VectorKind, ...] = ()
 
     def is_same(self, other: Load) -> bool:
         """Whether the other is the same load. `given` may be another object each time."""

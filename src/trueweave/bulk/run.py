@@ -17,7 +17,7 @@ from trueweave.bulk.shards import RecordShard, Shard, shards_of
 from trueweave.bulk.spool import Worked
 from trueweave.core.errors import ConfigError, DatabaseError, UnknownWorkspace, WorkspaceLoading
 from trueweave.core.events import Skipped, Unreadable
-from trueweave.core.graph import Hierarchy, Rule, VectorKind
+from trueweave.core.graph import GraphVectors, Hierarchy, Rule, VectorKind
 from trueweave.core.jobs import BulkReport
 from trueweave.core.protocols import Embedder
 from trueweave.core.record import ResolutionSettings
@@ -47,7 +47,6 @@ _STOOD_STILL = (
     "this process stood still for so long that the index it was building was dropped as left behind. The workspace is "
     "as it was. Run the same command again: what was extracted is kept."
 )
-_INDEXED: tuple[VectorKind, ...] = ("chunk", "entity", "relation")
 
 
 def untold(_stage: str, _done: int, _total: int) -> None:
@@ -164,6 +163,11 @@ class _BulkLoad:
                 "this workspace is being embedded with another model. Wait until that is done, or run `trueweave "
                 "reembed MODEL` again if it was interrupted; then load."
             )
+        if place.is_embedded:
+            raise WorkspaceLoading(
+                "vectors of entities and relations are being made in this workspace. Wait until that is done, or run "
+                "`trueweave vectors make` again if it was interrupted; then load."
+            )
         async with self.target.transaction() as tx:
             copies = [name for (name,) in await tx.rows("bulk.copied_to")]
             if space := await vectors.space(tx):
@@ -180,14 +184,17 @@ class _BulkLoad:
         async with self.target.transaction() as tx:
             how = await resolution.settings(tx)
             recipes = {one for one, _ in await record.made_by(tx)}
+            chosen: GraphVectors = "kept" if self.settings.graph_vectors else "none"
+            graph = await vectors.graph_vectors(tx) if await vectors.space(tx) else chosen
         await resolution.change_settings(made, how)
         async with made.transaction() as tx:
             await record.note_recipes(tx, recipes)
         space: Space | None = None
+        kinds: tuple[VectorKind, ...] = ()
         if self.embedder:
-            await vectors.change_space(made, self.embedder)
+            await vectors.change_space(made, self.embedder, graph=graph)
             async with made.transaction() as tx:
-                space = await vectors.space(tx)
+                space, kinds = await vectors.wanted(tx)
             assert space, "it was just made"
         recipe = self.recipe.packed()
         given = [] if self.readers is None else ["readers", *self.readers]
@@ -204,6 +211,7 @@ class _BulkLoad:
             space,
             self.open_models,
             self.readers,
+            tuple(kind for kind in kinds if kind != "community"),
         )
 
     async def _built(
@@ -217,7 +225,7 @@ class _BulkLoad:
         keys = [shard.key for shard in shards]
         chunks = sum(one.chunks for one in worked.values())
         if pipeline.load.space:
-            await bulk.make_own_tables(made, pipeline.load.space, chunks)
+            await bulk.make_own_tables(made, pipeline.load.space, pipeline.load.kinds, chunks)
         loaded = await asyncio.to_thread(pipeline.load_documents, keys, mentions, how)
         names, entities = await asyncio.to_thread(pipeline.load_graph, loaded, former)
         linked = await asyncio.to_thread(pipeline.link, loaded, chunks)
@@ -226,7 +234,7 @@ class _BulkLoad:
         await self._tell("Counting words", 1, 1)
         if space := pipeline.load.space:
             await self._tell("Indexing vectors", 0, 1)
-            await vectors.index_own_tables(made, space, _INDEXED)
+            await vectors.index_own_tables(made, space, pipeline.load.kinds)
             await self._tell("Indexing vectors", 1, 1)
         left_out = loaded.steps.left_out
         documents = {shard: worked[shard.key].documents - len(left_out.get(shard.key, ())) for shard in shards}

@@ -200,7 +200,7 @@ class Steps:
         ]
 
         async def load() -> None:
-            vectors = await self._process.embed(texts)
+            vectors = await self._embedded("relation", texts)
             workspace = await self._process.made()
             async with workspace.transaction(unhurried=True) as tx:
                 await bulk.load_relations(tx, *related)
@@ -232,7 +232,7 @@ class Steps:
         ]
 
         async def load() -> None:
-            vectors = await self._process.embed(texts)
+            vectors = await self._embedded("entity", texts)
             workspace = await self._process.made()
             async with workspace.transaction(unhurried=True) as tx:
                 await bulk.load_names(tx, gathered.names, gathered.phrase_counts)
@@ -256,6 +256,10 @@ class Steps:
 
         self._process.run(link())
         return packed([(0, len(chunks))])
+
+    async def _embedded(self, kind: VectorKind, texts: list[ChangedText]) -> list[Vector]:
+        """The vectors of these texts; none if this kind is not embedded."""
+        return await self._process.embed(texts) if kind in self.load.kinds else []
 
     async def _load_vectors(self, tx: Any, kind: VectorKind, vectors: list[Vector]) -> None:
         if self.load.space and vectors:

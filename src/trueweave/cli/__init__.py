@@ -57,6 +57,7 @@ from trueweave.cli import (
     sync,
     try_extract,
     ui,
+    vectors,
     verify,
     worker,
     workspace,
@@ -155,6 +156,7 @@ _PANELS: Mapping[str, Mapping[str, Callable[..., None] | typer.Typer]] = {
         "prompts": prompts.app,
         "models": models.app,
         "reembed": reembed.reembed,
+        "vectors": vectors.app,
     },
     "Run it for others": {
         "serve": serve.serve,

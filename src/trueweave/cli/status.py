@@ -98,13 +98,21 @@ def _size_rows(found: WorkspaceState) -> dict[str, str]:
         "chunks": f"{index.chunks:,}",
         "entities": f"{index.entities:,}",
         "relations": f"{index.relations:,}",
-        "vectors": index.embedding_model or "none",
+        "vectors": _vectors(index),
         "waiting": ", ".join(count(number, what) + end for number, what, end in waiting if number) or "nothing",
         **({"failed": count(work.failed, "document")} if work.failed else {}),
         **({"out of date": ", ".join(map(_why, found.outdated))} if found.outdated else {}),
         **({"failed": f"{count(len(found.failed), 'job')}, by a bug of Trueweave"} if found.failed else {}),
         **{f"copy in {one.store}": projection_state(one) for one in found.projections},
     }
+
+
+def _vectors(index: Status) -> str:
+    """The embedding model, and whether entities and relations have vectors."""
+    if not index.embedding_model:
+        return "none"
+    without = {"kept": "", "none": ", of chunks only", "making": ", of entities and relations not all yet"}
+    return f"{index.embedding_model}{without[index.graph_vectors]}"
 
 
 def _why(one: OutOfDate) -> str:
@@ -135,6 +143,8 @@ def _status_advice(found: WorkspaceState, settings: Settings) -> list[Text]:
         is_refreshed = any(not one.settings for one in found.outdated)
         command = "trueweave add --refresh PATH" if is_refreshed else "trueweave add PATH"
         advice.append(next_step(command, "processes documents again that are out of date"))
+    if found.index.graph_vectors == "making":
+        advice.append(next_step("trueweave vectors make", "makes the missing vectors of entities and relations"))
     if not advice and not found.index.documents:
         advice.append(next_step("trueweave add PATH", "there is nothing here yet"))
     return advice

@@ -39,15 +39,15 @@ class AsyncClientGraph:
     async def search_entities(
         self, text: str, limit: int = 10, *, type: str = "", filter: Filter | None = None
     ) -> Hits[Entity]:
-        """The entities that match a text best: by meaning and by the words of their names, or by words alone if nothing
-        is embedded; `by` says which."""
+        """The entities that match a text best: by meaning and by the words of their names, or by words alone if they
+        have no vectors; `by` says which."""
         params = {"text": storable(text), "limit": limit, "type": type or None, "filter": filter_text(filter)}
         found = await self._requests.get("/entities/search", **params)
         return _hits(read(list[Entity], part(found, "entities")), found)
 
     async def search_relations(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> Hits[Relation]:
         """The relations that match a text best: by meaning and by the words of their names, keywords and descriptions,
-        or by words alone if nothing is embedded; `by` says which."""
+        or by words alone if they have no vectors; `by` says which."""
         params = {"text": storable(text), "limit": limit, "filter": filter_text(filter)}
         found = await self._requests.get("/relations/search", **params)
         return _hits(read(list[Relation], part(found, "relations")), found)

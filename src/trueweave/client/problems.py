@@ -40,6 +40,7 @@ CLASSES: dict[str, type[TrueweaveError]] = {
     "invalid_argument": errors.InvalidArgument,
     "price_unknown": errors.PriceUnknown,
     "no_vectors": errors.NoVectors,
+    "no_graph_vectors": errors.NoGraphVectors,
     "no_reports": errors.NoReports,
     "unknown_method": errors.UnknownMethod,
     "invalid_filter": errors.ConfigError,

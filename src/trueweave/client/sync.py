@@ -87,13 +87,13 @@ class ClientGraph(_Group):
     def search_entities(
         self, text: str, limit: int = 10, *, type: str = "", filter: Filter | None = None
     ) -> Hits[Entity]:
-        """The entities that match a text best: by meaning and by the words of their names, or by words alone if nothing
-        is embedded; `by` says which."""
+        """The entities that match a text best: by meaning and by the words of their names, or by words alone if they
+        have no vectors; `by` says which."""
         return self._wait_for(lambda trueweave: trueweave.graph.search_entities(text, limit, type=type, filter=filter))
 
     def search_relations(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> Hits[Relation]:
         """The relations that match a text best: by meaning and by the words of their names, keywords and descriptions,
-        or by words alone if nothing is embedded; `by` says which."""
+        or by words alone if they have no vectors; `by` says which."""
         return self._wait_for(lambda trueweave: trueweave.graph.search_relations(text, limit, filter=filter))
 
     def subgraph(self, entities: Sequence[UUID] = (), *, chunks: Sequence[UUID] = (), limit: int = 100) -> GraphPart:

@@ -5,6 +5,7 @@ TrueweaveError
 │   ├── InvalidArgument      an argument of a call is invalid
 │   ├── PriceUnknown         there is a budget in money for a model whose price is not known
 │   ├── NoVectors            the workspace has no vectors to search
+│   ├── NoGraphVectors       the workspace has no vectors of entities and relations
 │   ├── NoReports            the workspace has no community reports
 │   └── UnknownMethod        there is no method of that name, or it has no such parameter
 ├── InvalidDocument          a document cannot be stored
@@ -89,6 +90,10 @@ class PriceUnknown(ConfigError):
 
 class NoVectors(ConfigError):
     """The workspace has no vectors to search."""
+
+
+class NoGraphVectors(ConfigError):
+    """The workspace has no vectors of entities and relations, or not all of them yet."""
 
 
 class NoReports(ConfigError):

@@ -14,6 +14,9 @@ Metric = Literal["cosine", "l2", "inner"]
 VectorKind = Literal["chunk", "entity", "relation", "community"]
 Written = Literal["written", "stale", "unwritten", "small"]
 VECTOR_KINDS: tuple[VectorKind, ...] = ("chunk", "entity", "relation", "community")
+GRAPH_KINDS: tuple[VectorKind, ...] = ("entity", "relation")
+GraphVectors = Literal["kept", "none", "making"]
+"""Whether a workspace has vectors of entities and relations; `making`: some are missing yet."""
 
 
 @dataclass(frozen=True, slots=True)

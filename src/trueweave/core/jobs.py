@@ -8,6 +8,8 @@ from decimal import Decimal
 from typing import Literal
 from uuid import UUID
 
+from trueweave.core.graph import GraphVectors
+
 
 @dataclass(frozen=True, slots=True)
 class BulkReport:
@@ -120,7 +122,11 @@ class SyncPlan:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The size of a workspace, and what is not indexed yet: documents, and names after a change of rules."""
+    """The size of a workspace, and what is not indexed yet: documents, and names after a change of rules.
+
+    `graph_vectors` says whether entities and relations have vectors: they are `kept`, there are `none`, or some are
+    missing, because `trueweave vectors make` is `making` them or was interrupted.
+    """
 
     documents: int
     chunks: int
@@ -129,6 +135,7 @@ class Status:
     waiting_documents: int
     waiting_names: int
     embedding_model: str
+    graph_vectors: GraphVectors
 
 
 WorkKind = Literal["settle", "names", "link", "summary", "report"]

@@ -120,8 +120,8 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingEstimate:
-    """An estimate for embedding everything with another model: the number of texts and tokens. `present` texts are
-    already embedded, by an earlier attempt. The price is None if unknown."""
+    """An estimate for embedding texts: their number, and their tokens. `present` texts are already embedded, by an
+    earlier attempt. The price is None if unknown."""
 
     model: str
     texts: int

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from trueweave.core.answers import CheckStatus, Claim, Judgement
 from trueweave.core.events import Refused, Skipped
 from trueweave.core.evidence import Filter, Passage, Scored, Usage
-from trueweave.core.graph import Entity, Finding, Metric, Relation, VectorKind
+from trueweave.core.graph import Entity, Finding, GraphVectors, Metric, Relation, VectorKind
 from trueweave.core.model_calls import Call, Prompt, Purpose, Reply, TextRole
 from trueweave.core.projections import ProjectedBatch, ProjectedKind, ProjectionCopy
 from trueweave.core.record import Chunk, ChunkSizes, Extraction, Source, Span
@@ -492,7 +492,8 @@ class WalkReader(Protocol):
 @dataclass(frozen=True)
 class Readers:
     """The readers of one question. `walk` is None if the stores have no index of names in texts. `is_restricted` tells
-    whether the question is asked for a caller who does not see all documents; None if it is not asked for a caller."""
+    whether the question is asked for a caller who does not see all documents; None if it is not asked for a caller.
+    `graph_vectors` tells whether there are vectors of entities and relations; None if there are always."""
 
     vectors: VectorSearch
     text: TextSearch
@@ -500,6 +501,7 @@ class Readers:
     record: RecordReader
     walk: WalkReader | None = None
     is_restricted: Callable[[], Awaitable[bool]] | None = None
+    graph_vectors: Callable[[], Awaitable[GraphVectors]] | None = None
 
 
 ChangeReaders = Callable[[Readers, Filter], Readers]

@@ -249,6 +249,11 @@ class Settings(BaseSettings):
         description="How entities and relations are found: llm with the language model, nlp with spaCy, capitals "
         "by capitalised phrases, or the name of a plugin. auto is llm if a model is set, and capitals if not.",
     )
+    graph_vectors: bool = Field(
+        default=True,
+        description="Whether new workspaces embed entities and relations when documents are added. Without it, "
+        "`trueweave vectors make` embeds them, for methods that need them.",
+    )
     chunker: str = Field(
         default="structure",
         description="How documents are split into chunks: structure splits at headings, paragraphs and "

@@ -13,6 +13,7 @@ from psycopg.types.json import Jsonb
 from trueweave.core.errors import ConfigError, ModelFilesMissing, UnknownWorkspace
 from trueweave.core.events import Listener, Progress, in_run, unseen
 from trueweave.core.evidence import Filter
+from trueweave.core.graph import GraphVectors
 from trueweave.core.model_calls import ModelRole
 from trueweave.core.protocols import (
     ChangeReaders,
@@ -327,7 +328,8 @@ class OpenWorkspace:
         """Embed everything with another model alongside the old vectors, then switch in one step."""
         if is_embeddings(embedder):
             embedder = await (await self.models()).paid_embeddings(embedder)
-        held_up = await vectors.change_space(self.workspace, with_roles(embedder), progress)
+        graph: GraphVectors = "kept" if self.settings.graph_vectors else "none"
+        held_up = await vectors.change_space(self.workspace, with_roles(embedder), progress, graph=graph)
         self._embedder = embedder
         if held_up:
             await self.settle()

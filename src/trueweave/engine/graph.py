@@ -99,8 +99,8 @@ class AsyncGraphGroup:
     async def search_entities(
         self, text: str, limit: int = 10, *, type: str = "", filter: Filter | None = None
     ) -> Hits[Entity]:
-        """The entities that match a text best: by meaning and by the words of their names, or by words alone if nothing
-        is embedded; `by` says which."""
+        """The entities that match a text best: by meaning and by the words of their names, or by words alone if they
+        have no vectors; `by` says which."""
         return await lookup.search_entities(self._core, text, limit, type, filter or Filter())
 
     async def complete(self, text: str, limit: int = 10) -> list[GraphNode]:
@@ -113,7 +113,7 @@ class AsyncGraphGroup:
 
     async def search_relations(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> Hits[Relation]:
         """The relations that match a text best: by meaning and by the words of their names, keywords and descriptions,
-        or by words alone if nothing is embedded; `by` says which."""
+        or by words alone if they have no vectors; `by` says which."""
         return await lookup.search_relations(self._core, text, limit, filter or Filter())
 
     async def relations(self, *entities: UUID | str | NameKey, limit: int = 50) -> list[Relation]:

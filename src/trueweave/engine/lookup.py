@@ -145,12 +145,14 @@ async def search_relations(core: OpenWorkspace, text: str, limit: int, filter: F
 async def _near(
     core: OpenWorkspace, readers: Readers, kind: VectorKind, text: str, limit: int
 ) -> list[Scored[UUID]] | None:
-    """The nearest matches by meaning; None if nothing is embedded, or the embedding model is missing."""
+    """The nearest matches by meaning; None if they are not embedded, or the embedding model is missing."""
     try:
         embedder = await core.embedder()
         if embedder is None:
             return None
         await readers.vectors.check_space(embedder)
+        if readers.graph_vectors and await readers.graph_vectors() != "kept":
+            return None
     except (ModelFilesMissing, NoVectors):
         return None
     [found] = await readers.vectors.nearest(kind, await embedder.embed([storable(text)], "query"), limit)

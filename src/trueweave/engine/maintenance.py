@@ -38,7 +38,7 @@ from trueweave.store.postgres.public_errors import own_errors
 from trueweave.store.postgres.queue import failed_work, ingest_progress
 from trueweave.store.postgres.queue.queue import ask_for
 from trueweave.store.postgres.record import erasing, record, resolution, sources
-from trueweave.store.postgres.vectors import own_tables, vectors
+from trueweave.store.postgres.vectors import making, own_tables, vectors
 from trueweave.store.postgres.view import communities, digest, read
 
 
@@ -99,6 +99,7 @@ class AsyncMaintenanceGroup:
         documents = await erasing.erase(self._core.workspace)
         forgotten = await erasing.forget_old(self._core.workspace, kept)
         spaces = await vectors.clear_other_spaces(self._core.workspace)
+        await making.remove_left(self._core.workspace)
         await own_tables.drop_left(self._core.workspace)
         return Swept(
             0,

@@ -152,8 +152,8 @@ class GraphGroup(_Group):
     def search_entities(
         self, text: str, limit: int = 10, *, type: str = "", filter: Filter | None = None
     ) -> Hits[Entity]:
-        """The entities that match a text best: by meaning and by the words of their names, or by words alone if nothing
-        is embedded; `by` says which."""
+        """The entities that match a text best: by meaning and by the words of their names, or by words alone if they
+        have no vectors; `by` says which."""
         return self._wait_for(lambda trueweave: trueweave.graph.search_entities(text, limit, type=type, filter=filter))
 
     def complete(self, text: str, limit: int = 10) -> list[GraphNode]:
@@ -165,7 +165,7 @@ class GraphGroup(_Group):
 
     def search_relations(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> Hits[Relation]:
         """The relations that match a text best: by meaning and by the words of their names, keywords and descriptions,
-        or by words alone if nothing is embedded; `by` says which."""
+        or by words alone if they have no vectors; `by` says which."""
         return self._wait_for(lambda trueweave: trueweave.graph.search_relations(text, limit, filter=filter))
 
     def relations(self, *entities: UUID | str | NameKey, limit: int = 50) -> list[Relation]:
@@ -727,6 +727,29 @@ class ProjectionsGroup(_Group):
     def enable(self, store: StoreName) -> None:
         """Enable a copy of this workspace in a store; a projector builds it."""
         self._wait_for(lambda trueweave: trueweave.projections.enable(store))
+
+
+class VectorsGroup(_Group):
+    """The vectors of entities and relations: `trueweave.vectors`. The setting graph_vectors decides whether a new
+    workspace has them, and the status of a workspace says whether it does."""
+
+    def estimate(self) -> EmbeddingEstimate:
+        """What `make` would take. No text is sent to the model."""
+        return self._wait_for(lambda trueweave: trueweave.vectors.estimate())
+
+    def make(self, progress: Progress = unseen) -> None:
+        """Embed all entities and relations, paid from the budget, and from now on those of documents that are added.
+
+        You can stop it at any time and run it again: finished embeddings are kept. Documents can be added and removed
+        meanwhile. If another process makes them, this waits for it. `progress` is called with the number of texts just
+        embedded.
+        """
+        self._wait_for(lambda trueweave: trueweave.vectors.make(progress))
+
+    def drop(self) -> None:
+        """Delete the vectors of entities and relations, and embed no more of them until `make` is called. Methods that
+        need them raise NoGraphVectors."""
+        self._wait_for(lambda trueweave: trueweave.vectors.drop())
 
 
 class MaintenanceGroup(_Group):
@@ -1318,6 +1341,11 @@ class Trueweave(_Waiting):
     def projections(self) -> ProjectionsGroup:
         """What is about projections."""
         return ProjectionsGroup(self)
+
+    @property
+    def vectors(self) -> VectorsGroup:
+        """What is about vectors."""
+        return VectorsGroup(self)
 
     @property
     def maintenance(self) -> MaintenanceGroup:

@@ -40,6 +40,7 @@ from trueweave.engine.rules import AsyncRulesGroup
 from trueweave.engine.source_runs import SourceRuns
 from trueweave.engine.sources import AsyncSourcesGroup
 from trueweave.engine.varying import estimate_varied, varied
+from trueweave.engine.vectors import AsyncVectorsGroup
 from trueweave.ingest.jobs import WorkerDependencies
 from trueweave.ingest.own import MakeChunker, MakeExtractor
 from trueweave.models.from_langchain import is_embeddings
@@ -69,7 +70,7 @@ class AsyncTrueweave(MemoryCalls):
     """One workspace, opened with `AsyncTrueweave.open`. Many processes may work in it at the same time.
 
     The remaining calls are grouped under `graph`, `communities`, `rules`, `access`, `bench`, `sources`, `jobs`,
-    `budget`, `projections` and `maintenance`.
+    `budget`, `projections`, `vectors` and `maintenance`.
     """
 
     graph: AsyncGraphGroup
@@ -81,6 +82,7 @@ class AsyncTrueweave(MemoryCalls):
     jobs: AsyncJobsGroup
     budget: AsyncBudgetGroup
     projections: AsyncProjectionsGroup
+    vectors: AsyncVectorsGroup
     maintenance: AsyncMaintenanceGroup
 
     def __init__(
@@ -110,6 +112,7 @@ class AsyncTrueweave(MemoryCalls):
         self.jobs = AsyncJobsGroup(core)
         self.budget = AsyncBudgetGroup(core)
         self.projections = AsyncProjectionsGroup(core)
+        self.vectors = AsyncVectorsGroup(core)
         self.maintenance = AsyncMaintenanceGroup(core)
 
     @classmethod

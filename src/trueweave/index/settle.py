@@ -21,7 +21,7 @@ from trueweave.core.errors import Defect, TrueweaveError
 from trueweave.core.graph import VectorKind
 from trueweave.core.jobs import WorkKind
 from trueweave.core.protocols import Embedder, Vectors
-from trueweave.graph.plan import Batch, Plan
+from trueweave.graph.plan import Batch, ChangedText, Plan
 from trueweave.index.planning import Planner
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction, Workspace
@@ -199,6 +199,7 @@ class _Settling:
         self._batch = claim.batch
         self._embedder = embedder
         self._space: Space | None = None
+        self._kinds: tuple[VectorKind, ...] = ()
         self._embedded: dict[UUID, HalfVector] = {}
         self._plan: Plan | None = None
         self._planned_at = 0  # the version of the view that the plan was made for
@@ -215,7 +216,7 @@ class _Settling:
             missing = await self._try(self._write)
             tries += 1
         assert self._plan, "it was written"
-        return SettleResult(len(self._batch.documents), len(self._plan.texts) if self._space else 0)
+        return SettleResult(len(self._batch.documents), len(self._texts(self._plan)) if self._space else 0)
 
     async def _try(self, act: Callable[[], Awaitable[Texts | None]]) -> Texts | None:
         """The result of a step; names that must first be matched with similar names are matched in separate
@@ -280,14 +281,18 @@ class _Settling:
 
     async def _missing(self, tx: Transaction, plan: Plan) -> Texts:
         """The texts of the plan that have no vector yet, by their hash."""
-        space = await vectors.space(tx)
+        space, self._kinds = await vectors.wanted(tx)
         if space != self._space:
             self._embedded.clear()
             self._space = space
         if space is None:
             return {}
         space.check(self._embedder)
-        return {t.hash: t.text for t in plan.texts if t.hash not in self._embedded}
+        return {t.hash: t.text for t in self._texts(plan) if t.hash not in self._embedded}
+
+    def _texts(self, plan: Plan) -> list[ChangedText]:
+        """The texts of the plan that are embedded in this workspace."""
+        return [t for t in plan.texts if t.kind in self._kinds]
 
     async def _embed(self, texts: Texts) -> None:
         pending = list(texts.items())
@@ -322,7 +327,7 @@ class _Settling:
 
     def _vectors(self, plan: Plan) -> tuple[list[Vector], list[tuple[VectorKind, UUID]]]:
         """The vectors to write, and the owners whose vectors to remove."""
-        new = [Vector(t.kind, t.id, t.hash, self._embedded[t.hash]) for t in plan.texts]
+        new = [Vector(t.kind, t.id, t.hash, self._embedded[t.hash]) for t in self._texts(plan)]
         gone: list[tuple[VectorKind, UUID]] = [
             *(("chunk", id_) for id_ in plan.gone_chunks),
             *(("entity", id_) for id_ in plan.gone_entities),

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from trueweave.core.graph import Difference, Verdict
+from trueweave.core.graph import Difference, VectorKind, Verdict
 from trueweave.graph.leiden import library
 from trueweave.store.postgres.cluster.temporary_workspaces import renew
 from trueweave.store.postgres.db import Workspace
+from trueweave.store.postgres.vectors.space import complete_kinds
+from trueweave.store.postgres.vectors.vectors import graph_vectors
 from trueweave.store.postgres.view import communities, digest
 
 _RESOLVED = ("names", "entities", "relations", "communities", "vectors")  # what depends on rules and settings
@@ -25,7 +27,8 @@ class Moment(NamedTuple):
     texts: int
     grouped: str | None
     has_old_communities: bool
-    has_lost_rules: bool = False
+    has_lost_rules: bool
+    vectors: tuple[VectorKind, ...]  # the kinds of which each object has a vector
 
 
 async def moment(workspace: Workspace) -> Moment:
@@ -35,20 +38,21 @@ async def moment(workspace: Workspace) -> Moment:
         found = await communities.hierarchy(tx)
         is_old = found is not None and (found.behind or found.library != library())
         has_lost_rules = bool(await tx.value("read.has_lost_rules"))
-        return Moment(str(await tx.value("read.state")), documents, names, texts, grouped, is_old, has_lost_rules)
+        state, kinds = str(await tx.value("read.state")), complete_kinds(await graph_vectors(tx))
+        return Moment(state, documents, names, texts, grouped, is_old, has_lost_rules, kinds)
 
 
 async def compare_with(workspace: Workspace, rebuilt: Workspace, before: Moment) -> Verdict:
     """Compare a workspace with its rebuild, which was built from documents read since the state `before`."""
     left_out = list(_not_comparable(before))
     sections = [section for section in digest.SECTIONS if section not in left_out]
-    mine = await digest.digest(workspace, sections)
-    other = await digest.digest(rebuilt, sections)
+    mine = await digest.digest(workspace, sections, before.vectors)
+    other = await digest.digest(rebuilt, sections, before.vectors)
     waiting = before.documents, before.names, before.texts
     lost = (_LOST_RULES,) if before.has_lost_rules else ()
     if mine == other:
         return Verdict(mine, other, lost, *waiting, tuple(left_out))
-    found = (*lost, *await digest.differences(workspace, rebuilt, sections))
+    found = (*lost, *await digest.differences(workspace, rebuilt, sections, before.vectors))
     await renew(rebuilt)  # or the other side would no longer be a rebuild
     now = await moment(workspace)
     if (now.state, now.grouped) != (before.state, before.grouped):

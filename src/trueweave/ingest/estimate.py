@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from uuid import UUID
 
 from trueweave.core.events import Event, Listener, Refused, Unreadable
+from trueweave.core.graph import GRAPH_KINDS, VectorKind
 from trueweave.core.model_calls import Prompt
 from trueweave.core.money import EmbeddingEstimate, Estimate, Price, Spent
 from trueweave.core.protocols import Embedder
@@ -28,6 +29,7 @@ from trueweave.store.postgres.db import Workspace
 from trueweave.store.postgres.money import ledger, replies
 from trueweave.store.postgres.record import sources
 from trueweave.store.postgres.vectors import vectors
+from trueweave.store.postgres.vectors.space import Space
 from trueweave.text import tokens
 from trueweave.text.chunking import chunk
 
@@ -104,11 +106,26 @@ async def estimate_embedding(workspace: Workspace, embedder: Embedder, price: Pr
     """The estimate for embedding everything that is not embedded with this model yet."""
     async with workspace.transaction() as tx:
         space = await vectors.find_space(tx, embedder)
+        _, of_kinds = await vectors.wanted(tx)
+    return await _estimate_kinds(workspace, embedder, price, space, of_kinds)
+
+
+async def estimate_graph_vectors(workspace: Workspace, embedder: Embedder, price: Price | None) -> EmbeddingEstimate:
+    """The estimate for embedding all entities and relations that have no vector yet."""
+    async with workspace.transaction() as tx:
+        space = await vectors.find_space(tx, embedder)
+    return await _estimate_kinds(workspace, embedder, price, space, GRAPH_KINDS)
+
+
+async def _estimate_kinds(
+    workspace: Workspace, embedder: Embedder, price: Price | None, space: Space | None, of_kinds: Sequence[VectorKind]
+) -> EmbeddingEstimate:
     texts = total = 0
-    async for page in vectors.missing(workspace, space):
-        texts += len(page)
-        total += await asyncio.to_thread(_tokens, [one.text for one in page])
-    present = await vectors.count_present(workspace, space) if space else 0
+    for kind in of_kinds:
+        async for page in vectors.missing_of_kind(workspace, space, kind):
+            texts += len(page)
+            total += await asyncio.to_thread(_tokens, [one.text for one in page])
+    present = await vectors.count_present(workspace, space, of_kinds) if space else 0
     return EmbeddingEstimate(embedder.model, texts, total, present, price.of(total, 0) if price else None)
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from trueweave.core.depths import depths
 from trueweave.core.errors import ConfigError, ModelFilesMissing, NoVectors
 from trueweave.core.evidence import Evidence, Passage, Query, Scored, Step
-from trueweave.core.graph import Entity, Relation
+from trueweave.core.graph import Entity, GraphVectors, Relation
 from trueweave.core.memo import Memo
 from trueweave.core.model_calls import TextRole
 from trueweave.core.protocols import (
@@ -31,7 +31,11 @@ from trueweave.core.telemetry.trace import StepLog
 from trueweave.models.prompts import BUILT_IN, PromptSet
 
 T = TypeVar("T")
-Need = Literal["vectors", "reports", "model", "graph"]
+Need = Literal["vectors", "graph_vectors", "reports", "model", "graph"]
+_NO_GRAPH_VECTORS: dict[GraphVectors, str] = {
+    "none": "This workspace has no vectors of entities and relations: `trueweave vectors make` makes them.",
+    "making": "The vectors of entities and relations are not complete: `trueweave vectors make` makes what is missing.",
+}
 NO_MODEL_FILES = "The embedding model is not on this machine: `trueweave doctor` says what to do."
 
 
@@ -91,6 +95,12 @@ class QueryContext:
         except NoVectors:
             return "This workspace has no vectors yet: run `trueweave add` once more to have them."
         return ""
+
+    async def lacks_graph_vectors(self) -> str:
+        """Why entities and relations cannot be searched by meaning, as a sentence; empty if they can. Call it only if
+        there are vectors."""
+        found = await self._readers.graph_vectors() if self._readers.graph_vectors else "kept"
+        return _NO_GRAPH_VECTORS.get(found, "")
 
     async def embed(self, texts: Sequence[str], role: TextRole = "query") -> Vectors:
         """One vector per text, in order, in the embedding space of this workspace. Questions, names and keywords are

@@ -87,6 +87,7 @@ KINDS: dict[type[TrueweaveError], _Kind] = {
     errors.InvalidArgument: _Kind(422, "invalid_argument", "Change the request and send it again."),
     errors.PriceUnknown: _Kind(409, "price_unknown", "Ask the server's administrator to set the price of the model."),
     errors.NoVectors: _Kind(409, "no_vectors", "Use the method keyword, which needs none."),
+    errors.NoGraphVectors: _Kind(409, "no_graph_vectors", "Use another method: GET /v1/methods lists them."),
     errors.NoReports: _Kind(409, "no_reports", "Use another method until reports are written."),
     errors.UnknownMethod: _Kind(422, "unknown_method", "GET /v1/methods lists methods and their parameters."),
     errors.QuestionTooLong: _Kind(413, "question_too_long", "Shorten the question and its instructions."),

@@ -42,6 +42,7 @@ REFUSED = {
     "jobs": "submit get latest documents state",
     "budget": "get allow for_run receipt receipt_by_document receipt_by_day",
     "projections": "status start catch_up rebuild verify remove enable",
+    "vectors": "estimate make drop",
     "maintenance": "settle digest state verify sweep clean_up drop estimate_reembed reembed change_space "
     "change_settings ingest_progress activity checks duplicates notes out_of_date failed_documents failed_work retry "
     "request_retry bulk_load",
@@ -91,6 +92,8 @@ WITHOUT_ARGUMENTS = [
     "budget.allow",
     "budget.receipt",
     "projections.status",
+    "vectors.make",
+    "vectors.drop",
     "maintenance.settle",
     "maintenance.digest",
     "maintenance.state",

@@ -33,6 +33,7 @@ BY_APP = {
     "make_space(text,integer,text)",
     "make_temporary_workspace(text,interval)",
     "make_workspace(text,text[])",
+    "leave_graph_tables()",
     "mark_indexed(text)",
     "note_server_size(text,bigint)",
     "open_placed(integer,text,text)",

@@ -12,7 +12,7 @@ import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, Settings
 from trueweave.core.projections import StoreName
-from trueweave.errors import ConfigError, ProjectionBehind, ProjectionMissing, StoreUnavailable
+from trueweave.errors import ConfigError, NoGraphVectors, ProjectionBehind, ProjectionMissing, StoreUnavailable
 from trueweave.extend import Database
 from trueweave.store.others import StoreClients
 from trueweave.store.postgres.projection import projections
@@ -212,6 +212,24 @@ async def test_another_embedding_model_means_another_copy_of_the_vectors(truewea
     await trueweave.maintenance.change_space(HashEmbedder(32))
     assert await exact(trueweave, "chroma")
     assert (await projections.live(trueweave.workspace, "chroma"))[0] != before
+
+
+async def test_vectors_that_are_made_are_copied_and_those_that_are_dropped_are_not(
+    database: Database, settings: Settings
+) -> None:
+    chosen = settings.model_copy(update={"graph_vectors": False, "vectors": "chroma"})
+    async with aclosing(await AsyncTrueweave.enter(database, "without", HashEmbedder(), settings=chosen)) as without:
+        await without.add_documents([document("a", "Ada", "Ben", "Cas")])
+        for _ in range(2):
+            assert await exact(without, "chroma")
+            assert (await without.retrieve("Ada", "naive")).passages
+            with pytest.raises(NoGraphVectors):
+                await without.retrieve("Ada", "local")
+            await without.vectors.make()
+            assert await exact(without, "chroma")
+            assert (await without.retrieve("Ada", "hybrid")).passages
+            await without.vectors.drop()
+        await without.projections.remove("chroma")
 
 
 @pytest.mark.parametrize("store", STORES)

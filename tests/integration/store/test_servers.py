@@ -266,10 +266,12 @@ async def test_a_workspace_moves_there_and_back_with_all_it_has(
             await tx.execute("INSERT INTO reply VALUES (DEFAULT, gen_random_uuid(), 'm', 'r', 1)")
             await tx.execute("INSERT INTO reply VALUES (DEFAULT, gen_random_uuid(), 'm', NULL, 1)")
             changes = await (await tx.execute("SELECT count(*), max(position) FROM outbox")).fetchone()
+            await tx.execute("UPDATE workspace SET graph_vectors = 'making'")
         await own_tables.index(trueweave.workspace, [indexed])
         digest, here = await trueweave.maintenance.digest(), trueweave.workspace.id
         await move_workspace("tenant", "east", addresses)
         home.servers.expire()  # type: ignore[union-attr]
+        assert (await trueweave.status()).graph_vectors == "making"
         async with trueweave.workspace.transaction() as tx:
             assert changes == await (await tx.execute("SELECT count(*), max(position) FROM outbox")).fetchone()
             assert await (await tx.execute("SELECT payload FROM job ORDER BY id")).fetchall() == [(b"1",), (b"2",)]

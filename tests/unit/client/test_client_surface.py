@@ -38,6 +38,7 @@ ABSENT = {
     "plan_sync": FILES,
     "matching": FILES,
     "projections": BESIDE,
+    "vectors": BESIDE,
     "bench.save": BESIDE,
     "budget.for_run": "a client's documents are worked by the server, after its call has ended",
     "graph.nearest": "it takes a vector of the embedding model, which is with the server",

@@ -29,7 +29,7 @@ Found = Mapping[UUID, RankedHit[RelationFound]]
 class Global:
     """The relations nearest to the question's high-level keywords, and the best of the chunks that state them."""
 
-    needs: ClassVar[frozenset[Need]] = frozenset({"vectors", "graph"})
+    needs: ClassVar[frozenset[Need]] = frozenset({"vectors", "graph_vectors", "graph"})
 
     keywords_top_k: int = Field(default=60, ge=1, le=1000, description="Relations to find for each keyword.")
     graph_top_k: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")

@@ -34,7 +34,7 @@ class GraphRag:
     all; there are no covariates.
     """
 
-    needs: ClassVar[frozenset[Need]] = frozenset({"vectors", "graph"})
+    needs: ClassVar[frozenset[Need]] = frozenset({"vectors", "graph_vectors", "graph"})
 
     top_k_entities: int = Field(default=10, ge=1, le=100, description="How many entities to choose.")
     oversample: int = Field(

@@ -28,7 +28,7 @@ _PURPOSE = Purpose("guess")
 class Guess:
     """The chunks most like a passage that a language model makes up from the graph's facts about the question."""
 
-    needs: ClassVar[frozenset[Need]] = frozenset({"vectors", "model", "graph"})
+    needs: ClassVar[frozenset[Need]] = frozenset({"vectors", "graph_vectors", "model", "graph"})
 
     entities_top_k: int = Field(default=5, ge=1, le=100, description="Entities and relations to find for each keyword.")
     relations_each: int = Field(

@@ -27,7 +27,7 @@ Linked = dict[UUID, RankedHit[Entity]]
 class Linking:
     """How a question is linked to the graph."""
 
-    needs: ClassVar[frozenset[Need]] = frozenset({"vectors", "graph"})
+    needs: ClassVar[frozenset[Need]] = frozenset({"vectors", "graph_vectors", "graph"})
 
     top_k: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")
     linking_threshold: float = Field(

@@ -39,7 +39,7 @@ class _Candidate(NamedTuple):
 class Local:
     """The entities nearest to the question's low-level keywords, and the best of the chunks that mention them."""
 
-    needs: ClassVar[frozenset[Need]] = frozenset({"vectors", "graph"})
+    needs: ClassVar[frozenset[Need]] = frozenset({"vectors", "graph_vectors", "graph"})
 
     keywords_top_k: int = Field(default=60, ge=1, le=1000, description="Entities to find for each keyword.")
     graph_top_k: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")

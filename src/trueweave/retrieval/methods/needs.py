@@ -24,6 +24,8 @@ async def lacks(context: QueryContext) -> Mapping[Need, str]:
         vectors = str(error)
     if vectors:
         found["vectors"] = vectors
+    elif graph_vectors := await context.lacks_graph_vectors():
+        found["graph_vectors"] = graph_vectors
     if await context.is_restricted():
         found["graph"] = found["reports"] = (
             "It reads entities, relations or reports, which are made from all documents, and you may not read all."

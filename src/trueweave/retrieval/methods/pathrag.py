@@ -37,7 +37,7 @@ class PathRag:
     theirs come from a second part, which searches relations by themes as `global` does.
     """
 
-    needs: ClassVar[frozenset[Need]] = frozenset({"vectors", "graph"})
+    needs: ClassVar[frozenset[Need]] = frozenset({"vectors", "graph_vectors", "graph"})
 
     nodes: int = Field(default=40, ge=2, le=200, description="How many entities to find for all keywords together.")
     paths: int = Field(default=15, ge=1, le=200, description="How many of the most reliable paths to keep.")

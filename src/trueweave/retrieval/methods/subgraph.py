@@ -29,7 +29,7 @@ _SAMPLE = 10  # factor for sampling more entities than wanted, to see what simil
 class Subgraph:
     """Entities similar to the question, their neighbourhood, and the chunks that fit them and the question best."""
 
-    needs: ClassVar[frozenset[Need]] = frozenset({"vectors", "graph"})
+    needs: ClassVar[frozenset[Need]] = frozenset({"vectors", "graph_vectors", "graph"})
 
     top_k_nodes: int = Field(default=10, ge=1, le=100, description="How many similar entities to start from.")
     top_k_chunks: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")

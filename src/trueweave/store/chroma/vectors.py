@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from trueweave.core.errors import ProjectionBehind, ProjectionMissing, StoreError
 from trueweave.core.evidence import Scored
-from trueweave.core.graph import Metric, VectorKind
+from trueweave.core.graph import GRAPH_KINDS, Metric, VectorKind
 from trueweave.core.memo import Memo
 from trueweave.core.protocols import Embedder, FindCopy, RecordReader, Vectors, VectorSearch
 from trueweave.store.chroma.client import ChromaClient
@@ -59,6 +59,7 @@ class ChromaVectors:
         """For each vector the nearest items of a kind, nearest first."""
         if not len(vectors):
             return []
+        await self._check(kind, vectors[0])
         documents = await self._memo.once("documents", self._record.documents)
         if documents is not None and not documents:
             return [[] for _ in vectors]
@@ -73,6 +74,7 @@ class ChromaVectors:
 
     async def rank(self, kind: VectorKind, ids: Sequence[UUID], vector: Vectors) -> Found:
         """These objects of a kind, nearest to a vector first. Objects without a vector are left out."""
+        await self._check(kind, vector)
         documents = await self._memo.once("documents", self._record.documents)
         if not ids or (documents is not None and not documents):
             return []
@@ -85,6 +87,11 @@ class ChromaVectors:
         for at in range(0, len(wanted), _AT_ONCE):
             found += await self._similar(collection, [str(id_) for id_ in wanted[at : at + _AT_ONCE]], vector)
         return sorted(found, key=lambda one: (-one.score, one.item))
+
+    async def _check(self, kind: VectorKind, vector: Vectors) -> None:
+        """Raise NoGraphVectors unless the record has a vector of each object of this kind: a search there says so."""
+        if kind in GRAPH_KINDS:
+            await self._memo.once("graph vectors", lambda: self._own.rank(kind, [UUID(int=0)], vector))
 
     async def _similar(self, collection: Collection, ids: list[str], vector: Vectors) -> Found:
         metric = _metric(collection)

@@ -16,7 +16,7 @@ from psycopg import sql
 from psycopg.errors import RaiseException
 
 from trueweave.core.errors import DatabaseError, WorkspaceLoading, WorkspaceMoving
-from trueweave.core.graph import VECTOR_KINDS, VectorKind
+from trueweave.core.graph import VectorKind
 from trueweave.graph.aggregate import EntityRow, NamePairRow, NameRow, RelationRow
 from trueweave.graph.contribution import ChunkRow, Contribution, DocumentRow, LinkRow, Made, MentionRow
 from trueweave.graph.plan import PhraseCount
@@ -145,15 +145,14 @@ async def load_vectors(tx: Transaction, where: Space, kind: VectorKind, found: S
     await tx.connection.execute(query, {"kind": kind})
 
 
-async def make_own_tables(workspace: Workspace, where: Space, chunks: int) -> None:
-    """Create the workspace's own vector tables for a space, without indexes. Chunk tables are sized for `chunks`;
-    entities and relations have not been counted yet."""
-    for kind in VECTOR_KINDS:
-        if kind != "community":
-            rows = chunks if kind == "chunk" else 0
-            partitions = own_tables.partitions_for(rows, where.dimensions, workspace.database.index_memory)
-            async with workspace.transaction() as tx:
-                await own_tables.make(tx, where, kind, partitions)
+async def make_own_tables(workspace: Workspace, where: Space, of_kinds: Sequence[VectorKind], chunks: int) -> None:
+    """Create the workspace's own tables for these kinds of vectors, without indexes. Chunk tables are sized for
+    `chunks`; entities and relations have not been counted yet."""
+    for kind in of_kinds:
+        rows = chunks if kind == "chunk" else 0
+        partitions = own_tables.partitions_for(rows, where.dimensions, workspace.database.index_memory)
+        async with workspace.transaction() as tx:
+            await own_tables.make(tx, where, kind, partitions)
 
 
 async def index_texts(tx: Transaction, chunks: Sequence[UUID]) -> None:
@@ -236,12 +235,14 @@ async def only_load(target: Workspace) -> AsyncIterator[None]:
 
 
 class WorkspacePlace(NamedTuple):
-    """The location of a workspace, and whether it was dropped or is being re-embedded with another model."""
+    """The location of a workspace, and whether it was dropped, is being re-embedded with another model, or has vectors
+    of entities and relations made."""
 
     server: str
     place: str
     is_dropped: bool
     is_reembedded: bool
+    is_embedded: bool
 
 
 async def place(target: Workspace) -> WorkspacePlace:
@@ -249,7 +250,7 @@ async def place(target: Workspace) -> WorkspacePlace:
     caller must hold `only_load`."""
     async with target.database.transaction(target.id, dropping=True) as tx:
         rows = await tx.rows("bulk.place")
-        found = WorkspacePlace(*rows[0]) if rows else WorkspacePlace(HOME, "here", is_dropped=True, is_reembedded=False)
+        found = WorkspacePlace(*rows[0]) if rows else WorkspacePlace(HOME, "here", True, False, False)
         if found.server == HOME and not found.is_dropped and found.place != "here":
             await tx.run("servers.set_place", workspace=target.id, is_here=True, grace=GRACE)
         return found
@@ -274,6 +275,14 @@ async def inside(tx: Transaction, workspace: int) -> AsyncIterator[Transaction]:
 async def replace_by(tx: Transaction, made: int) -> None:
     """Replace the current workspace, which nobody may be writing to, by workspace `made`. Raises DatabaseError, and
     changes nothing, unless both are as planned."""
+    space, of_kinds = await vectors.wanted(tx)
+    async with inside(tx, made) as there:
+        built, built_kinds = await vectors.wanted(there)
+    if space and built and of_kinds != built_kinds:
+        raise DatabaseError(
+            "vectors of entities and relations were made or dropped during the bulk load. The workspace is unchanged. "
+            "Run the same command again: extracted data is kept."
+        )
     try:
         await tx.run("bulk.replace", made=made)
     except RaiseException as error:

@@ -70,7 +70,8 @@ SELECT CASE WHEN NOT pg_try_advisory_lock(1415005015, %(workspace)s) THEN 'load'
 SELECT pg_try_advisory_xact_lock_shared(1415005015, current_setting('trueweave.workspace')::int)
 
 -- name: place
-SELECT coalesce(server, 'home'), place, dropped, next_space IS NOT NULL AND space IS NOT NULL FROM workspace
+SELECT coalesce(server, 'home'), place, dropped, next_space IS NOT NULL AND space IS NOT NULL, graph_vectors = 'making'
+FROM workspace
 
 -- name: copied_to
 SELECT store FROM projection UNION SELECT name FROM consumer ORDER BY 1

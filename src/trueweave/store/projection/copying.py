@@ -70,7 +70,7 @@ class Copying:
             await source.advance(position)  # the store may be further ahead than the noted position
             return 0
         if target.vector_kinds and any(change.kind == "space" for change in changes):
-            raise _SpaceChanged("the vectors now come from another model")
+            raise _SpaceChanged("the vectors now come from another model, or some were dropped")
         for some in _slices(changes, _AT_ONCE):
             batch = await source.read(some, target.kinds, target.vector_kinds)
             if batch.size:

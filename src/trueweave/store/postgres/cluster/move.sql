@@ -33,7 +33,7 @@ SELECT role::text FROM reader WHERE workspace = %(id)s ORDER BY 1
 SELECT pg_snapshot_xmin(pg_current_snapshot())::xid::text
 
 -- name: row
-SELECT name, mode, threshold, same, created, paused_until, changes_gone, settings::text, space, next_space
+SELECT name, mode, threshold, same, created, paused_until, changes_gone, settings::text, graph_vectors, space, next_space
 FROM workspace WHERE id = %(id)s
 
 -- name: make_row
@@ -42,7 +42,7 @@ ON CONFLICT (id) DO UPDATE SET place = 'arriving', left_until = NULL WHERE works
 
 -- name: write_row
 UPDATE workspace SET mode = %(mode)s, threshold = %(threshold)s, same = %(same)s, created = %(created)s,
-    paused_until = %(paused_until)s, changes_gone = %(changes_gone)s, settings = %(settings)s::jsonb,
+    paused_until = %(paused_until)s, changes_gone = %(changes_gone)s, settings = %(settings)s::jsonb, graph_vectors = %(graph_vectors)s,
     space = %(space)s, next_space = %(next_space)s
 WHERE id = %(id)s
 

@@ -41,6 +41,11 @@ _INSTEAD: Mapping[tuple[str, str], LiteralString] = {
 }
 _LEFT_OUT = {"job": {"id", "owner", "worker"}}
 
+# Columns of the workspace itself that are copied as they are.
+_COPIED = (
+    "name", "mode", "threshold", "same", "created", "paused_until", "changes_gone", "settings", "graph_vectors",
+)  # fmt: skip
+
 # Bookings of model calls continue until the end: these rows are copied last, together with those added by then.
 _OPEN: Mapping[str, LiteralString] = {"budget": "true", "reply": "payload IS NULL", "spend": "state = 'open'"}
 _KEYS = {"budget": ["workspace"], "reply": ["workspace", "key"], "spend": ["workspace", "id"]}
@@ -230,8 +235,7 @@ class _Move:
         *named, space, next_space = row
         own = await self._all(here, "move.own_tables")
         spaces = await self._spaces(here, there, {space, next_space, *(of for of, *_ in own)})
-        columns = ("name", "mode", "threshold", "same", "created", "paused_until", "changes_gone", "settings")
-        params = dict(zip(columns, named, strict=True))
+        params = dict(zip(_COPIED, named, strict=True))
         tables: dict[str, list[str]] = {}
         async with there.transaction():
             if not await self._run(there, "move.make_row", id=self._id, name=self._name):

@@ -21,7 +21,7 @@ SECONDS = 12.0  # less than a process's lease: these have expired when others ta
 
 _PAUSES = (0, 0.05, 0.5)  # seconds before each attempt to release leases
 
-LeaseKind = Literal["document", "names", "turn", "reports", "vectors"]
+LeaseKind = Literal["document", "names", "turn", "reports", "vectors", "graph_vectors"]
 
 
 @asynccontextmanager

@@ -24,4 +24,5 @@ def open_readers(where: VectorLayoutCache, filter: Filter, *, standbys: bool = F
         PostgresRecord(session),
         PostgresWalk(session),
         session.is_restricted if where.workspace.sight else None,
+        session.graph_vectors,
     )

@@ -11,7 +11,7 @@ from psycopg.errors import UndefinedTable
 
 from trueweave.core.errors import DatabaseError, NoVectors
 from trueweave.core.evidence import Copy, Filter, Passage, place_at
-from trueweave.core.graph import Entity, Relation, VectorKind
+from trueweave.core.graph import Entity, GraphVectors, Relation, VectorKind
 from trueweave.core.memo import Memo
 from trueweave.core.protocols import Embedder
 from trueweave.core.record import Place
@@ -139,6 +139,12 @@ class Session:
             (await self.layout()).space.check(embedder)
         self.embedder = embedder
 
+    async def graph_vectors(self) -> GraphVectors:
+        """Whether there are vectors of entities and relations; NoVectors if there are none at all."""
+        if (await self.layout()).graph_vectors != "kept":
+            self._moved()  # they may have been made meanwhile
+        return (await self.layout()).graph_vectors
+
     async def located(self, statement: Callable[[VectorLayout], bytes], params: dict[str, Any]) -> list[Row]:
         """The rows of a statement that depends on where the vectors are, retried if they have been moved."""
         for _ in range(_TRIES):
@@ -149,8 +155,8 @@ class Session:
                 rows = await self.rows(statement(layout), params)
             except UndefinedTable:
                 rows = []
-            if rows and tuple(rows[0][:2]) == layout.stamp:
-                return [row[2:] for row in rows if row[2] is not None]
+            if rows and tuple(rows[0][:3]) == layout.stamp:
+                return [row[3:] for row in rows if row[3] is not None]
             self._moved()
         raise DatabaseError("the vectors of this workspace are being moved; ask again in a moment")
 
@@ -170,8 +176,8 @@ class Session:
                 "this workspace has no vectors, so search by meaning is not possible. Set embedding_model in "
                 "trueweave.toml and run `trueweave add` again, or ask with --method keyword."
             )
-        *space, own, sizes = rows[0]
-        self._where.layout = layout = VectorLayout(Space(*space), tuple(own), tuple(sizes))
+        *space, own, sizes, graph = rows[0]
+        self._where.layout = layout = VectorLayout(Space(*space), tuple(own), tuple(sizes), graph)
         return layout
 
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from trueweave.core.evidence import Scored
-from trueweave.core.graph import VectorKind
+from trueweave.core.graph import GRAPH_KINDS, VectorKind
 from trueweave.core.protocols import Embedder, Vectors
 from trueweave.store.postgres.binary_params import Halves, Ids
 from trueweave.store.postgres.reading.session import Session
 from trueweave.store.postgres.search import search
+from trueweave.store.postgres.vectors.space import check_kept
 from trueweave.store.postgres.vectors.vectors import half
 
 
@@ -28,6 +29,7 @@ class PostgresVectors:
     async def nearest(self, kind: VectorKind, vectors: Vectors, limit: int) -> list[list[Scored[UUID]]]:
         """For each vector the nearest items of a kind, nearest first."""
         session = self._session
+        await self._check(kind)
         scope = await session.scope()
         found: list[list[Scored[UUID]]] = [[] for _ in vectors]
         if scope.is_empty or not len(vectors):
@@ -46,6 +48,7 @@ class PostgresVectors:
     async def rank(self, kind: VectorKind, ids: Sequence[UUID], vector: Vectors) -> list[Scored[UUID]]:
         """These objects of a kind, nearest to a vector first. Objects without a vector are left out."""
         session = self._session
+        await self._check(kind)
         scope = await session.scope()
         if scope.is_empty or not ids:
             return []
@@ -54,3 +57,8 @@ class PostgresVectors:
         rows = await session.located(lambda at: search.ranked(kind, at, workspace, shape), params)
         similarity = (await session.layout()).space.similarity
         return [Scored(id_, similarity(distance)) for id_, distance in rows]
+
+    async def _check(self, kind: VectorKind) -> None:
+        """Raise NoGraphVectors unless all objects of this kind have a vector."""
+        if kind in GRAPH_KINDS:
+            check_kept(await self._session.graph_vectors())

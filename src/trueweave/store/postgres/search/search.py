@@ -9,12 +9,12 @@ from functools import lru_cache
 from math import sqrt
 from typing import NamedTuple
 
-from trueweave.core.graph import VectorKind
+from trueweave.core.graph import GRAPH_KINDS, GraphVectors, VectorKind
 from trueweave.graph.aggregate import DESCRIPTIONS_KEPT, KEYWORDS_KEPT
 from trueweave.store.limits import FAN_OUT, MOST_AROUND, MOST_RELATIONS, NAMES, WIDE
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.search.document_filter import FilterShape
-from trueweave.store.postgres.vectors.space import Space
+from trueweave.store.postgres.vectors.space import Space, check_kept
 
 REACH = 200  # mentions or links examined per entity or relation for what visible documents say about it
 
@@ -45,21 +45,29 @@ _DOCUMENT_OF: dict[VectorKind, str] = {"chunk": "c.document", "entity": "m.docum
 
 
 class VectorLayout(NamedTuple):
-    """Where a workspace's vectors are: the space, and the workspace's own tables in it."""
+    """Where a workspace's vectors are: the space, and the workspace's own tables in it; and whether there are any of
+    entities and relations."""
 
     space: Space
     own: tuple[str, ...]
     rows: tuple[int, ...]  # vectors in the largest partition of each of these
+    graph_vectors: GraphVectors = "kept"
 
     @property
-    def stamp(self) -> tuple[int, list[str]]:
+    def stamp(self) -> tuple[int, list[str], str]:
         """The columns of a result by which a search detects that the layout has changed."""
-        return self.space.id, list(self.own)
+        return self.space.id, list(self.own), self.graph_vectors
+
+    def check(self, kind: VectorKind) -> None:
+        """Raise NoGraphVectors unless all objects of a kind have a vector."""
+        if kind in GRAPH_KINDS:
+            check_kept(self.graph_vectors)
 
 
 @lru_cache(maxsize=256)
 def near(kind: VectorKind, layout: VectorLayout, workspace: int, limit: int, shape: FilterShape) -> bytes:
     """The objects of a kind nearest to each vector."""
+    layout.check(kind)
     tables = _nearest(kind, layout, workspace, limit, shape)
     columns, details = _COLUMNS[kind](shape)
     rows = _piece("near", columns=columns, details=details, tables=tables, limit=limit)
@@ -69,6 +77,7 @@ def near(kind: VectorKind, layout: VectorLayout, workspace: int, limit: int, sha
 @lru_cache(maxsize=256)
 def ranked(kind: VectorKind, layout: VectorLayout, workspace: int, shape: FilterShape) -> bytes:
     """Objects of a kind by their ids, nearest to a vector first."""
+    layout.check(kind)
     vectors = _vectors_of("u.id", kind, layout, workspace)
     rows = _piece(
         "ranked",

@@ -7,7 +7,7 @@
 
 -- name: layout
 -- With the number of vectors in each graph, as it was when the graph was built.
-SELECT s.id, s.model, s.dimensions, s.metric, coalesce(own.names, '{}'), coalesce(own.rows, '{}')
+SELECT s.id, s.model, s.dimensions, s.metric, coalesce(own.names, '{}'), coalesce(own.rows, '{}'), w.graph_vectors
 FROM workspace w JOIN space s ON s.id = w.space
 LEFT JOIN LATERAL (
     SELECT array_agg(h.name ORDER BY h.name) AS names, array_agg((
@@ -92,8 +92,8 @@ EXISTS (SELECT FROM document x WHERE x.id = {document} AND x.visible OFFSET 0)
 -- the array of vectors, here and below, so that the generic plan is reused: with a known length a custom plan looks
 -- cheaper, and planning costs as much as a small search. hnsw.ef_search depends on the limit and is set before the
 -- search.
-SELECT w.space, w.own, found.*
-FROM (SELECT w.space, ARRAY(
+SELECT w.space, w.own, w.graph_vectors, found.*
+FROM (SELECT w.space, w.graph_vectors, ARRAY(
                  SELECT h.name FROM own_table h WHERE h.space = w.space AND h.state = 'current' ORDER BY h.name) AS own,
              set_config('hnsw.ef_search', '{effort}', true)
       FROM workspace w OFFSET 0) AS w

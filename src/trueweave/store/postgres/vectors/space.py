@@ -1,11 +1,11 @@
-"""Embedding spaces."""
+"""Embedding spaces, and which kinds of vectors a workspace has."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from trueweave.core.errors import SpaceMismatch
-from trueweave.core.graph import Metric
+from trueweave.core.errors import NoGraphVectors, SpaceMismatch
+from trueweave.core.graph import GRAPH_KINDS, VECTOR_KINDS, GraphVectors, Metric, VectorKind
 from trueweave.core.protocols import Embedder
 
 
@@ -35,3 +35,27 @@ class Space(NamedTuple):
         if self.metric == "l2":
             return 1 / (1 + distance)
         return 1 - distance if self.metric == "cosine" else -distance
+
+
+def kinds(graph: GraphVectors) -> tuple[VectorKind, ...]:
+    """The kinds of vectors that are embedded when documents change."""
+    return tuple(kind for kind in VECTOR_KINDS if graph != "none" or kind not in GRAPH_KINDS)
+
+
+def complete_kinds(graph: GraphVectors) -> tuple[VectorKind, ...]:
+    """The kinds of which each object has a vector."""
+    return VECTOR_KINDS if graph == "kept" else kinds("none")
+
+
+def check_kept(graph: GraphVectors) -> None:
+    """Raise NoGraphVectors unless all entities and relations have a vector."""
+    if graph == "none":
+        raise NoGraphVectors(
+            "this workspace has no vectors of entities and relations, which this needs. Run `trueweave vectors make` "
+            "to make them, or use a method that needs none: `trueweave methods` lists them."
+        )
+    if graph == "making":
+        raise NoGraphVectors(
+            "the vectors of entities and relations are not complete, and this needs them. Run `trueweave vectors make` "
+            "to make the missing ones, or use a method that needs none: `trueweave methods` lists them."
+        )

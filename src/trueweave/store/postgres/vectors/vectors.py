@@ -21,7 +21,7 @@ from pgvector import HalfVector
 from psycopg import AsyncCursor, sql
 
 from trueweave.core.errors import ConfigError
-from trueweave.core.graph import VECTOR_KINDS, Hit, VectorKind
+from trueweave.core.graph import GRAPH_KINDS, VECTOR_KINDS, GraphVectors, Hit, VectorKind
 from trueweave.core.protocols import Embedder, Vectors
 from trueweave.graph.aggregate import entity_text, relation_text, report_text
 from trueweave.graph.plan import ChangedText
@@ -33,7 +33,7 @@ from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.queue import leases, outbox
 from trueweave.store.postgres.vectors import own_tables
 from trueweave.store.postgres.vectors.own_tables import OwnTable, OwnTables
-from trueweave.store.postgres.vectors.space import Space
+from trueweave.store.postgres.vectors.space import Space, check_kept, complete_kinds, kinds
 
 MOST_DIMENSIONS = 4000  # maximum for a halfvec with an HNSW index
 MOST_IN_COMMON = 10_000  # vectors; above this they move to the workspace's own table
@@ -61,13 +61,28 @@ async def space(tx: Transaction) -> Space | None:
     return Space(*rows[0]) if rows else None
 
 
+async def graph_vectors(tx: Transaction) -> GraphVectors:
+    """Whether the workspace has vectors of entities and relations."""
+    found: GraphVectors = await tx.value("vectors.graph_vectors")
+    return found
+
+
+async def wanted(tx: Transaction) -> tuple[Space | None, tuple[VectorKind, ...]]:
+    """The space that the workspace is searched in, and the kinds that are embedded when documents change; nothing if it
+    was dropped."""
+    for graph, *named in await tx.rows("vectors.wanted"):
+        return Space(*named) if named[0] else None, kinds(graph)
+    return None, ()
+
+
 async def everything(tx: Transaction) -> dict[str, sql.Composed]:
-    """For each kind, a subquery over all vectors of the workspace; empty while it has no space."""
+    """For each kind, a subquery over all vectors of the workspace; none for kinds that are not complete. Empty while it
+    has no space."""
     where = await space(tx)
     if where is None:
         return {}
-    own = await own_tables.find(tx, where)
-    return {kind: _all(_tables(where, kind, own)) for kind in VECTOR_KINDS}
+    own, complete = await own_tables.find(tx, where), complete_kinds(await graph_vectors(tx))
+    return {kind: _all(_tables(where, kind, own) if kind in complete else []) for kind in VECTOR_KINDS}
 
 
 async def hold(tx: Transaction) -> None:
@@ -78,7 +93,9 @@ async def hold(tx: Transaction) -> None:
 
 async def of_ids(tx: Transaction, kind: VectorKind, ids: Sequence[UUID]) -> dict[UUID, HalfVector]:
     """The vectors of these objects, for those that have one."""
-    where = await space(tx)
+    where, of_kinds = await wanted(tx)
+    if kind not in of_kinds:  # some may still have to be deleted
+        return {}
     tables = _tables(where, kind, await own_tables.find(tx, where)) if where else []
     return dict([row for table in tables for row in await _rows(tx, "vectors.of_ids", table=table, ids=Ids(ids))])
 
@@ -125,7 +142,9 @@ async def nearest(workspace: Workspace, kind: VectorKind, vector: Vectors, limit
         rows = await tx.rows("vectors.place", kind=kind)
         if not rows:
             return []
-        *named, own = rows[0]
+        graph, *named, own = rows[0]
+        if kind in GRAPH_KINDS:
+            check_kept(graph)
         where = Space(*named)
         if limit > 100:  # an HNSW scan returns at most ef_search rows
             await tx.connection.execute("SELECT set_config('hnsw.ef_search', %s, true)", (str(min(2 * limit, 1000)),))
@@ -178,7 +197,7 @@ async def _due(tx: Transaction, where: Space) -> list[VectorKind]:
     unfinished = {*own.building, *(kind for kind, table in own.current.items() if not table.indexed)}
     return [
         kind
-        for kind in VECTOR_KINDS
+        for kind in kinds(await graph_vectors(tx))
         if kind in unfinished or await _count(tx, _common(where, kind), MOST_IN_COMMON) >= MOST_IN_COMMON
     ]
 
@@ -214,19 +233,24 @@ async def index_own_tables(workspace: Workspace, where: Space, kinds: Sequence[V
 
 
 async def change_space(
-    workspace: Workspace, embedder: Embedder, progress: Callable[[int], None] = lambda _: None
+    workspace: Workspace,
+    embedder: Embedder,
+    progress: Callable[[int], None] = lambda _: None,
+    *,
+    graph: GraphVectors = "kept",
 ) -> bool:
     """Embed everything with another model next to the old vectors, then switch atomically.
 
     Readers use the old space until the switch. If this is interrupted, calling it again continues with what is already
     embedded. If others settle faster than this can follow, settling is paused for a moment; then this returns True, and
-    there may be documents to settle.
+    there may be documents to settle. `graph` says whether a workspace without vectors is to have those of entities and
+    relations.
     """
     new = await make_space(workspace, embedder)
     async with workspace.transaction() as tx:
         if await space(tx):  # adding the first vectors is not refused
             await refuse_during_load(tx, "embedding it with another model")
-        await tx.run("vectors.begin_change", space=new.id)
+        await tx.run("vectors.begin_change", space=new.id, graph=graph)
     rounds = 0
     while True:
         async for texts in missing(workspace, new):
@@ -249,15 +273,57 @@ async def change_space(
 
 async def missing(workspace: Workspace, of: Space | None) -> AsyncIterator[list[ChangedText]]:
     """Texts that have no vector in a space yet, in batches. Without a space, that is all texts."""
-    for kind in VECTOR_KINDS:
-        after = UUID(int=0)
-        while True:
-            async with workspace.transaction() as tx:
-                rows = await _missing(tx, of, kind, after, _EMBEDDED_AT_ONCE)
-            if not rows:
-                break
-            yield [ChangedText(kind, id_, hash_, _TEXTS[kind](*rest)) for id_, hash_, *rest in rows]
-            after = rows[-1][0]
+    async with workspace.transaction() as tx:
+        of_kinds = kinds(await graph_vectors(tx))
+    for kind in of_kinds:
+        async for page in missing_of_kind(workspace, of, kind):
+            yield page
+
+
+async def missing_of_kind(workspace: Workspace, of: Space | None, kind: VectorKind) -> AsyncIterator[list[ChangedText]]:
+    """Texts of a kind that have no vector in a space yet, in batches."""
+    after = UUID(int=0)
+    while True:
+        async with workspace.transaction() as tx:
+            rows = await _missing(tx, of, kind, after, _EMBEDDED_AT_ONCE)
+        if not rows:
+            return
+        yield [ChangedText(kind, id_, hash_, _TEXTS[kind](*rest)) for id_, hash_, *rest in rows]
+        after = rows[-1][0]
+
+
+async def any_missing(tx: Transaction, of: Space, of_kinds: Iterable[VectorKind]) -> bool:
+    """Whether an object of these kinds has no vector in a space. Exact under the view lock."""
+    for kind in of_kinds:
+        if await _missing(tx, of, kind, UUID(int=0), 1):
+            return True
+    return False
+
+
+async def remove_extra(tx: Transaction, of: Space, of_kinds: Iterable[VectorKind]) -> None:
+    """Delete vectors of objects that no longer exist. Requires the view lock."""
+    own = await own_tables.find(tx, of)
+    for kind in of_kinds:
+        for table in _tables(of, kind, own):
+            gone = await _rows(tx, f"vectors.extra_{kind}", table=table)
+            if kind in own.building:
+                await own_tables.note_removed(tx, of, kind, (id_ for (id_,) in gone))
+
+
+async def current_among(tx: Transaction, found: Sequence[Vector]) -> list[Vector]:
+    """Those of these vectors of entities and relations whose text has not changed. Requires the view lock, exclusive or
+    shared."""
+    current: set[tuple[VectorKind, UUID, UUID]] = set()
+    for kind in {v.kind for v in found}:
+        ids = [v.id for v in found if v.kind == kind]
+        rows = await tx.rows(f"vectors.texts_of_{kind}", ids=Ids(ids))
+        current |= {(kind, id_, hash_) for id_, hash_ in rows}
+    return [v for v in found if (v.kind, v.id, v.text_hash) in current]
+
+
+async def remove_some(tx: Transaction, of: Space, kind: VectorKind, limit: int) -> int:
+    """Delete up to `limit` vectors of a kind from the common table; returns how many. Requires the view lock."""
+    return await _run(tx, "vectors.remove_some", table=_common(of, kind), limit=limit)
 
 
 async def _missing(tx: Transaction, of: Space | None, kind: VectorKind, after: UUID, limit: int) -> list[Row]:
@@ -265,11 +331,11 @@ async def _missing(tx: Transaction, of: Space | None, kind: VectorKind, after: U
     return await _rows(tx, f"vectors.missing_{kind}", table=_all(tables), after=after, limit=limit)
 
 
-async def count_present(workspace: Workspace, of: Space) -> int:
-    """The number of the workspace's vectors in a space."""
+async def count_present(workspace: Workspace, of: Space, of_kinds: Sequence[VectorKind] = VECTOR_KINDS) -> int:
+    """The number of the workspace's vectors of these kinds in a space."""
     async with workspace.transaction() as tx:
         own = await own_tables.find(tx, of)
-        tables = [table for kind in VECTOR_KINDS for table in _tables(of, kind, own)]
+        tables = [table for kind in of_kinds for table in _tables(of, kind, own)]
         return sum([await _count(tx, table) for table in tables])
 
 
@@ -277,15 +343,10 @@ async def _switched(workspace: Workspace, new: Space) -> bool:
     """Switch the workspace to a space, unless vectors are missing there by now; returns whether it did."""
     async with workspace.transaction(unhurried=True) as tx:
         await lock_view(tx)
-        for kind in VECTOR_KINDS:
-            if await _missing(tx, new, kind, UUID(int=0), 1):
-                return False
-        own = await own_tables.find(tx, new)
-        for kind in VECTOR_KINDS:
-            for table in _tables(new, kind, own):
-                gone = await _rows(tx, f"vectors.extra_{kind}", table=table)
-                if kind in own.building:
-                    await own_tables.note_removed(tx, new, kind, (id_ for (id_,) in gone))
+        of_kinds = kinds(await graph_vectors(tx))
+        if await any_missing(tx, new, of_kinds):
+            return False
+        await remove_extra(tx, new, of_kinds)
         await tx.run("vectors.switch", space=new.id)
         await count_change(tx)
         await outbox.add(tx, ("space", False, ()))

@@ -7,9 +7,27 @@ SELECT make_space(%(model)s, %(dimensions)s, %(metric)s)
 -- name: space
 SELECT s.id, s.model, s.dimensions, s.metric FROM workspace w JOIN space s ON s.id = w.space
 
+-- name: graph_vectors
+SELECT graph_vectors FROM workspace
+
+-- name: wanted
+SELECT w.graph_vectors, s.id, s.model, s.dimensions, s.metric FROM workspace w LEFT JOIN space s ON s.id = w.space
+
+-- name: begin_making
+UPDATE workspace SET graph_vectors = 'making' WHERE graph_vectors = 'none'
+
+-- name: finish_making
+UPDATE workspace SET graph_vectors = 'kept' WHERE graph_vectors = 'making'
+
+-- name: drop_graph_vectors
+UPDATE workspace SET graph_vectors = 'none'
+
+-- name: leave_graph_tables
+SELECT leave_graph_tables()
+
 -- name: place
 -- Where to search: the space, and the workspace's own table for vectors of a kind, if there is one.
-SELECT s.id, s.model, s.dimensions, s.metric, h.name FROM workspace w JOIN space s ON s.id = w.space
+SELECT w.graph_vectors, s.id, s.model, s.dimensions, s.metric, h.name FROM workspace w JOIN space s ON s.id = w.space
 LEFT JOIN own_table h ON h.space = s.id AND h.kind = %(kind)s AND h.state = 'current'
 
 -- name: find_space
@@ -23,8 +41,11 @@ SELECT id FROM space ORDER BY id
 SELECT s.id, s.model, s.dimensions, s.metric FROM space s
 WHERE NOT EXISTS (SELECT FROM workspace w WHERE s.id IN (w.space, w.next_space)) ORDER BY s.id
 
+-- name: spaces_here
+SELECT s.id, s.model, s.dimensions, s.metric FROM workspace w JOIN space s ON s.id IN (w.space, w.next_space) ORDER BY s.id
+
 -- name: begin_change
-UPDATE workspace SET next_space = %(space)s
+UPDATE workspace SET next_space = %(space)s, graph_vectors = CASE WHEN space IS NULL THEN %(graph)s ELSE graph_vectors END
 
 -- name: pause
 UPDATE workspace SET paused_until = now() + %(lasts)s
@@ -54,6 +75,15 @@ DELETE FROM {table} WHERE id = ANY(%(ids)s)
 -- Two processes filling the same space may insert the same rows.
 INSERT INTO {table} (id, text_hash, v) SELECT id, text_hash, v FROM stage_vector WHERE kind = %(kind)s ORDER BY id
 ON CONFLICT (workspace, id) DO UPDATE SET text_hash = excluded.text_hash, v = excluded.v
+
+-- name: remove_some
+DELETE FROM {table} WHERE id = ANY(ARRAY(SELECT id FROM {table} LIMIT %(limit)s))
+
+-- name: texts_of_entity
+SELECT id, text_hash FROM entity WHERE id = ANY(%(ids)s)
+
+-- name: texts_of_relation
+SELECT id, text_hash FROM relation WHERE id = ANY(%(ids)s)
 
 -- name: missing_chunk
 SELECT DISTINCT ON (c.id) c.id, c.text_hash, c.text FROM chunk c JOIN document d ON d.id = c.document

@@ -73,12 +73,14 @@ SELECT key, line FROM (
 ) AS lines (key, line) ORDER BY key COLLATE "C"
 
 -- name: vectors_expected
--- If there are none: the text that each vector would stand for.
+-- If there are none: the text that each vector would stand for; those of entities and relations only if they are compared.
 SELECT key, line FROM (
     SELECT DISTINCT 'chunk ' || c.id, c.text_hash::text FROM chunk c JOIN document d ON d.id = c.document WHERE d.visible
     UNION ALL
     SELECT 'entity ' || a.id, e.text_hash::text FROM entity e LEFT JOIN stable_id a ON a.entity = e.id
+    WHERE {graph}
     UNION ALL
     SELECT 'relation ' || s.id || ' ' || t.id, r.text_hash::text FROM relation r
     LEFT JOIN stable_id s ON s.entity = r.source LEFT JOIN stable_id t ON t.entity = r.target
+    WHERE {graph}
 ) AS lines (key, line) ORDER BY key COLLATE "C"

@@ -5,7 +5,8 @@ SELECT (SELECT count(*) FROM document WHERE visible),
        (SELECT count(*) FROM relation),
        (SELECT count(DISTINCT uri) FROM document WHERE current <> visible),
        (SELECT count(*) FROM dirty_name) + (SELECT count(*) FROM dirty_pair),
-       (SELECT s.model FROM workspace w JOIN space s ON s.id = w.space)
+       (SELECT s.model FROM workspace w JOIN space s ON s.id = w.space),
+       (SELECT graph_vectors FROM workspace)
 
 -- name: sees_all
 -- Whether this transaction is not one of a caller who may not read all documents: see docs/adr/0056-access-rights.md.
@@ -62,9 +63,9 @@ uri > %(after)s
 (%(at)s::timestamptz IS NULL OR (added, uri) < (%(at)s::timestamptz, %(after)s))
 
 -- name: state
--- A key over the documents, the version of the view, and the embedding space.
+-- A key over the documents, the version of the view, the embedding space, and whether its vectors are complete.
 SELECT concat_ws(' ', count(*), bit_xor(hashtextextended(id::text, 0)), (SELECT version FROM view_version),
-    (SELECT space FROM workspace))
+    (SELECT concat_ws(' ', space, nullif(graph_vectors, 'kept')) FROM workspace))
 FROM document WHERE visible
 
 -- name: entities
