@@ -117,15 +117,14 @@ async def entered_workspace(
         raise Refusal(400, "invalid_workspace", "No workspace can have this name.", "Check the name in the address.")
     services, caller = services_of(request), caller_of(request)
     try:
-        async with services.workspaces.lend(name, caller.sees) as trueweave:
+        async with services.workspaces.lend(name, caller.sees, caller.groups) as trueweave:
             request.state.workspace = trueweave.workspace.id
             require(request, scope)
-            seen = trueweave.acting_as(caller.groups)
             if scope != "read":
                 with translated():
-                    await seen.workspace.check_unrestricted()
+                    await trueweave.workspace.check_unrestricted()
             with services.asking.one(caller.account, trueweave) if asks else nullcontext():
-                yield seen
+                yield trueweave
     except UnknownWorkspace:
         request.state.refused = True
         raise

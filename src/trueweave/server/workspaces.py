@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from trueweave.core.errors import UnknownWorkspace
 from trueweave.core.settings import Settings
@@ -16,6 +16,7 @@ from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.public_errors import translated
 
+_MOST_SEEN = 64  # sets of groups whose view of a workspace is kept open
 _FRESH = 60.0  # seconds after which a workspace is opened again, because its settings may have changed
 
 
@@ -25,6 +26,16 @@ class _Opened:
     since: float
     users: int = 0
     is_kept: bool = True
+    seen: OrderedDict[tuple[str, ...], AsyncTrueweave] = field(default_factory=OrderedDict)
+
+    def acting_as(self, groups: tuple[str, ...]) -> AsyncTrueweave:
+        """The workspace as these groups see it, which is kept open for the next request of a caller with the same."""
+        found = self.seen.get(groups) or self.trueweave.acting_as(groups)
+        self.seen[groups] = found
+        self.seen.move_to_end(groups)
+        if len(self.seen) > _MOST_SEEN:
+            self.seen.popitem(last=False)
+        return found
 
 
 class OpenWorkspaces:
@@ -48,13 +59,15 @@ class OpenWorkspaces:
         return (await self._models.liveness()).owner
 
     @asynccontextmanager
-    async def lend(self, name: str, may: Callable[[int], bool]) -> AsyncIterator[AsyncTrueweave]:
-        """The workspace of this name, open inside this context. Raises UnknownWorkspace if there is none or the caller
-        may not see it; both take equally long."""
+    async def lend(
+        self, name: str, may: Callable[[int], bool], groups: tuple[str, ...]
+    ) -> AsyncIterator[AsyncTrueweave]:
+        """The workspace of this name as these groups see it, open inside this context. Raises UnknownWorkspace if there
+        is none or the caller may not see it; both take equally long."""
         opened = await self._find(name, may)
         opened.users += 1
         try:
-            yield opened.trueweave
+            yield opened.acting_as(groups)
         except UnknownWorkspace:  # it was dropped in the meantime; another may have its name by now
             await self._let_go(name, opened)
             raise
