@@ -196,7 +196,7 @@ class Bench:
             await asyncio.sleep(0.1)
 
     async def _indexed(self) -> int:
-        async with self._workspaces.lend(_name(1), lambda _: True) as trueweave:
+        async with self._workspaces.lend(_name(1), lambda _: True, ("*",)) as trueweave:
             return (await trueweave.status()).documents
 
     def _judge(self, what: str, connections: int, added: float, share: float) -> None:
@@ -215,7 +215,7 @@ class Bench:
 
     def _in_process(self, what: str) -> Call:
         async def call(tenant: int, question: str) -> None:
-            async with self._workspaces.lend(_name(tenant), lambda _: True) as trueweave:
+            async with self._workspaces.lend(_name(tenant), lambda _: True, ("*",)) as trueweave:
                 if what == "retrieve":
                     await trueweave.retrieve(question, "keyword")
                 else:
@@ -280,7 +280,7 @@ async def _bench(url: str, tenants: int, options: argparse.Namespace) -> AsyncIt
         }
         async with Database(url) as database, ModelFactory(database) as models:
             await _fill(database, tenants, 20 if options.smoke else 2000)
-            key = await api_keys.make(database, "benchmark", "write", None)
+            key = await api_keys.make(database, "benchmark", "write", None, groups=["*"])
             with _process("trueweave", "serve", "--port", str(port), "--no-worker", **variables) as server:
                 await asyncio.wait_for(_listening(port, server), 60)
                 workspaces = OpenWorkspaces(database, settings, models)

@@ -109,7 +109,7 @@ async def site(url: str, bench: Path, folder: Path) -> AsyncIterator[Site]:
         async with aclosing(breaking):
             await breaking.add_documents([hostile.document()])
         await server.database.find_workspace("empty", make=True)
-        yield Site(server, model, await server.key("admin"), provider, settings)
+        yield Site(server, model, await server.key("admin", groups=["*"]), provider, settings)
 
 
 async def add_medical(site: Site) -> None:

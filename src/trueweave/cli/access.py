@@ -24,7 +24,7 @@ app = typer.Typer(
 
     A rule is for all documents whose uris begin with PREFIX, now and later, unless readers were given with them
     (--readers, or `readers` in front matter). The rule with the longest prefix applies; without a rule, everybody in
-    the workspace can read a document. Groups are those of keys (`trueweave keys create --group`) and of tokens.
+    the workspace can read a document. Groups are those of keys (`trueweave keys create --groups`) and of tokens.
     """,
 )
 

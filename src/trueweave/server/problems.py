@@ -118,7 +118,9 @@ KINDS: dict[type[TrueweaveError], _Kind] = {
     errors.SchemaOutdated: _Kind(503, "schema_mismatch", _IN_LOG, "The database is of an older version."),
     errors.SchemaNewer: _Kind(503, "schema_mismatch", _IN_LOG, "The database is of a newer version."),
     errors.NotIsolated: _Kind(500, "not_isolated", _IN_LOG, "The database does not keep workspaces apart."),
-    errors.NotForRestricted: _Kind(403, "not_for_restricted", "Ask with a key whose groups include *."),
+    errors.NotForRestricted: _Kind(
+        403, "not_for_restricted", '`trueweave keys create NAME --groups "*"` creates a key that reads all.'
+    ),
     errors.UnknownWorkspace: _Kind(
         404,
         "unknown_workspace",

@@ -1,6 +1,7 @@
 import type { Schemas } from "../api/client";
 import { money, number } from "../text/words";
 import { SameAs } from "../ui/SameAs";
+import { readsAs } from "./KeysPart";
 import styles from "./Settings.module.css";
 import { Table } from "./TypesPart";
 
@@ -44,6 +45,12 @@ export function AccessPart({ me }: { me: Schemas["MeBody"] }) {
           <dt>scope</dt>
           <dd>
             {scope}, for {all_workspaces ? "all workspaces" : "some workspaces"}
+          </dd>
+        </div>
+        <div>
+          <dt>reads as</dt>
+          <dd>
+            <bdi>{readsAs(me.groups)}</bdi>
           </dd>
         </div>
         <div>

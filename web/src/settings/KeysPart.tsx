@@ -39,12 +39,13 @@ export function KeysPart({ workspace, me }: { workspace: string; me: Schemas["Me
       <h3>Keys</h3>
       <Table
         title="Keys, in the order in which they were made"
-        heads={["Name", "Begins with", "Scope", "Workspaces", "Made", "Last used", "State"]}
+        heads={["Name", "Begins with", "Scope", "Workspaces", "Reads as", "Made", "Last used", "State"]}
         rows={rows.map((one) => [
           one.name,
           <code key="prefix">{one.prefix}</code>,
           one.scope,
           one.workspaces === null ? "all" : one.workspaces.join(", "),
+          readsAs(one.groups),
           moment(one.created),
           one.last_used ?? "never",
           isValid(one) ? (
@@ -84,6 +85,11 @@ export function KeysPart({ workspace, me }: { workspace: string; me: Schemas["Me
       )}
     </>
   );
+}
+
+/** The groups of a key in words. */
+export function readsAs(groups: readonly string[]): string {
+  return groups.includes("*") ? "all documents" : groups.join(", ") || "no group";
 }
 
 const isValid = (key: Key): boolean => !key.revoked && (!key.expires || Date.parse(key.expires) > Date.now());
@@ -141,6 +147,7 @@ function NewKey({ workspace, all, onMade }: NewKeyProps) {
   const [name, setName] = useState("");
   const [scope, setScope] = useState<Scope>("read");
   const [isForAll, setForAll] = useState(false);
+  const [groups, setGroups] = useState("");
   const [days, setDays] = useState("");
   const [secret, setSecret] = useState("");
   const [error, setError] = useState<unknown>(null);
@@ -152,6 +159,10 @@ function NewKey({ workspace, all, onMade }: NewKeyProps) {
         name,
         scope,
         workspaces: isForAll ? null : [workspace],
+        groups: groups
+          .split(",")
+          .map((group) => group.trim())
+          .filter(Boolean),
         expires_in_days: days ? Number(days) : null,
       };
       setSecret((await dataOf(api.POST("/v1/keys", { body }))).key);
@@ -187,6 +198,15 @@ function NewKey({ workspace, all, onMade }: NewKeyProps) {
           </select>
         </label>
       )}
+      <label>
+        <span>Groups that it reads as (* reads all documents)</span>
+        <input
+          placeholder="legal, hr"
+          maxLength={2000}
+          value={groups}
+          onChange={(event) => setGroups(event.target.value)}
+        />
+      </label>
       <label>
         <span>Days until it expires</span>
         <input
