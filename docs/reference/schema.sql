@@ -833,6 +833,14 @@ CREATE FUNCTION trueweave.mark_indexed(of_name text) RETURNS void
     WHERE workspace = current_setting('trueweave.workspace')::int AND name = of_name AND NOT indexed
 $$;
 
+CREATE FUNCTION trueweave.may_differ() RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+    SELECT EXISTS (SELECT FROM rule r WHERE r.workspace = current_setting('trueweave.workspace')::int)
+        OR (SELECT w.mode = 'fuzzy' FROM workspace w WHERE w.id = current_setting('trueweave.workspace')::int)
+$$;
+
 CREATE FUNCTION trueweave.meets(of_document uuid, wanted jsonb) RETURNS boolean
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
@@ -3336,9 +3344,25 @@ ALTER TABLE trueweave.bm25_index ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.budget ENABLE ROW LEVEL SECURITY;
 
+CREATE POLICY caller ON trueweave.alike AS RESTRICTIVE TO trueweave_caller USING ((EXISTS ( SELECT
+   FROM (trueweave.name a
+     CROSS JOIN trueweave.name b)
+  WHERE ((a.id = alike.a) AND (b.id = alike.b))
+ OFFSET 0)));
+
 CREATE POLICY caller ON trueweave.chunk AS RESTRICTIVE TO trueweave_caller USING ((EXISTS ( SELECT
    FROM trueweave.document d
   WHERE ((d.id = chunk.document) AND d.visible)
+ OFFSET 0)));
+
+CREATE POLICY caller ON trueweave.dirty_name AS RESTRICTIVE TO trueweave_caller USING ((EXISTS ( SELECT
+   FROM trueweave.name n
+  WHERE (n.id = dirty_name.name)
+ OFFSET 0)));
+
+CREATE POLICY caller ON trueweave.dirty_pair AS RESTRICTIVE TO trueweave_caller USING ((EXISTS ( SELECT
+   FROM trueweave.name_pair p
+  WHERE ((p.source = dirty_pair.source) AND (p.target = dirty_pair.target))
  OFFSET 0)));
 
 CREATE POLICY caller ON trueweave.document AS RESTRICTIVE TO trueweave_caller USING (((NOT off) AND ((readers = '{}'::text[]) OR (readers && ( SELECT (current_setting('trueweave.groups'::text))::text[] AS current_setting)) OR ( SELECT ('*'::text = ANY ((current_setting('trueweave.groups'::text))::text[])))) AND (( SELECT (current_setting('trueweave.filter'::text) = ''::text)) OR trueweave.meets(id, ( SELECT (NULLIF(current_setting('trueweave.filter'::text), ''::text))::jsonb AS "nullif")))));
@@ -3395,6 +3419,21 @@ CREATE POLICY caller ON trueweave.phrase AS RESTRICTIVE TO trueweave_caller USIN
 CREATE POLICY caller ON trueweave.relation AS RESTRICTIVE TO trueweave_caller USING ((EXISTS ( SELECT
    FROM trueweave.name_pair p
   WHERE (p.relation = relation.id)
+ OFFSET 0)));
+
+CREATE POLICY caller ON trueweave.rule AS RESTRICTIVE TO trueweave_caller USING ((EXISTS ( SELECT
+   FROM trueweave.rule_name r
+  WHERE (r.rule = rule.id)
+ OFFSET 0)));
+
+CREATE POLICY caller ON trueweave.rule_name AS RESTRICTIVE TO trueweave_caller USING ((EXISTS ( SELECT
+   FROM ( SELECT
+           FROM trueweave.name n_1
+          WHERE (n_1.id = rule_name.name)
+        UNION ALL
+         SELECT
+           FROM trueweave.name n_1
+          WHERE (n_1.written_hash = rule_name.written_hash)) n
  OFFSET 0)));
 
 ALTER TABLE trueweave.chunk ENABLE ROW LEVEL SECURITY;
@@ -3874,6 +3913,7 @@ GRANT ALL ON FUNCTION trueweave.finish_jobs(claimant integer, ids bigint[]) TO t
 
 REVOKE ALL ON FUNCTION trueweave.folded_name(given text) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.folded_name(given text) TO trueweave_app;
+GRANT ALL ON FUNCTION trueweave.folded_name(given text) TO trueweave_caller;
 
 REVOKE ALL ON FUNCTION trueweave.guard(guarded regclass, tenant text) FROM PUBLIC;
 
@@ -3930,6 +3970,10 @@ GRANT ALL ON FUNCTION trueweave.make_workspace(base_name text, among text[]) TO 
 
 REVOKE ALL ON FUNCTION trueweave.mark_indexed(of_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.mark_indexed(of_name text) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.may_differ() FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.may_differ() TO trueweave_app;
+GRANT ALL ON FUNCTION trueweave.may_differ() TO trueweave_caller;
 
 REVOKE ALL ON FUNCTION trueweave.meets(of_document uuid, wanted jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.meets(of_document uuid, wanted jsonb) TO trueweave_app;
@@ -4059,6 +4103,7 @@ GRANT ALL ON FUNCTION trueweave.workspaces_after(after integer, most integer) TO
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.access_rule TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.alike TO trueweave_app;
+GRANT SELECT ON TABLE trueweave.alike TO trueweave_caller;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE trueweave.api_key TO trueweave_app;
 
@@ -4094,8 +4139,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.consumer TO trueweave_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.corpus TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.dirty_name TO trueweave_app;
+GRANT SELECT ON TABLE trueweave.dirty_name TO trueweave_caller;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.dirty_pair TO trueweave_app;
+GRANT SELECT ON TABLE trueweave.dirty_pair TO trueweave_caller;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.document TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.document TO trueweave_reader;
@@ -4225,6 +4272,8 @@ GRANT SELECT(workspace) ON TABLE trueweave.phrase TO trueweave_caller;
 
 GRANT SELECT(id) ON TABLE trueweave.phrase TO trueweave_caller;
 
+GRANT SELECT(key) ON TABLE trueweave.phrase TO trueweave_caller;
+
 GRANT SELECT(chunks) ON TABLE trueweave.phrase TO trueweave_caller;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.phrase_count TO trueweave_app;
@@ -4264,8 +4313,28 @@ GRANT SELECT ON TABLE trueweave.retired_community TO trueweave_reader;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.rule TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.rule TO trueweave_reader;
 
+GRANT SELECT(workspace) ON TABLE trueweave.rule TO trueweave_caller;
+
+GRANT SELECT(id) ON TABLE trueweave.rule TO trueweave_caller;
+
+GRANT SELECT(ordinal) ON TABLE trueweave.rule TO trueweave_caller;
+
+GRANT SELECT(kind) ON TABLE trueweave.rule TO trueweave_caller;
+
+GRANT SELECT(label) ON TABLE trueweave.rule TO trueweave_caller;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.rule_name TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.rule_name TO trueweave_reader;
+
+GRANT SELECT(workspace) ON TABLE trueweave.rule_name TO trueweave_caller;
+
+GRANT SELECT(rule) ON TABLE trueweave.rule_name TO trueweave_caller;
+
+GRANT SELECT(name) ON TABLE trueweave.rule_name TO trueweave_caller;
+
+GRANT SELECT(written_hash) ON TABLE trueweave.rule_name TO trueweave_caller;
+
+GRANT SELECT(side) ON TABLE trueweave.rule_name TO trueweave_caller;
 
 GRANT SELECT ON TABLE trueweave.server TO trueweave_app;
 
@@ -4290,6 +4359,12 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.suggestion TO trueweave_app
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.summary TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.summary TO trueweave_reader;
+
+GRANT SELECT(workspace) ON TABLE trueweave.summary TO trueweave_caller;
+
+GRANT SELECT(hash) ON TABLE trueweave.summary TO trueweave_caller;
+
+GRANT SELECT(text) ON TABLE trueweave.summary TO trueweave_caller;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.text_language TO trueweave_app;
 

@@ -53,6 +53,7 @@ from trueweave.store.postgres.public_errors import own_errors, translated
 from trueweave.store.postgres.record import erasing, record
 from trueweave.store.postgres.search.document_filter import ALL, scope
 from trueweave.store.postgres.view import lookup, read
+from trueweave.store.postgres.view.seen import lookups
 from trueweave.text.uris import Naming, is_address
 
 _LOOKS, _LOOK_AGAIN = 50, 0.2  # seconds between looks
@@ -406,7 +407,8 @@ class DocumentCalls:
             )
         position = (None, after) if isinstance(after, str) else after
         selection = await self._selection(filter, state, prefix, since, noted=noted)
-        return await read.documents(self._core.workspace, limit, selection, order, position)
+        async with self._core.workspace.transaction(snapshot=True) as tx:
+            return await read.documents(tx, limit, selection, order, position)
 
     async def count_documents(
         self,
@@ -419,7 +421,8 @@ class DocumentCalls:
     ) -> int:
         """The number of documents that `list_documents` lists with these arguments."""
         selection = await self._selection(filter, state, prefix, since, noted=noted)
-        return await read.count_documents(self._core.workspace, selection)
+        async with self._core.workspace.transaction(snapshot=True) as tx:
+            return await read.count_documents(tx, selection)
 
     async def _selection(
         self, filter: Filter | None, state: ListedState, prefix: str, since: datetime | None, *, noted: bool
@@ -447,8 +450,8 @@ class DocumentCalls:
         """The spans of the document with this uri that mention entities, in order; optionally only those between the
         characters `start` and `end`. A span that several chunks contain is listed once for each of them. Raises
         UnknownDocument, with similar uris, if there is none."""
-        async with self._core.workspace.transaction() as tx:
-            return await lookup.mentions(tx, await found_document(tx, uri), start, end, limit)
+        async with self._core.workspace.transaction(snapshot=True) as tx:
+            return await lookups(tx).spans(await found_document(tx, uri), start, end, limit)
 
     async def passages(self, *ids: UUID) -> list[Passage]:
         """The passages with these ids, such as those that a report cites, in that order. Passages of documents that

@@ -31,8 +31,9 @@ from trueweave.store.postgres.projection.projecting import ProjectionSource
 from trueweave.store.postgres.public_errors import own_errors
 from trueweave.store.postgres.queue import outbox
 from trueweave.store.postgres.vectors import vectors
-from trueweave.store.postgres.view import graph_map, read
-from trueweave.store.postgres.view import lookup as stored
+from trueweave.store.postgres.view import graph_map
+from trueweave.store.postgres.view.graph_lookups import Neighbours
+from trueweave.store.postgres.view.seen import lookups
 
 MOST_ON_MAP = 50_000  # circles and entities of a window
 MOST_RELATIONS_ON_MAP = 200_000
@@ -69,8 +70,8 @@ class AsyncGraphGroup:
 
     async def entities(self, limit: int = 50, *, type: str = "") -> list[Entity]:
         """The most mentioned entities, optionally of one type."""
-        async with self._core.workspace.transaction() as tx:
-            return await read.entities(tx, limit, type)
+        async with self._core.workspace.transaction(snapshot=True) as tx:
+            return await lookups(tx).entities(limit, type)
 
     async def entity(self, entity: UUID | str | NameKey, *, relations: int = 10, passages: int = 5) -> EntityDetails:
         """An entity by its id or one of its names: its description, its heaviest relations, and passages that mention
@@ -108,8 +109,8 @@ class AsyncGraphGroup:
         mentioned first. Case, accents and a leading article make no difference.
 
         Meant for suggestions while somebody types: it uses an index, and examines at most 2,000 names of each kind."""
-        async with self._core.workspace.transaction() as tx:
-            return await stored.completions(tx, text, limit)
+        async with self._core.workspace.transaction(snapshot=True) as tx:
+            return await lookups(tx).completions(text, limit)
 
     async def search_relations(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> Hits[Relation]:
         """The relations that match a text best: by meaning and by the words of their names, keywords and descriptions,
@@ -121,8 +122,8 @@ class AsyncGraphGroup:
         if not entities:
             return await lookup.heaviest_relations(self._core, limit)
         ids = await lookup.entity_ids(self._core, *entities)
-        async with self._core.workspace.transaction() as tx:
-            return await read.relations_of(tx, ids, limit)
+        async with self._core.workspace.transaction(snapshot=True) as tx:
+            return await lookups(tx).relations_of(ids, limit)
 
     async def relation(self, id: UUID) -> Relation:
         """The relation with this id. Raises UnknownRelation if there is none: merging or splitting an entity gives its
@@ -167,8 +168,8 @@ class AsyncGraphGroup:
         """A part of the graph to draw: these entities and those that these chunks mention, given by their ids, and the
         heaviest relations between them. It has up to `limit` entities: the given ones first, then those with the most
         relations. Ids that do not exist are left out."""
-        async with self._core.workspace.transaction() as tx:
-            return await stored.part(tx, entities, chunks, limit)
+        async with self._core.workspace.transaction(snapshot=True) as tx:
+            return await lookups(tx).part(entities, chunks, limit)
 
     async def around(
         self,
@@ -190,10 +191,10 @@ class AsyncGraphGroup:
         if not entities:
             raise InvalidArgument("the entities to draw are missing: name at least one.")
         ids = await lookup.entity_ids(self._core, *entities)
-        async with self._core.workspace.transaction() as tx:
+        async with self._core.workspace.transaction(snapshot=True) as tx:
             stating = (await lookup.found_document(tx, document)).id if document else None
-            wanted = stored.Neighbours(exclude, types, min_weight, stating, limit)
-            found = await stored.around(tx, ids, wanted, hops)
+            wanted = Neighbours(exclude, types, min_weight, stating, limit)
+            found = await lookups(tx).around(ids, wanted, hops)
         drawn = {node.id for node in found.nodes}
         if missing := next((id_ for id_ in ids if id_ not in drawn), None):
             raise lookup.no_entity(missing)
@@ -228,8 +229,8 @@ class AsyncGraphGroup:
 
     async def types(self, limit: int = 100) -> GraphTypes:
         """The types of the entities and of the relations, each with their number, the most frequent first."""
-        async with self._core.workspace.transaction() as tx:
-            return await stored.types(tx, limit)
+        async with self._core.workspace.transaction(snapshot=True) as tx:
+            return await lookups(tx).types(limit)
 
     async def picture(
         self,

@@ -23,8 +23,10 @@ from trueweave.core.protocols import Readers
 from trueweave.core.record import NameKey
 from trueweave.engine.core import OpenWorkspace
 from trueweave.store.postgres.db import Transaction
-from trueweave.store.postgres.view import lookup, read
-from trueweave.store.postgres.view.lookup import FoundDocument, WordHit
+from trueweave.store.postgres.view import lookup
+from trueweave.store.postgres.view.likeness import WordHit
+from trueweave.store.postgres.view.lookup import FoundDocument
+from trueweave.store.postgres.view.seen import lookups
 from trueweave.text.names import storable, tidy
 
 _DEEPER = 10  # factor for searching deeper by meaning when only one type counts
@@ -47,12 +49,13 @@ def _key(given: str | NameKey) -> NameKey:
 
 
 async def _entity_id(core: OpenWorkspace, key: NameKey) -> UUID:
-    async with core.workspace.transaction() as tx:
-        found = await lookup.named(tx, key) or await lookup.beginning(tx, key.name)
+    async with core.workspace.transaction(snapshot=True) as tx:
+        graph = lookups(tx)
+        found = await graph.named(key) or await graph.beginning(key.name)
         if len(found) == 1:
             return found[0]
         if not found:
-            raise _unknown(key, await lookup.near_names(tx, key.name))
+            raise _unknown(key, await graph.near_names(key.name))
     entities = await core.open_readers(Filter()).record.entities(found[:_LISTED])
     raise _ambiguous(key, entities, len(found))
 
@@ -93,8 +96,8 @@ async def entity_details(
     found = await readers.record.entities([id_])
     if not found:
         raise no_entity(id_)
-    async with core.workspace.transaction() as tx:
-        related = await read.relations_of(tx, [id_], relations)
+    async with core.workspace.transaction(snapshot=True) as tx:
+        related = await lookups(tx).relations_of([id_], relations)
     said = await passages_of(core, readers, "entities", [id_], passages)
     return EntityDetails(found[0], tuple(related), said[id_])
 
@@ -103,8 +106,8 @@ async def passages_of(
     core: OpenWorkspace, readers: Readers, kind: str, ids: Sequence[UUID], each: int
 ) -> dict[UUID, tuple[Passage, ...]]:
     """For each of these "entities" or "relations", the passages that say most about it, in two statements."""
-    async with core.workspace.transaction() as tx:
-        chunks = await lookup.chunks_of(tx, kind, ids, 2 * each)  # some may have the same text
+    async with core.workspace.transaction(snapshot=True) as tx:
+        chunks = await lookups(tx).chunks_of(kind, ids, 2 * each)  # some may have the same text
     wanted = [Scored(chunk, 0.0) for some in chunks.values() for chunk in some]
     await readers.record.passages(wanted, len(wanted))  # reads all of them at once; the calls below find them cached
     return {
@@ -120,8 +123,8 @@ async def search_entities(core: OpenWorkspace, text: str, limit: int, type_: str
     """Entities that match a text."""
     readers = core.open_readers(filter)
     near = await _near(core, readers, "entity", text, min(_DEEPER * limit, _DEEPEST) if type_ else 2 * limit)
-    async with core.workspace.transaction() as tx:
-        words = await lookup.entities_with_words(tx, storable(text), 2 * limit, type_)
+    async with core.workspace.transaction(snapshot=True) as tx:
+        words = await lookups(tx).entities_with_words(storable(text), 2 * limit, type_)
     scores, by = _fused(near, words)
     found = [one for one in await readers.record.entities(list(scores)) if not type_ or _is_of(one, type_)]
     return Hits(tuple(Scored(one, scores[one.id]) for one in found[:limit]), by)
@@ -135,8 +138,8 @@ async def search_relations(core: OpenWorkspace, text: str, limit: int, filter: F
     """Relations that match a text."""
     readers = core.open_readers(filter)
     near = await _near(core, readers, "relation", text, 2 * limit)
-    async with core.workspace.transaction() as tx:
-        words = await lookup.relations_with_words(tx, storable(text), 2 * limit)
+    async with core.workspace.transaction(snapshot=True) as tx:
+        words = await lookups(tx).relations_with_words(storable(text), 2 * limit)
     scores, by = _fused(near, words)
     found = await readers.record.relations(list(scores))
     return Hits(tuple(Scored(one, scores[one.id]) for one in found[:limit]), by)
@@ -145,7 +148,10 @@ async def search_relations(core: OpenWorkspace, text: str, limit: int, filter: F
 async def _near(
     core: OpenWorkspace, readers: Readers, kind: VectorKind, text: str, limit: int
 ) -> list[Scored[UUID]] | None:
-    """The nearest matches by meaning; None if they are not embedded, or the embedding model is missing."""
+    """The nearest matches by meaning; None if they are not embedded, the embedding model is missing, or the caller
+    does not see all documents: vectors of entities and relations are made from all of them."""
+    if readers.is_restricted and await readers.is_restricted():
+        return None
     try:
         embedder = await core.embedder()
         if embedder is None:
@@ -175,8 +181,8 @@ def _fused(
 
 async def heaviest_relations(core: OpenWorkspace, limit: int) -> list[Relation]:
     """The heaviest relations in the graph."""
-    async with core.workspace.transaction() as tx:
-        ids = await lookup.heaviest_relations(tx, limit)
+    async with core.workspace.transaction(snapshot=True) as tx:
+        ids = await lookups(tx).heaviest_relations(limit)
     return await core.open_readers(Filter()).record.relations(ids)
 
 
@@ -186,8 +192,8 @@ async def heaviest_relations(core: OpenWorkspace, limit: int) -> list[Relation]:
 async def entity_path(core: OpenWorkspace, ends: Sequence[UUID], longest: int, passages: int) -> EntityPath | None:
     """The path from one entity to another."""
     start, end = ends
-    async with core.workspace.transaction() as tx:
-        way = await lookup.path(tx, start, end, longest)
+    async with core.workspace.transaction(snapshot=True) as tx:
+        way = await lookups(tx).path(start, end, longest)
     if way is None:
         return None
     readers = core.open_readers(Filter())
@@ -215,10 +221,10 @@ async def document_details(
     core: OpenWorkspace, uri: str, first: int, chunks: int, entities: int, start: int
 ) -> DocumentDetails:
     """A document with some of its chunks, and the entities it mentions."""
-    async with core.workspace.transaction() as tx:
+    async with core.workspace.transaction(snapshot=True) as tx:
         found = await found_document(tx, uri)
         passages = await lookup.chunks(tx, found, first, chunks, start)
-        mentioned = await lookup.mentioned(tx, found, entities)
+        mentioned = await lookups(tx).mentioned(found, entities)
     known = await core.open_readers(Filter()).record.entities(list(mentioned))
     return DocumentDetails(
         found.uri,

@@ -13,8 +13,8 @@ from trueweave.core.record import Span
 from trueweave.engine.lookup import no_entity
 from trueweave.ingest.extract.spans import Finder
 from trueweave.store.postgres.db import Workspace
-from trueweave.store.postgres.view import mentions
 from trueweave.store.postgres.view.mentions import FoundMention, FoundStatement, MentionPlace, StatementPlace
+from trueweave.store.postgres.view.seen import lookups
 from trueweave.text import sentences
 
 _LONGEST = 600  # characters of a sentence that are returned
@@ -25,25 +25,28 @@ async def of_entity(
 ) -> list[tuple[MentionPlace, EntityMention]]:
     """Mentions of an entity, each with its place in the list; with `after`, those after this place. Raises
     UnknownEntity if there is none with this id."""
-    async with workspace.transaction() as tx:
-        if not await mentions.is_entity(tx, entity):
+    async with workspace.transaction(snapshot=True) as tx:
+        graph = lookups(tx)
+        if not await graph.is_entity(entity):
             raise no_entity(entity)
-        found = await mentions.of_entity(tx, entity, limit, document, after)
+        found = await graph.mentions(entity, limit, document, after)
     return await asyncio.to_thread(lambda: [(one.place, _mention(one)) for one in found])
 
 
 async def counts(workspace: Workspace, entity: UUID, limit: int) -> MentionCounts:
     """How often documents mention an entity. Raises UnknownEntity if there is none with this id."""
-    async with workspace.transaction() as tx:
-        if not await mentions.is_entity(tx, entity):
+    async with workspace.transaction(snapshot=True) as tx:
+        graph = lookups(tx)
+        if not await graph.is_entity(entity):
             raise no_entity(entity)
-        return await mentions.counts(tx, entity, limit)
+        return await graph.mention_counts(entity, limit)
 
 
 async def one_relation(workspace: Workspace, id_: UUID) -> Relation:
     """The relation with this id. Raises UnknownRelation if there is none."""
-    async with workspace.transaction() as tx:
-        found = await mentions.one_relation(tx, id_)
+    async with workspace.transaction(snapshot=True) as tx:
+        graph = lookups(tx)
+        found = await graph.relation(id_)
     if found is None:
         raise _no_relation(id_)
     return found
@@ -54,10 +57,11 @@ async def of_relation(
 ) -> list[tuple[StatementPlace, RelationStatement]]:
     """Statements of a relation, each with its place in the list; with `after`, those after this place. Raises
     UnknownRelation if there is none with this id."""
-    async with workspace.transaction() as tx:
-        if await mentions.one_relation(tx, id_) is None:
+    async with workspace.transaction(snapshot=True) as tx:
+        graph = lookups(tx)
+        if await graph.relation(id_) is None:
             raise _no_relation(id_)
-        found = await mentions.of_relation(tx, id_, limit, after)
+        found = await graph.statements(id_, limit, after)
     return await asyncio.to_thread(lambda: [(one.place, _statement(one)) for one in found])
 
 

@@ -15,7 +15,7 @@ from trueweave.engine.core import OpenWorkspace
 from trueweave.formats.pictures import MOST, GraphPicture
 from trueweave.store.limits import MOST_RELATIONS
 from trueweave.store.postgres.view import communities
-from trueweave.store.postgres.view import lookup as stored
+from trueweave.store.postgres.view.seen import lookups
 
 _OF_ENTITY, _OF_RELATION = 2, 1  # passages
 _RELATIONS_EACH = 6  # relations of a picture for each entity, at most
@@ -94,8 +94,8 @@ async def _picture(
     core: OpenWorkspace, readers: Readers, title: str, ids: Sequence[UUID], marked: set[UUID], note: str
 ) -> GraphPicture:
     entities = await readers.record.entities(ids)
-    async with core.workspace.transaction() as tx:
-        among = await stored.relations_among(tx, ids, _RELATIONS_EACH * len(ids))
+    async with core.workspace.transaction(snapshot=True) as tx:
+        among = await lookups(tx).relations_among(ids, _RELATIONS_EACH * len(ids))
     relations = await readers.record.relations([*(one for one in among if one in marked), *among])
     relations = list({one.id: one for one in relations}.values())
     if len(among) >= _RELATIONS_EACH * len(ids):

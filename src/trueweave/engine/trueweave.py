@@ -52,7 +52,7 @@ from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.public_errors import own_errors, translated
 from trueweave.store.postgres.record import storage
 from trueweave.store.postgres.sight import Sight
-from trueweave.store.postgres.view import read
+from trueweave.store.postgres.view.seen import lookups
 
 if TYPE_CHECKING:
     from trueweave.engine.factory import ModelFactory
@@ -304,5 +304,5 @@ class AsyncTrueweave(MemoryCalls):
 
     async def status(self) -> Status:
         """The size of the workspace, and what still waits to be indexed."""
-        async with self._core.workspace.transaction() as tx:
-            return await read.status(tx)
+        async with self._core.workspace.transaction(snapshot=True) as tx:
+            return await lookups(tx).status()

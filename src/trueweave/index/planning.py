@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from itertools import chain
 from uuid import UUID, uuid4
 
-from trueweave.core.graph import RuleKind
 from trueweave.graph.aggregate import (
     DESCRIPTIONS_KEPT,
     KEYWORDS_KEPT,
@@ -30,6 +29,7 @@ from trueweave.graph.aggregate import (
 )
 from trueweave.graph.components import NameRule, components, inherit
 from trueweave.graph.facts import FactDecisions, decisions
+from trueweave.graph.labels import described, labels, latest
 from trueweave.graph.plan import (
     Batch,
     ChangedText,
@@ -217,9 +217,9 @@ class Planner:
                 pair,
                 group,
                 spelling,
-                _decided(decided.get("describe")) or _all(said, owners),
+                described(decided.get("describe")) or _all(said, owners),
                 _all(words, owners),
-                _decided(decided.get("retype")) or _all(types, owners),
+                described(decided.get("retype")) or _all(types, owners),
             )
             if row != before:
                 written.append(row)
@@ -256,15 +256,16 @@ class Planner:
         old = await view.entities(self._tx, dirty.union(degrees))
         known = {row.id for group in groups.values() for row in group if names.before[row.id].count}
         said = await self._said("d", known, DESCRIPTIONS_KEPT, phrase_counts)
-        labels, types, told = (_labels(names.rules, kind) for kind in ("rename", "retype", "describe"))
+        renamed, retyped, told = (labels(names.rules, kind) for kind in ("rename", "retype", "describe"))
         # A suppressed entity has no row with its number of relations.
         back = [id_ for id_, group in groups.items() if any(names.before[n.id].entity == id_ for n in group)]
         related = await view.degrees(self._tx, [id_ for id_ in back if id_ not in old])
         rows: list[EntityRow] = []
         for id_, group in groups.items():
             degree = (old[id_].degree if id_ in old else related.get(id_, 0)) + degrees.get(id_, 0)
-            described = _decided(_latest(told, group)) or _all(said, [n.id for n in group])
-            rows.append(entity(id_, group, described, degree, _latest(labels, group), _latest(types, group)))
+            ids = [name.id for name in group]
+            description = described(latest(told, ids)) or _all(said, ids)
+            rows.append(entity(id_, group, description, degree, latest(renamed, ids), latest(retyped, ids)))
         rows += [
             old[id_]._replace(degree=old[id_].degree + change)
             for id_, change in degrees.items()
@@ -328,25 +329,6 @@ def _ends(name_pair: NamePairRow, names: _Names) -> Pair:
 def _all(said: Said, owners: Iterable[UUID]) -> Iterable[Phrase]:
     for owner in owners:
         yield from said.get(owner, ())
-
-
-def _labels(rules: Iterable[NameRule], kind: RuleKind) -> dict[UUID, tuple[int, str]]:
-    """The decision of people's rules of a kind for the entity of a name: the latest wins."""
-    labels: dict[UUID, tuple[int, str]] = {}
-    for rule in rules:
-        if rule.kind == kind:
-            for name in rule.names:
-                labels[name] = max(labels.get(name, (0, "")), (rule.order, rule.label))
-    return labels
-
-
-def _latest(labels: Mapping[UUID, tuple[int, str]], names: Iterable[NameRow]) -> str | None:
-    return max((labels[name.id] for name in names if name.id in labels), default=(0, None))[1]
-
-
-def _decided(said: str | None) -> list[Phrase]:
-    """A person's description, which replaces those of documents."""
-    return [Phrase(UUID(int=0), said, 1)] if said else []
 
 
 def _relation_texts(relations: _Relations) -> Iterable[ChangedText]:

@@ -8,7 +8,7 @@ import pytest
 from trueweave import AsyncTrueweave, Chunk, Document, Filter, Link, Mention, NameKey, Place, Settings
 from trueweave.errors import AmbiguousName, UnknownDocument, UnknownEntity
 from trueweave.extend import Database
-from trueweave.store.postgres.view import lookup
+from trueweave.store.postgres.view import graph_lookups
 
 
 def said(text: str, *links: tuple[str, str, int], start: int = 0, **types: str) -> Chunk:
@@ -107,7 +107,7 @@ async def test_an_unknown_name_is_an_error_that_suggests_others(village: AsyncTr
 
 
 async def test_names_are_suggested_from_all_pages(village: AsyncTrueweave, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lookup, "_NAMES_AT_ONCE", 2)
+    monkeypatch.setattr(graph_lookups, "NAMES_AT_ONCE", 2)
     with pytest.raises(UnknownEntity) as raised:
         await village.graph.relations("Milller")
     assert raised.value.near[0] == "Miller::person"
@@ -212,7 +212,7 @@ async def test_a_hub_does_not_hide_a_path(trueweave: AsyncTrueweave, monkeypatch
     found = await trueweave.graph.path("Hub", "Behind")
     assert found
     assert [one.name for one in found.entities] == ["Hub", "Wanted", "Behind"]
-    monkeypatch.setattr(lookup, "_WIDEST", 1)
+    monkeypatch.setattr(graph_lookups, "_WIDEST", 1)
     assert await trueweave.graph.path("Spoke 001", "Spoke 100")
 
 

@@ -23,7 +23,6 @@ BY_APP = {
     "end_copy()",
     "expired_workspaces()",
     "finish_jobs(integer,bigint[])",
-    "folded_name(text)",
     "index_partition(text,integer)",
     "index_text(uuid[],uuid[])",
     "is_alive(integer)",
@@ -63,6 +62,8 @@ BY_APP = {
 BY_CALLERS = {
     "enter(integer,boolean,boolean)",
     "facets(jsonb)",
+    "folded_name(text)",
+    "may_differ()",
     "meets(uuid,jsonb)",
     "moment(text)",
     "near_seen(halfvec,integer,integer,integer,uuid[])",

@@ -22,7 +22,7 @@ from trueweave.store.postgres.record.sources import submit
 from trueweave.store.postgres.search import search
 from trueweave.store.postgres.search.document_filter import ALL, ConditionShape, FilterShape
 from trueweave.store.postgres.vectors import vectors
-from trueweave.store.postgres.view import lookup
+from trueweave.store.postgres.view.graph_lookups import GraphLookups
 from trueweave.store.postgres.view.read import DocumentSelection
 from trueweave.testing import Databases, HashEmbedder
 
@@ -151,7 +151,7 @@ async def test_completing_a_name_reads_no_more_names_than_it_may(stranger: Async
     async with stranger.workspace.transaction() as tx:
         for text, most in (("strange 05", 2000), ("strange", 100), ("05", 100)):
             before = await _read_so_far(tx)
-            found = await lookup.completions(tx, text, 5, examined=most)
+            found = await GraphLookups(tx).completions(text, 5, examined=most)
             read = (await _read_so_far(tx))["name"] - before.get("name", 0)
             assert [one.name[:9] for one in found] == ["Strange 0"] * 5
             assert read <= 100, text

@@ -48,7 +48,8 @@ from trueweave.server.streaming import while_there
 from trueweave.server.tagging import TaggedRoute
 from trueweave.server.uploads import OPENAPI, streamed, uploaded
 from trueweave.store.postgres.public_errors import translated
-from trueweave.store.postgres.view import lookup, pages
+from trueweave.store.postgres.view import pages
+from trueweave.store.postgres.view.seen import lookups
 
 router = APIRouter(
     prefix="/v1/workspaces/{workspace}", tags=["documents"], responses=RESPONSES, route_class=TaggedRoute
@@ -288,8 +289,8 @@ async def list_document_mentions(
     )
     after = pager.position(cursor)
     with translated():
-        async with trueweave.workspace.transaction() as tx:
-            found = await lookup.mentions(tx, await found_document(tx, uri), start, end, limit + 1, after)
+        async with trueweave.workspace.transaction(snapshot=True) as tx:
+            found = await lookups(tx).spans(await found_document(tx, uri), start, end, limit + 1, after)
     return pager.page(found, limit, lambda one: (one.start, one.end, one.chunk, one.entity))
 
 

@@ -31,8 +31,8 @@ from trueweave.server.pages import ListPage, Pager
 from trueweave.server.problems import RESPONSES
 from trueweave.server.tagging import TaggedRoute
 from trueweave.store.postgres.public_errors import translated
-from trueweave.store.postgres.view import pages
 from trueweave.store.postgres.view.mentions import MentionPlace, StatementPlace
+from trueweave.store.postgres.view.seen import lookups
 
 router = APIRouter(prefix="/v1/workspaces/{workspace}", tags=["graph"], responses=RESPONSES, route_class=TaggedRoute)
 
@@ -47,8 +47,8 @@ async def list_entities(trueweave: Reading, limit: Limit = 50, cursor: Cursor = 
     """Entities, the most mentioned first."""
     pager: Pager[tuple[int, str, UUID]] = Pager(tuple[int, str, UUID], "entities", trueweave.workspace.id, type)
     with translated():
-        async with trueweave.workspace.transaction() as tx:
-            found = await pages.entities(tx, limit + 1, type_=type, after=pager.position(cursor))
+        async with trueweave.workspace.transaction(snapshot=True) as tx:
+            found = await lookups(tx).entities(limit + 1, type, pager.position(cursor))
     return pager.page(found, limit, lambda one: (one.count, one.name, one.id))
 
 
@@ -138,8 +138,8 @@ async def list_relations(
     after = pager.position(cursor)
     of = [await _entity_id(trueweave, name) for name in dict.fromkeys(names)]
     with translated():
-        async with trueweave.workspace.transaction() as tx:
-            found = await pages.relations(tx, limit + 1, of=of, after=after)
+        async with trueweave.workspace.transaction(snapshot=True) as tx:
+            found = await lookups(tx).relations(limit + 1, of, after)
     return pager.page(found, limit, lambda one: (one.weight, one.id))
 
 

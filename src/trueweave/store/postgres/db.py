@@ -77,6 +77,8 @@ _SETTINGS = {
 }
 
 
+_CALLER = "trueweave_caller"  # the role of those who do not see all documents
+
 _MAY_NOT_SWITCH = "permission denied to set role"
 
 # SQLSTATEs when a server has stopped or is stopping: none at all, shutdown on request, or crash.
@@ -105,9 +107,12 @@ _MOVING = (
 class Transaction:
     """One transaction in one workspace. Row-level security keeps it there."""
 
-    def __init__(self, connection: PostgresConnection, workspace: int, slow_after: float = 0) -> None:
+    def __init__(
+        self, connection: PostgresConnection, workspace: int, slow_after: float = 0, *, is_restricted: bool = False
+    ) -> None:
         self.connection = connection
         self.workspace = workspace
+        self.is_restricted = is_restricted  # it has a sight, and does not see all documents
         self._slow_after = slow_after
 
     async def execute(
@@ -132,6 +137,11 @@ class Transaction:
     async def _execute(self, query: str, params: Mapping[str, Any]) -> AsyncCursor[Row]:
         with timed(query, self._slow_after):
             return await self.connection.execute(QUERIES[query], params or None, prepare=query.startswith(_ONE_PLAN))
+
+    async def read(self, query: str, params: Mapping[str, Any] | None = None) -> list[Row]:
+        """The rows of a statement that was put together from named queries."""
+        with timed(query, self._slow_after):
+            return await (await self.connection.execute(query.encode(), params)).fetchall()
 
     async def copy(self, table: LiteralString, types: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         """Stream rows into a temporary table (COPY cannot write to a table under row-level security)."""
@@ -318,8 +328,12 @@ class Database:
         check = f", trueweave.enter({workspace}, {not snapshot}, {booking})" if is_checked else ""
         begun = await connection.execute(f"{begin}; {entering}{check}".encode())
         try:
-            tx = Transaction(connection, workspace or 0, self._slow_after)
-            if is_checked and not (begun.nextset() and await _is_there(begun)):
+            begun.nextset()
+            row = await begun.fetchone()
+            assert row is not None
+            is_restricted = sight is not None and row[-2 if is_checked else -1] == _CALLER
+            tx = Transaction(connection, workspace or 0, self._slow_after, is_restricted=is_restricted)
+            if is_checked and row[-1] is not True:
                 state = await self._state(tx)
                 raise WorkspaceReplaced(_REPLACED) if state.successor else UnknownWorkspace(_DROPPED)
             yield tx
@@ -590,8 +604,7 @@ class Workspace:
     def filtered(self, passing: str) -> Workspace:
         """This workspace as far as documents pass a filter, which `document_filter.compiled` has made; for a caller
         with rights, only what it sees of them."""
-        groups = self.sight.groups if self.sight else (EVERY_GROUP,)
-        return self.seen(Sight(groups, passing)) if passing else self
+        return self.seen((self.sight or Sight((EVERY_GROUP,))).narrowed(passing)) if passing else self
 
     async def check_unrestricted(self, what: str = "this") -> None:
         """Raise NotForRestricted, which names what was asked for, if the caller does not see all documents."""
@@ -690,7 +703,7 @@ def _entered_by_caller(groups: str, passing: str) -> str:
     0025_rights.sql."""
     return (
         f"set_config('trueweave.groups', {groups}, true), set_config('trueweave.filter', {passing}, true), "
-        "set_config('role', CASE WHEN trueweave.sees_all() THEN 'trueweave_app' ELSE 'trueweave_caller' END, true)"
+        f"set_config('role', CASE WHEN trueweave.sees_all() THEN '{ROLE}' ELSE '{_CALLER}' END, true)"
     )
 
 
@@ -708,9 +721,3 @@ async def _is_standby(connection: PostgresConnection) -> bool:
     """Whether the server is a standby, where nothing can be written in any workspace."""
     row = await (await connection.execute("SELECT pg_is_in_recovery()")).fetchone()
     return row is not None and row[0] is True
-
-
-async def _is_there(begun: AsyncCursor[Row]) -> bool:
-    """Whether the workspace that was entered exists, which is the last column of the row."""
-    row = await begun.fetchone()
-    return row is not None and row[-1] is True

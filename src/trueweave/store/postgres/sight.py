@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 
 from trueweave.core.errors import NotForRestricted
 
@@ -24,6 +25,12 @@ class Sight:
         """The values of the settings trueweave.groups and trueweave.filter."""
         quoted = (group.replace("\\", "\\\\").replace('"', '\\"') for group in self.groups)
         return "{" + ",".join(f'"{group}"' for group in quoted) + "}", self.filter
+
+    def narrowed(self, passing: str) -> Sight:
+        """What passes another filter of what this shows."""
+        if not (self.filter and passing):
+            return replace(self, filter=self.filter or passing)
+        return replace(self, filter=json.dumps({"all": [json.loads(self.filter), json.loads(passing)]}))
 
 
 def refused(what: str = "this") -> NotForRestricted:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 from uuid import UUID
 
@@ -25,6 +25,7 @@ from trueweave.store.postgres.search.document_filter import ALL, FilterShape, Sc
 from trueweave.store.postgres.search.search import VectorLayout
 from trueweave.store.postgres.vectors.space import Space
 from trueweave.store.postgres.view.read import entity, relation
+from trueweave.store.postgres.view.seen import SeenLookups
 
 _TRIES = 3
 _RELATION_COLUMNS, _ENTITY_COLUMNS = 12, 9
@@ -108,11 +109,18 @@ class Session:
         if sight := self.workspace.sight:
             found = await seen_scope(self.workspace.read, sight.groups, self._filter)
             if found:
-                self._server = self._server.seen(replace(sight, filter=compiled(self._filter)))
+                self._server = self._server.seen(sight.narrowed(compiled(self._filter)))
                 return found
             # A standby cannot make the first restricted document wait, so there no caller sees all.
             self._server = QuestionServer(self.workspace, standbys=False)
         return await scope(self._server.read, self._filter) if self._filter else ALL
+
+    @asynccontextmanager
+    async def seen(self) -> AsyncIterator[SeenLookups]:
+        """Look-ups in what the caller sees, in one snapshot."""
+        workspace = self.workspace.filtered(compiled(self._filter))
+        async with workspace.transaction(snapshot=True) as tx:
+            yield SeenLookups(tx)
 
     async def rows(self, query: bytes, params: dict[str, Any] | None = None) -> list[Row]:
         await self.scope()  # which decides what the server sees

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 from uuid import UUID
 
 from trueweave.core.evidence import DocumentMentions, MentionCounts
 from trueweave.core.graph import Relation
 from trueweave.graph.aggregate import THOUSANDTHS
+from trueweave.store.postgres.binary_params import Ids
 from trueweave.store.postgres.db import Transaction
 from trueweave.store.postgres.view.read import relation
 
@@ -53,20 +55,56 @@ class FoundStatement(NamedTuple):
     around: Surroundings
 
 
+class Mentioned(NamedTuple):
+    """Whose mentions are read: those of an entity, or those of some names."""
+
+    entity: UUID | None
+    names: Ids
+
+
+class Stated(NamedTuple):
+    """Whose statements are read: those of a relation, or those of some pairs of names."""
+
+    relation: UUID | None
+    sources: Ids
+    targets: Ids
+
+
+def of_one(entity: UUID) -> Mentioned:
+    """The mentions of an entity by all its names."""
+    return Mentioned(entity, Ids())
+
+
+def of_names(names: Iterable[UUID]) -> Mentioned:
+    """The mentions of these names."""
+    return Mentioned(None, Ids(names))
+
+
+def of_pair(relation: UUID) -> Stated:
+    """The statements of a relation by all its pairs of names."""
+    return Stated(relation, Ids(), Ids())
+
+
+def of_name_pairs(pairs: Iterable[tuple[UUID, UUID]]) -> Stated:
+    """The statements of these pairs of names."""
+    both = list(pairs)
+    return Stated(None, Ids(source for source, _ in both), Ids(target for _, target in both))
+
+
 async def is_entity(tx: Transaction, entity: UUID) -> bool:
     """Whether there is an entity with this id."""
     return bool(await tx.rows("lookup.entities_between", first=entity, last=entity))
 
 
 async def of_entity(
-    tx: Transaction, entity: UUID, limit: int, document: str = "", after: MentionPlace | None = None
+    tx: Transaction, of: Mentioned, limit: int, document: str = "", after: MentionPlace | None = None
 ) -> list[FoundMention]:
     """Where documents mention an entity, by uri and position; optionally only one document; with `after`, the places
     after this one. Every call reads all mentions of the entity, but the text of those alone that it returns."""
     uri, n, first, behind = after or (None, None, None, None)
     rows = await tx.rows(
         "mentions.of_entity",
-        entity=entity,
+        **of._asdict(),
         document=document,
         limit=limit,
         uri=uri,
@@ -82,9 +120,9 @@ async def of_entity(
     ]
 
 
-async def counts(tx: Transaction, entity: UUID, limit: int) -> MentionCounts:
+async def counts(tx: Transaction, of: Mentioned, limit: int) -> MentionCounts:
     """How often documents mention an entity, for the `limit` documents that do so most."""
-    rows = await tx.rows("mentions.counts", entity=entity, limit=limit)
+    rows = await tx.rows("mentions.counts", **of._asdict(), limit=limit)
     mentions, documents = rows[0][3:] if rows else (0, 0)
     return MentionCounts(mentions, documents, tuple(DocumentMentions(*row[:3]) for row in rows))
 
@@ -96,13 +134,13 @@ async def one_relation(tx: Transaction, id_: UUID) -> Relation | None:
 
 
 async def of_relation(
-    tx: Transaction, relation: UUID, limit: int, after: StatementPlace | None = None
+    tx: Transaction, of: Stated, limit: int, after: StatementPlace | None = None
 ) -> list[FoundStatement]:
     """The statements of a relation, by uri and position; with `after`, those after this place."""
     uri, chunk_n, n = after or (None, None, None)
     rows = await tx.rows(
         "mentions.of_relation",
-        relation=relation,
+        **of._asdict(),
         limit=limit,
         uri=uri,
         chunk_n=chunk_n,

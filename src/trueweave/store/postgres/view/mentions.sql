@@ -6,7 +6,7 @@
 WITH said AS MATERIALIZED (
     SELECT m.document, m.chunk, m.written, m.spans,
            bool_or(m.spans <> '{}') OVER (PARTITION BY m.document, m.chunk) AS spanned
-    FROM (SELECT id FROM name WHERE entity = %(entity)s OFFSET 0) AS n
+    FROM (SELECT id FROM name WHERE entity = %(entity)s UNION ALL SELECT unnest(%(names)s::uuid[]) OFFSET 0) AS n
     CROSS JOIN LATERAL (SELECT document, chunk, written, spans FROM mention WHERE name = n.id OFFSET 0) AS m),
 chosen AS (
     SELECT d.id, d.uri, d.title FROM (SELECT DISTINCT document FROM said) AS g
@@ -36,7 +36,7 @@ SELECT d.uri, d.title, g.places, sum(g.places) OVER ()::bigint, count(*) OVER ()
 FROM (SELECT m.document, count(DISTINCT (m.chunk, s.first, s.behind)) AS places
       FROM (SELECT m.document, m.chunk, m.spans,
                    bool_or(m.spans <> '{}') OVER (PARTITION BY m.document, m.chunk) AS spanned
-            FROM (SELECT id FROM name WHERE entity = %(entity)s OFFSET 0) AS n
+            FROM (SELECT id FROM name WHERE entity = %(entity)s UNION ALL SELECT unnest(%(names)s::uuid[]) OFFSET 0) AS n
             CROSS JOIN LATERAL (SELECT document, chunk, spans FROM mention WHERE name = n.id OFFSET 0) AS m) AS m
       CROSS JOIN LATERAL (
           SELECT m.spans[i] AS first, m.spans[i + 1] AS behind FROM generate_series(1, cardinality(m.spans) - 1, 2) AS i
@@ -56,7 +56,8 @@ WHERE r.id = %(id)s
 WITH said AS MATERIALIZED (
     SELECT l.document, l.chunk, l.n, l.source, l.target, l.description, l.keywords, l.strength,
            coalesce(l.spans[1], 0) AS first, coalesce(l.spans[2], 0) AS behind
-    FROM (SELECT source, target FROM name_pair WHERE relation = %(relation)s OFFSET 0) AS t
+    FROM (SELECT source, target FROM name_pair WHERE relation = %(relation)s
+          UNION ALL SELECT * FROM unnest(%(sources)s::uuid[], %(targets)s::uuid[]) OFFSET 0) AS t
     CROSS JOIN LATERAL (
         SELECT document, chunk, n, source, target, description, keywords, strength, spans
         FROM link WHERE source = t.source AND target = t.target OFFSET 0) AS l),

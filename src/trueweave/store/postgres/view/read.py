@@ -38,11 +38,14 @@ class DocumentSelection(NamedTuple):
     since: datetime | None = None
     noted: bool = False
 
-    def parts(self, after: str) -> dict[str, str]:
-        """The parts of a statement that reads these documents, from a position on."""
+    def parts(self, after: str, *, is_restricted: bool = False) -> dict[str, str]:
+        """The parts of a statement that reads these documents, from a position on. Callers who do not see all documents
+        are shown those in the index, and nothing of the queue."""
         passes = "true" if self.shape.is_all else self.shape.visible("d.id")
         given = {"passes": passes, "selected": QUERIES["read.selected_documents"].format(), "after": after}
-        return {name: QUERIES[f"read.{name}_documents"].format(**given) for name in ("stored", "queued")}
+        parts = ("seen", "seen_queued") if is_restricted else ("stored", "queued")
+        stored, queued = (QUERIES[f"read.{name}_documents"].format(**given) for name in parts)
+        return {"stored": stored, "queued": queued}
 
     @property
     def values(self) -> dict[str, Any]:
@@ -55,29 +58,24 @@ _ORDERS: Mapping[DocumentOrder, str] = {"uri": "uri", "added": "added DESC, uri 
 
 
 async def documents(
-    workspace: Workspace, limit: int, of: DocumentSelection, order: DocumentOrder, after: tuple[datetime | None, str]
+    tx: Transaction, limit: int, of: DocumentSelection, order: DocumentOrder, after: tuple[datetime | None, str]
 ) -> list[DocumentInfo]:
     """Documents by uri, or the latest first, after the one with this time and uri."""
-    parts = of.parts(QUERIES[f"read.after_{order}"])
+    parts = of.parts(QUERIES[f"read.after_{order}"], is_restricted=tx.is_restricted)
     query = QUERIES["read.documents"].format(**parts, order=_ORDERS[order])
     at, uri = after
-    rows = await workspace.read(query.encode(), {"limit": limit, "at": at, "after": uri, **of.values})
+    rows = await tx.read(query, {"limit": limit, "at": at, "after": uri, **of.values})
     return [
         DocumentInfo(uri, title, chunks, added, tuple(notes), state, error)
         for uri, title, chunks, added, notes, state, error in rows
     ]
 
 
-async def count_documents(workspace: Workspace, of: DocumentSelection) -> int:
+async def count_documents(tx: Transaction, of: DocumentSelection) -> int:
     """The number of these documents."""
-    query = QUERIES["read.count_documents"].format(**of.parts("true"))
-    [(number,)] = await workspace.read(query.encode(), of.values)
+    query = QUERIES["read.count_documents"].format(**of.parts("true", is_restricted=tx.is_restricted))
+    [(number,)] = await tx.read(query, of.values)
     return int(number)
-
-
-async def entities(tx: Transaction, limit: int, type_: str = "") -> list[Entity]:
-    """The most mentioned entities, optionally of one type."""
-    return [entity(*row) for row in await tx.rows("read.entities", limit=limit, type=type_)]
 
 
 async def relations_of(tx: Transaction, ids: Sequence[UUID], limit: int) -> list[Relation]:

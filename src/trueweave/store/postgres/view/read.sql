@@ -43,6 +43,14 @@ WHERE d.current AND %(state)s::text IN ('', 'any', 'indexing', 'indexed')
                              WHEN 'indexed' THEN s.failed IS NULL AND d.visible ELSE d.visible END
     AND {passes} AND {selected} AND {after}
 
+-- name: seen_documents
+-- The documents in the record that a caller sees. What waits in the queue is not shown to callers with a sight.
+SELECT d.id, d.uri, d.title, d.added, d.notes, '' AS error, 'indexed' AS state FROM document d
+WHERE d.visible AND %(state)s::text IN ('', 'any', 'indexed') AND {passes} AND {selected} AND {after}
+
+-- name: seen_queued_documents
+SELECT d.id, d.uri, d.title, d.added, d.notes, '' AS error, '' AS state FROM document d WHERE false
+
 -- name: queued_documents
 -- The documents in the queue. Among all documents, only those without an earlier version in the record.
 SELECT d.id, s.uri, s.title, s.added, s.notes, coalesce(s.error, '') AS error,
@@ -67,13 +75,6 @@ uri > %(after)s
 SELECT concat_ws(' ', count(*), bit_xor(hashtextextended(id::text, 0)), (SELECT version FROM view_version),
     (SELECT concat_ws(' ', space, nullif(graph_vectors, 'kept')) FROM workspace))
 FROM document WHERE visible
-
--- name: entities
-SELECT e.id, e.name, e.type, e.description, e.aliases, e.count, e.histogram, e.degree, coalesce(s.text, '')
-FROM (SELECT * FROM entity WHERE %(type)s::text = '' OR lower(type) = lower(%(type)s)
-      ORDER BY count DESC, name COLLATE "C", id LIMIT %(limit)s) e
-LEFT JOIN LATERAL (SELECT text FROM summary WHERE hash = e.text_hash OFFSET 0) s ON true
-ORDER BY e.count DESC, e.name COLLATE "C", e.id
 
 -- name: relations_of
 SELECT r.id, r.source, r.target, r.source_name, r.target_name, r.description, r.keywords, r.weight, r.count, r.histogram,

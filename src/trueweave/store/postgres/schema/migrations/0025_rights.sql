@@ -246,7 +246,14 @@ SELECT guard_callers('name_pair', 'workspace, source, target, relation',
     'SELECT FROM trueweave.link l WHERE l.source = name_pair.source AND l.target = name_pair.target');
 SELECT guard_callers('entity', 'workspace, id', 'SELECT FROM trueweave.name n WHERE n.entity = entity.id');
 SELECT guard_callers('relation', 'workspace, id, source, target', 'SELECT FROM trueweave.name_pair p WHERE p.relation = relation.id');
-SELECT guard_callers('phrase', 'workspace, id, chunks', 'SELECT FROM trueweave.name n WHERE n.phrase = phrase.id');
+SELECT guard_callers('phrase', 'workspace, id, key, chunks', 'SELECT FROM trueweave.name n WHERE n.phrase = phrase.id');
+SELECT guard_callers('alike', '', 'SELECT FROM trueweave.name a CROSS JOIN trueweave.name b WHERE a.id = alike.a AND b.id = alike.b');
+SELECT guard_callers('rule_name', 'workspace, rule, name, written_hash, side', 'SELECT FROM (
+    SELECT FROM trueweave.name n WHERE n.id = rule_name.name
+    UNION ALL SELECT FROM trueweave.name n WHERE n.written_hash = rule_name.written_hash) AS n');
+SELECT guard_callers('rule', 'workspace, id, ordinal, kind, label', 'SELECT FROM trueweave.rule_name r WHERE r.rule = rule.id');
+SELECT guard_callers('dirty_name', '', 'SELECT FROM trueweave.name n WHERE n.id = dirty_name.name');
+SELECT guard_callers('dirty_pair', '', 'SELECT FROM trueweave.name_pair p WHERE p.source = dirty_pair.source AND p.target = dirty_pair.target');
 CREATE POLICY caller ON occurrence AS RESTRICTIVE TO trueweave_caller USING (
     EXISTS (SELECT FROM trueweave.chunk c WHERE c.id = occurrence.chunk ORDER BY c.n OFFSET 0)
     AND EXISTS (SELECT FROM trueweave.phrase p WHERE p.id = occurrence.phrase OFFSET 0));
@@ -254,6 +261,16 @@ GRANT SELECT ON occurrence, own_table, space TO trueweave_caller;
 GRANT SELECT (workspace, id, uri, title, metadata, places, notes, size, current, visible, added, content_hash, readers) ON document
     TO trueweave_caller;
 GRANT SELECT (id, name, mode, space) ON workspace TO trueweave_caller;
+-- A summary is found by the hash of the text that it is of.
+GRANT SELECT (workspace, hash, text) ON summary TO trueweave_caller;
+
+-- Whether entities and relations as a caller sees them may be other than the stored ones with less in them: a name that
+-- it does not see may connect others, and a rule on such a name may hide relations.
+CREATE FUNCTION may_differ() RETURNS boolean
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+    SELECT EXISTS (SELECT FROM rule r WHERE r.workspace = current_setting('trueweave.workspace')::int)
+        OR (SELECT w.mode = 'fuzzy' FROM workspace w WHERE w.id = current_setting('trueweave.workspace')::int)
+$$;
 
 -- Roles that are handed out see documents that everybody reads, and what is derived from all documents only where these
 -- are all there are.
@@ -439,5 +456,5 @@ END $$;
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA trueweave FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION rule_readers, reader_facets, keep_readers, sees_all TO trueweave_app;
 GRANT EXECUTE ON FUNCTION holds_restricted TO trueweave_reader;
-GRANT EXECUTE ON FUNCTION meets, seen_chunks, search_seen, seen_coverage, near_seen TO trueweave_app, trueweave_caller;
-GRANT EXECUTE ON FUNCTION enter, places_of, facets, place_of, moment, reader_facets TO trueweave_caller;
+GRANT EXECUTE ON FUNCTION meets, may_differ, seen_chunks, search_seen, seen_coverage, near_seen TO trueweave_app, trueweave_caller;
+GRANT EXECUTE ON FUNCTION enter, places_of, folded_name, facets, place_of, moment, reader_facets TO trueweave_caller;
