@@ -51,13 +51,13 @@ class SeenLookups(GraphLookups):
         self._graph = SeenGraph(tx)
 
     async def status(self) -> Status:
-        [(documents, chunks, due, dirty_names, model, are_stored)] = await self._tx.rows("seen.status")
+        [(documents, chunks, due, dirty_names, model, vectors, are_stored)] = await self._tx.rows("seen.status")
         if are_stored:
             [(entities, relations)] = await self._tx.rows("seen.sizes")
         else:
             entities = len(await self._graph.all_entities())
             relations = len(await self._graph.all_relations())
-        return Status(documents, chunks, entities, relations, due, dirty_names, model or "")
+        return Status(documents, chunks, entities, relations, due, dirty_names, model or "", vectors)
 
     # --- names --------------------------------------------------------------------------------------------
 

@@ -204,6 +204,7 @@ SELECT (SELECT count(*) FROM document WHERE visible),
        (SELECT count(DISTINCT uri) FROM document WHERE current <> visible),
        (SELECT count(*) FROM dirty_name) + (SELECT count(*) FROM dirty_pair),
        (SELECT s.model FROM workspace w JOIN space s ON s.id = w.space),
+       (SELECT graph_vectors FROM workspace),
        NOT may_differ()
 
 -- name: sizes
