@@ -103,7 +103,7 @@ async def both(url: str) -> AsyncIterator[Both]:
         engine = await stack.enter_async_context(AsyncTrueweave.open(url, "mine", settings=settings, make=True))
         await engine.add_documents(documents())
         await engine.communities.find()
-        key = (await api_keys.make(server.database, "contract", "admin", None)).token
+        key = (await api_keys.make(server.database, "contract", "admin", None, groups=["*"])).token
         client = await stack.enter_async_context(AsyncClient.open(server.url, "mine", key=key, make=True))
         yield Both(engine, client, server)
 
