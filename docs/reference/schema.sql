@@ -462,6 +462,19 @@ BEGIN
     RETURN NULL;
 END $$;
 
+CREATE FUNCTION trueweave.hides_documents(every boolean) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+BEGIN
+    IF every THEN
+        RETURN EXISTS (SELECT FROM document d WHERE d.workspace = here AND (d.readers <> '{}' OR d.off) AND d.off);
+    END IF;
+    RETURN EXISTS (SELECT FROM document d WHERE d.workspace = here AND (d.readers <> '{}' OR d.off));
+END $$;
+
 CREATE FUNCTION trueweave.holds_restricted() RETURNS boolean
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
@@ -1375,16 +1388,13 @@ CREATE FUNCTION trueweave.sees_all() RETURNS boolean
     SET search_path TO 'trueweave', 'pg_temp'
     AS $$
 DECLARE
-    here constant int := current_setting('trueweave.workspace')::int;
     every constant boolean := '*' = ANY (current_setting('trueweave.groups')::text[]);
 BEGIN
-    IF current_setting('trueweave.filter') <> '' OR pg_is_in_recovery() THEN
-        RETURN false;
-    ELSIF EXISTS (SELECT FROM document d WHERE d.workspace = here AND (d.readers <> '{}' OR d.off) AND (d.off OR NOT every)) THEN
+    IF current_setting('trueweave.filter') <> '' OR pg_is_in_recovery() OR hides_documents(every) THEN
         RETURN false;
     END IF;
-    PERFORM pg_advisory_xact_lock_shared(1415005017, here);
-    RETURN NOT EXISTS (SELECT FROM document d WHERE d.workspace = here AND (d.readers <> '{}' OR d.off) AND (d.off OR NOT every));
+    PERFORM pg_advisory_xact_lock_shared(1415005017, current_setting('trueweave.workspace')::int);
+    RETURN NOT hides_documents(every);
 END $$;
 
 CREATE FUNCTION trueweave.set_place(of_workspace integer, is_here boolean, grace interval) RETURNS void
@@ -3219,7 +3229,7 @@ CREATE INDEX document_due ON trueweave.document USING btree (workspace, uri) WHE
 
 CREATE INDEX document_open ON trueweave.document USING btree (workspace, id) WHERE (visible AND (readers = '{}'::text[]));
 
-CREATE INDEX document_restricted ON trueweave.document USING btree (workspace) WHERE ((readers <> '{}'::text[]) OR off);
+CREATE INDEX document_restricted ON trueweave.document USING btree (workspace, off) WHERE ((readers <> '{}'::text[]) OR off);
 
 CREATE UNIQUE INDEX document_uri ON trueweave.document USING btree (uri, workspace) WHERE current;
 
@@ -3926,6 +3936,8 @@ REVOKE ALL ON FUNCTION trueweave.guard_readers(guarded regclass, tenant text) FR
 REVOKE ALL ON FUNCTION trueweave.guard_vectors(guarded regclass) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.hash_rules() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION trueweave.hides_documents(every boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.holds_restricted() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.holds_restricted() TO trueweave_reader;

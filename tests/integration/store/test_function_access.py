@@ -92,6 +92,7 @@ BY_OWNER = {
     "guard_derived(regclass)",
     "guard_readers(regclass,text)",
     "guard_vectors(regclass)",
+    "hides_documents(boolean)",
     "hash_rules()",
     "keep_ordered_facets()",
     "keep_sight()",

@@ -9,7 +9,7 @@ COMMENT ON COLUMN document.readers IS 'The groups that can read it; empty for ev
 COMMENT ON COLUMN document.given_readers IS 'The readers that were given with it. NULL if none were: then the access rule with the longest matching prefix applies.';
 COMMENT ON COLUMN document.off IS 'It is switched off: it is stored and indexed, and shown to nobody who reads with rights or a filter.';
 -- Whether a workspace has any document that not everybody reads, and the documents that everybody reads.
-CREATE INDEX document_restricted ON document (workspace) WHERE readers <> '{}' OR off;
+CREATE INDEX document_restricted ON document (workspace, off) WHERE readers <> '{}' OR off;
 CREATE INDEX document_open ON document (workspace, id) WHERE visible AND readers = '{}';
 
 ALTER TABLE source ADD COLUMN given_readers text[];
@@ -193,21 +193,31 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
             AND passes(d.id, wanted))
 $$;
 
+-- Whether there are documents in the workspace that a caller does not see: those that are switched off, and, unless it
+-- reads as `every` group, those with readers.
+CREATE FUNCTION hides_documents(every boolean) RETURNS boolean
+LANGUAGE plpgsql VOLATILE SET search_path = trueweave, pg_temp AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+BEGIN
+    IF every THEN
+        RETURN EXISTS (SELECT FROM document d WHERE d.workspace = here AND (d.readers <> '{}' OR d.off) AND d.off);
+    END IF;
+    RETURN EXISTS (SELECT FROM document d WHERE d.workspace = here AND (d.readers <> '{}' OR d.off));
+END $$;
+
 -- Whether the caller of this transaction sees all documents of its workspace, until the transaction ends: there are no
 -- others, or it may read them all, and there is no filter. See `keep_sight`.
 CREATE FUNCTION sees_all() RETURNS boolean
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 DECLARE
-    here constant int := current_setting('trueweave.workspace')::int;
     every constant boolean := '*' = ANY (current_setting('trueweave.groups')::text[]);
 BEGIN
-    IF current_setting('trueweave.filter') <> '' OR pg_is_in_recovery() THEN
-        RETURN false;
-    ELSIF EXISTS (SELECT FROM document d WHERE d.workspace = here AND (d.readers <> '{}' OR d.off) AND (d.off OR NOT every)) THEN
+    IF current_setting('trueweave.filter') <> '' OR pg_is_in_recovery() OR hides_documents(every) THEN
         RETURN false;
     END IF;
-    PERFORM pg_advisory_xact_lock_shared(1415005017, here);
-    RETURN NOT EXISTS (SELECT FROM document d WHERE d.workspace = here AND (d.readers <> '{}' OR d.off) AND (d.off OR NOT every));
+    PERFORM pg_advisory_xact_lock_shared(1415005017, current_setting('trueweave.workspace')::int);
+    RETURN NOT hides_documents(every);
 END $$;
 
 -- The first document of a workspace that not everybody may read waits for callers who were found to see all.
