@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from trueweave.cli.questions import Documents, FilterText, Where, read_filter
 from trueweave.cli.render.console import spinner
 from trueweave.cli.render.lines import count, path_from_here
 from trueweave.cli.session import CommandSession, reading_command
@@ -44,20 +45,25 @@ def show(
     ] = None,
     hops: Annotated[int, typer.Option(min=1, max=3, help="How many relations to follow from the entity.")] = 1,
     limit: Annotated[int, typer.Option(min=1, max=500, help="How many entities to show at most.")] = 100,
+    document: Documents = None,
+    where: Where = None,
+    filter: FilterText = None,
 ) -> None:
     """Draw an entity with its neighbours, a path or a community.
 
     An .html file is an interactive page that works offline. An .svg file is a drawing as wide as a column.
     """
 
+    passing = read_filter(document, where, filter, session.settings.project_folder)
+
     async def draw(trueweave: AsyncTrueweave) -> GraphPicture:
         if path:
-            return await trueweave.graph.picture(
-                NameKey.from_typed(path[0]), to=NameKey.from_typed(path[1]), limit=limit
-            )
+            ends = NameKey.from_typed(path[0]), NameKey.from_typed(path[1])
+            return await trueweave.graph.picture(ends[0], to=ends[1], limit=limit, filter=passing)
         if community:
-            return await trueweave.graph.picture(community=community, limit=limit)
-        return await trueweave.graph.picture(NameKey.from_typed((names or [""])[0]), hops=hops, limit=limit)
+            return await trueweave.graph.picture(community=community, limit=limit, filter=passing)
+        name = NameKey.from_typed((names or [""])[0])
+        return await trueweave.graph.picture(name, hops=hops, limit=limit, filter=passing)
 
     if sum((len(names or ()), path is not None, community is not None)) != 1:
         raise ConfigError("say what to show: the name of one entity, --path A B, or --community ID.")

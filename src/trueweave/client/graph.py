@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from trueweave.client.forms import entity_name, filter_text, part, read, read_or_none
+from trueweave.client.forms import entity_name, filter_body, filter_text, part, read, read_or_none
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.core.errors import InvalidArgument
 from trueweave.core.evidence import (
@@ -53,12 +53,18 @@ class AsyncClientGraph:
         return _hits(read(list[Relation], part(found, "relations")), found)
 
     async def subgraph(
-        self, entities: Sequence[UUID] = (), *, chunks: Sequence[UUID] = (), limit: int = 100
+        self,
+        entities: Sequence[UUID] = (),
+        *,
+        chunks: Sequence[UUID] = (),
+        limit: int = 100,
+        filter: Filter | None = None,
     ) -> GraphPart:
         """A part of the graph to draw: these entities and those that these chunks mention, given by their ids, and the
         heaviest relations between them. It has up to `limit` entities: the given ones first, then those with the most
         relations. Ids that do not exist are left out."""
-        body = {"entities": [str(one) for one in entities], "chunks": [str(one) for one in chunks], "limit": limit}
+        ids = {"entities": [str(one) for one in entities], "chunks": [str(one) for one in chunks]}
+        body = {**ids, "limit": limit, "filter": filter_body(filter)}
         return read(GraphPart, await self._requests.ask("/subgraph", body))
 
     async def picture(
@@ -70,6 +76,7 @@ class AsyncClientGraph:
         hops: int = 1,
         longest: int = 6,
         limit: int = 100,
+        filter: Filter | None = None,
     ) -> GraphPicture:
         """A picture of an entity and its neighbours, of the path from it `to` another, or of a community. It is
         displayed inline in a notebook; `save` writes it as an HTML page or an SVG drawing.
@@ -88,16 +95,19 @@ class AsyncClientGraph:
             hops=hops,
             longest=longest,
             limit=limit,
+            filter=filter_text(filter),
         )
         return read(GraphPicture, found)
 
     # --- written by `make sync` from engine/graph.py and the server's routes ---
 
-    async def entities(self, limit: int = 50, *, type: str = "") -> list[Entity]:
+    async def entities(self, limit: int = 50, *, type: str = "", filter: Filter | None = None) -> list[Entity]:
         """The most mentioned entities, optionally of one type."""
-        return await self._requests.listed("/entities", Entity, limit, type=type or None)
+        return await self._requests.listed("/entities", Entity, limit, type=type or None, filter=filter_text(filter))
 
-    async def entity(self, entity: UUID | str | NameKey, *, relations: int = 10, passages: int = 5) -> EntityDetails:
+    async def entity(
+        self, entity: UUID | str | NameKey, *, relations: int = 10, passages: int = 5, filter: Filter | None = None
+    ) -> EntityDetails:
         """An entity by its id or one of its names: its description, its heaviest relations, and passages that mention
         it.
 
@@ -106,48 +116,76 @@ class AsyncClientGraph:
         """
         return read(
             EntityDetails,
-            await self._requests.get("/entity", name=entity_name(entity), relations=relations, passages=passages),
+            await self._requests.get(
+                "/entity", name=entity_name(entity), relations=relations, passages=passages, filter=filter_text(filter)
+            ),
         )
 
     async def mentions(
-        self, entity: UUID | str | NameKey, *, document: str = "", limit: int = 50
+        self, entity: UUID | str | NameKey, *, document: str = "", limit: int = 50, filter: Filter | None = None
     ) -> list[EntityMention]:
         """The mentions of an entity, given by id or name, each in its sentence: by the uri of the document, then in
         order; optionally only those in one `document`. A mention that several chunks contain is listed once for each of
         them. Raises UnknownEntity if there is no such entity."""
         return await self._requests.listed(
-            "/entity/mentions", EntityMention, limit, name=entity_name(entity), document=document or None
+            "/entity/mentions",
+            EntityMention,
+            limit,
+            name=entity_name(entity),
+            document=document or None,
+            filter=filter_text(filter),
         )
 
-    async def mention_counts(self, entity: UUID | str | NameKey, *, limit: int = 100) -> MentionCounts:
+    async def mention_counts(
+        self, entity: UUID | str | NameKey, *, limit: int = 100, filter: Filter | None = None
+    ) -> MentionCounts:
         """How often documents mention an entity, given by id or name: in all, and in each of the `limit` documents that
         mention it most. Raises UnknownEntity if there is no such entity."""
-        return read(MentionCounts, await self._requests.get("/entity/documents", name=entity_name(entity), limit=limit))
+        return read(
+            MentionCounts,
+            await self._requests.get(
+                "/entity/documents", name=entity_name(entity), limit=limit, filter=filter_text(filter)
+            ),
+        )
 
-    async def complete(self, text: str, limit: int = 10) -> list[GraphNode]:
+    async def complete(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> list[GraphNode]:
         """The entities with a name that begins with a text, then those with a name whose last word does, each most
         mentioned first. Case, accents and a leading article make no difference.
 
         Meant for suggestions while somebody types: it uses an index, and examines at most 2,000 names of each kind."""
         return read(
-            list[GraphNode], part(await self._requests.get("/entities/complete", text=text, limit=limit), "entities")
+            list[GraphNode],
+            part(
+                await self._requests.get("/entities/complete", text=text, limit=limit, filter=filter_text(filter)),
+                "entities",
+            ),
         )
 
-    async def relations(self, *entities: UUID | str | NameKey, limit: int = 50) -> list[Relation]:
+    async def relations(
+        self, *entities: UUID | str | NameKey, limit: int = 50, filter: Filter | None = None
+    ) -> list[Relation]:
         """The relations of these entities, given by id or name, heaviest first; of all entities if none are given."""
-        return await self._requests.listed("/relations", Relation, limit, entity=[entity_name(one) for one in entities])
+        return await self._requests.listed(
+            "/relations", Relation, limit, filter=filter_text(filter), entity=[entity_name(one) for one in entities]
+        )
 
-    async def relation(self, id: UUID) -> Relation:
+    async def relation(self, id: UUID, *, filter: Filter | None = None) -> Relation:
         """The relation with this id. Raises UnknownRelation if there is none: merging or splitting an entity gives its
         relations other ids."""
-        return read(Relation, await self._requests.get("/relation", id=str(id)))
+        return read(Relation, await self._requests.get("/relation", id=str(id), filter=filter_text(filter)))
 
-    async def statements(self, relation: UUID, *, limit: int = 50) -> list[RelationStatement]:
+    async def statements(
+        self, relation: UUID, *, limit: int = 50, filter: Filter | None = None
+    ) -> list[RelationStatement]:
         """The statements of the relation with this id, each in its sentence: by the uri of the document, then in order.
         Raises UnknownRelation if there is no such relation."""
-        return await self._requests.listed("/relation/statements", RelationStatement, limit, id=str(relation))
+        return await self._requests.listed(
+            "/relation/statements", RelationStatement, limit, id=str(relation), filter=filter_text(filter)
+        )
 
-    async def neighbours(self, *entities: UUID | str | NameKey, hops: int = 1, limit: int = 50) -> list[Entity]:
+    async def neighbours(
+        self, *entities: UUID | str | NameKey, hops: int = 1, limit: int = 50, filter: Filter | None = None
+    ) -> list[Entity]:
         """The entities within `hops` relations of these, which are given by id or name: nearer ones first, then those
         more heavily related."""
         if not entities:
@@ -156,14 +194,24 @@ class AsyncClientGraph:
             list[Entity],
             part(
                 await self._requests.get(
-                    "/neighbours", hops=hops, limit=limit, entity=[entity_name(one) for one in entities]
+                    "/neighbours",
+                    hops=hops,
+                    limit=limit,
+                    filter=filter_text(filter),
+                    entity=[entity_name(one) for one in entities],
                 ),
                 "entities",
             ),
         )
 
     async def path(
-        self, start: UUID | str | NameKey, end: UUID | str | NameKey, *, longest: int = 6, passages: int = 2
+        self,
+        start: UUID | str | NameKey,
+        end: UUID | str | NameKey,
+        *,
+        longest: int = 6,
+        passages: int = 2,
+        filter: Filter | None = None,
     ) -> EntityPath | None:
         """A shortest path from one entity to another over relations in either direction, with passages that state each.
         Of several paths of the same length, it is the one whose weakest relation is heaviest.
@@ -175,7 +223,12 @@ class AsyncClientGraph:
             EntityPath,
             part(
                 await self._requests.get(
-                    "/path", start=entity_name(start), end=entity_name(end), longest=longest, passages=passages
+                    "/path",
+                    start=entity_name(start),
+                    end=entity_name(end),
+                    longest=longest,
+                    passages=passages,
+                    filter=filter_text(filter),
                 ),
                 "path",
             ),
@@ -190,6 +243,7 @@ class AsyncClientGraph:
         min_weight: float = 0.0,
         document: str = "",
         limit: int = 20,
+        filter: Filter | None = None,
     ) -> GraphPart:
         """A part of the graph to draw: these entities, given by id or name, the neighbours of each with the heaviest
         relations, and the relations between them. With `hops`, the neighbours of these neighbours as well, and so on.
@@ -208,6 +262,7 @@ class AsyncClientGraph:
                 min_weight=min_weight,
                 document=document or None,
                 limit=limit,
+                filter=filter_text(filter),
                 entity=[entity_name(one) for one in entities],
             ),
         )
@@ -239,6 +294,6 @@ class AsyncClientGraph:
             ),
         )
 
-    async def types(self, limit: int = 100) -> GraphTypes:
+    async def types(self, limit: int = 100, *, filter: Filter | None = None) -> GraphTypes:
         """The types of the entities and of the relations, each with their number, the most frequent first."""
-        return read(GraphTypes, await self._requests.get("/types", limit=limit))
+        return read(GraphTypes, await self._requests.get("/types", limit=limit, filter=filter_text(filter)))

@@ -96,11 +96,20 @@ class ClientGraph(_Group):
         or by words alone if they have no vectors; `by` says which."""
         return self._wait_for(lambda trueweave: trueweave.graph.search_relations(text, limit, filter=filter))
 
-    def subgraph(self, entities: Sequence[UUID] = (), *, chunks: Sequence[UUID] = (), limit: int = 100) -> GraphPart:
+    def subgraph(
+        self,
+        entities: Sequence[UUID] = (),
+        *,
+        chunks: Sequence[UUID] = (),
+        limit: int = 100,
+        filter: Filter | None = None,
+    ) -> GraphPart:
         """A part of the graph to draw: these entities and those that these chunks mention, given by their ids, and the
         heaviest relations between them. It has up to `limit` entities: the given ones first, then those with the most
         relations. Ids that do not exist are left out."""
-        return self._wait_for(lambda trueweave: trueweave.graph.subgraph(entities, chunks=chunks, limit=limit))
+        return self._wait_for(
+            lambda trueweave: trueweave.graph.subgraph(entities, chunks=chunks, limit=limit, filter=filter)
+        )
 
     def picture(
         self,
@@ -111,6 +120,7 @@ class ClientGraph(_Group):
         hops: int = 1,
         longest: int = 6,
         limit: int = 100,
+        filter: Filter | None = None,
     ) -> GraphPicture:
         """A picture of an entity and its neighbours, of the path from it `to` another, or of a community. It is
         displayed inline in a notebook; `save` writes it as an HTML page or an SVG drawing.
@@ -119,62 +129,84 @@ class ClientGraph(_Group):
         """
         return self._wait_for(
             lambda trueweave: trueweave.graph.picture(
-                entity, to=to, community=community, hops=hops, longest=longest, limit=limit
+                entity, to=to, community=community, hops=hops, longest=longest, limit=limit, filter=filter
             )
         )
 
-    def entities(self, limit: int = 50, *, type: str = "") -> list[Entity]:
+    def entities(self, limit: int = 50, *, type: str = "", filter: Filter | None = None) -> list[Entity]:
         """The most mentioned entities, optionally of one type."""
-        return self._wait_for(lambda trueweave: trueweave.graph.entities(limit, type=type))
+        return self._wait_for(lambda trueweave: trueweave.graph.entities(limit, type=type, filter=filter))
 
-    def entity(self, entity: UUID | str | NameKey, *, relations: int = 10, passages: int = 5) -> EntityDetails:
+    def entity(
+        self, entity: UUID | str | NameKey, *, relations: int = 10, passages: int = 5, filter: Filter | None = None
+    ) -> EntityDetails:
         """An entity by its id or one of its names: its description, its heaviest relations, and passages that mention
         it.
 
         A name matches whatever its case, accents or article. Raises UnknownEntity, with similar names, if no entity has
         the name, and AmbiguousName, listing the entities, if several do: pass a NameKey to say which type is meant.
         """
-        return self._wait_for(lambda trueweave: trueweave.graph.entity(entity, relations=relations, passages=passages))
+        return self._wait_for(
+            lambda trueweave: trueweave.graph.entity(entity, relations=relations, passages=passages, filter=filter)
+        )
 
-    def mentions(self, entity: UUID | str | NameKey, *, document: str = "", limit: int = 50) -> list[EntityMention]:
+    def mentions(
+        self, entity: UUID | str | NameKey, *, document: str = "", limit: int = 50, filter: Filter | None = None
+    ) -> list[EntityMention]:
         """The mentions of an entity, given by id or name, each in its sentence: by the uri of the document, then in
         order; optionally only those in one `document`. A mention that several chunks contain is listed once for each of
         them. Raises UnknownEntity if there is no such entity."""
-        return self._wait_for(lambda trueweave: trueweave.graph.mentions(entity, document=document, limit=limit))
+        return self._wait_for(
+            lambda trueweave: trueweave.graph.mentions(entity, document=document, limit=limit, filter=filter)
+        )
 
-    def mention_counts(self, entity: UUID | str | NameKey, *, limit: int = 100) -> MentionCounts:
+    def mention_counts(
+        self, entity: UUID | str | NameKey, *, limit: int = 100, filter: Filter | None = None
+    ) -> MentionCounts:
         """How often documents mention an entity, given by id or name: in all, and in each of the `limit` documents that
         mention it most. Raises UnknownEntity if there is no such entity."""
-        return self._wait_for(lambda trueweave: trueweave.graph.mention_counts(entity, limit=limit))
+        return self._wait_for(lambda trueweave: trueweave.graph.mention_counts(entity, limit=limit, filter=filter))
 
-    def complete(self, text: str, limit: int = 10) -> list[GraphNode]:
+    def complete(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> list[GraphNode]:
         """The entities with a name that begins with a text, then those with a name whose last word does, each most
         mentioned first. Case, accents and a leading article make no difference.
 
         Meant for suggestions while somebody types: it uses an index, and examines at most 2,000 names of each kind."""
-        return self._wait_for(lambda trueweave: trueweave.graph.complete(text, limit))
+        return self._wait_for(lambda trueweave: trueweave.graph.complete(text, limit, filter=filter))
 
-    def relations(self, *entities: UUID | str | NameKey, limit: int = 50) -> list[Relation]:
+    def relations(
+        self, *entities: UUID | str | NameKey, limit: int = 50, filter: Filter | None = None
+    ) -> list[Relation]:
         """The relations of these entities, given by id or name, heaviest first; of all entities if none are given."""
-        return self._wait_for(lambda trueweave: trueweave.graph.relations(*entities, limit=limit))
+        return self._wait_for(lambda trueweave: trueweave.graph.relations(*entities, limit=limit, filter=filter))
 
-    def relation(self, id: UUID) -> Relation:
+    def relation(self, id: UUID, *, filter: Filter | None = None) -> Relation:
         """The relation with this id. Raises UnknownRelation if there is none: merging or splitting an entity gives its
         relations other ids."""
-        return self._wait_for(lambda trueweave: trueweave.graph.relation(id))
+        return self._wait_for(lambda trueweave: trueweave.graph.relation(id, filter=filter))
 
-    def statements(self, relation: UUID, *, limit: int = 50) -> list[RelationStatement]:
+    def statements(self, relation: UUID, *, limit: int = 50, filter: Filter | None = None) -> list[RelationStatement]:
         """The statements of the relation with this id, each in its sentence: by the uri of the document, then in order.
         Raises UnknownRelation if there is no such relation."""
-        return self._wait_for(lambda trueweave: trueweave.graph.statements(relation, limit=limit))
+        return self._wait_for(lambda trueweave: trueweave.graph.statements(relation, limit=limit, filter=filter))
 
-    def neighbours(self, *entities: UUID | str | NameKey, hops: int = 1, limit: int = 50) -> list[Entity]:
+    def neighbours(
+        self, *entities: UUID | str | NameKey, hops: int = 1, limit: int = 50, filter: Filter | None = None
+    ) -> list[Entity]:
         """The entities within `hops` relations of these, which are given by id or name: nearer ones first, then those
         more heavily related."""
-        return self._wait_for(lambda trueweave: trueweave.graph.neighbours(*entities, hops=hops, limit=limit))
+        return self._wait_for(
+            lambda trueweave: trueweave.graph.neighbours(*entities, hops=hops, limit=limit, filter=filter)
+        )
 
     def path(
-        self, start: UUID | str | NameKey, end: UUID | str | NameKey, *, longest: int = 6, passages: int = 2
+        self,
+        start: UUID | str | NameKey,
+        end: UUID | str | NameKey,
+        *,
+        longest: int = 6,
+        passages: int = 2,
+        filter: Filter | None = None,
     ) -> EntityPath | None:
         """A shortest path from one entity to another over relations in either direction, with passages that state each.
         Of several paths of the same length, it is the one whose weakest relation is heaviest.
@@ -182,7 +214,9 @@ class ClientGraph(_Group):
         The search is bounded: it follows only the heaviest relations of each entity. Returns None if it finds no path
         of at most `longest` relations.
         """
-        return self._wait_for(lambda trueweave: trueweave.graph.path(start, end, longest=longest, passages=passages))
+        return self._wait_for(
+            lambda trueweave: trueweave.graph.path(start, end, longest=longest, passages=passages, filter=filter)
+        )
 
     def around(
         self,
@@ -193,6 +227,7 @@ class ClientGraph(_Group):
         min_weight: float = 0.0,
         document: str = "",
         limit: int = 20,
+        filter: Filter | None = None,
     ) -> GraphPart:
         """A part of the graph to draw: these entities, given by id or name, the neighbours of each with the heaviest
         relations, and the relations between them. With `hops`, the neighbours of these neighbours as well, and so on.
@@ -210,6 +245,7 @@ class ClientGraph(_Group):
                 min_weight=min_weight,
                 document=document,
                 limit=limit,
+                filter=filter,
             )
         )
 
@@ -234,9 +270,9 @@ class ClientGraph(_Group):
             lambda trueweave: trueweave.graph.map(x0, y0, x1, y1, zoom=zoom, limit=limit, relations=relations)
         )
 
-    def types(self, limit: int = 100) -> GraphTypes:
+    def types(self, limit: int = 100, *, filter: Filter | None = None) -> GraphTypes:
         """The types of the entities and of the relations, each with their number, the most frequent first."""
-        return self._wait_for(lambda trueweave: trueweave.graph.types(limit))
+        return self._wait_for(lambda trueweave: trueweave.graph.types(limit, filter=filter))
 
 
 class ClientCommunities(_Group):

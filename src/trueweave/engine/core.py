@@ -26,7 +26,7 @@ from trueweave.core.protocols import (
     Readers,
     StreamingLLM,
 )
-from trueweave.core.record import Resolution
+from trueweave.core.record import EVERY_GROUP, Resolution
 from trueweave.core.settings import Settings, workspace_settings
 from trueweave.core.streams import OpenStreams
 from trueweave.index.linking import link
@@ -42,6 +42,7 @@ from trueweave.store.others import StoreClients
 from trueweave.store.postgres.db import Database, OpenedWorkspace, Workspace
 from trueweave.store.postgres.queue.liveness import Liveness
 from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
+from trueweave.store.postgres.search.document_filter import compiled
 from trueweave.store.postgres.sight import Sight
 from trueweave.store.postgres.vectors import vectors
 from trueweave.store.postgres.vectors.space import Space
@@ -309,6 +310,10 @@ class OpenWorkspace:
 
     async def check_unrestricted(self, call: str) -> None:
         """Raise NotForRestricted if somebody who may not read all documents makes this call."""
+
+    def under(self, filter: Filter | None) -> OpenWorkspace:
+        """This workspace as far as documents pass a filter."""
+        return self.seen((self.workspace.sight or Sight((EVERY_GROUP,))).narrowed(compiled(filter))) if filter else self
 
     def seen(self, sight: Sight) -> OpenWorkspace:
         """This workspace as far as a caller sees it, with the same models. It is closed with this one."""

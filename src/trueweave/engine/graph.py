@@ -63,39 +63,55 @@ MOST_RELATIONS_ON_MAP = 200_000
     ),
 )
 class AsyncGraphGroup:
-    """The graph of a workspace: `trueweave.graph`."""
+    """The graph of a workspace: `trueweave.graph`.
+
+    With a `filter`, what is shown is computed from the documents that pass it, as in a workspace that has only these:
+    names, types, descriptions, counts, degrees and weights. Lists of all entities or relations, and searches by words,
+    then read all names or relations in these documents; if there are more than 200,000, NotForRestricted is raised.
+    """
 
     def __init__(self, core: OpenWorkspace) -> None:
         self._core = core
 
-    async def entities(self, limit: int = 50, *, type: str = "") -> list[Entity]:
+    async def entities(self, limit: int = 50, *, type: str = "", filter: Filter | None = None) -> list[Entity]:
         """The most mentioned entities, optionally of one type."""
-        async with self._core.workspace.transaction(snapshot=True) as tx:
+        async with self._core.under(filter).workspace.transaction(snapshot=True) as tx:
             return await lookups(tx).entities(limit, type)
 
-    async def entity(self, entity: UUID | str | NameKey, *, relations: int = 10, passages: int = 5) -> EntityDetails:
+    async def entity(
+        self,
+        entity: UUID | str | NameKey,
+        *,
+        relations: int = 10,
+        passages: int = 5,
+        filter: Filter | None = None,
+    ) -> EntityDetails:
         """An entity by its id or one of its names: its description, its heaviest relations, and passages that mention
         it.
 
         A name matches whatever its case, accents or article. Raises UnknownEntity, with similar names, if no entity has
         the name, and AmbiguousName, listing the entities, if several do: pass a NameKey to say which type is meant.
         """
-        return await lookup.entity_details(self._core, entity, relations, passages)
+        return await lookup.entity_details(self._core.under(filter), entity, relations, passages)
 
     async def mentions(
-        self, entity: UUID | str | NameKey, *, document: str = "", limit: int = 50
+        self, entity: UUID | str | NameKey, *, document: str = "", limit: int = 50, filter: Filter | None = None
     ) -> list[EntityMention]:
         """The mentions of an entity, given by id or name, each in its sentence: by the uri of the document, then in
         order; optionally only those in one `document`. A mention that several chunks contain is listed once for each of
         them. Raises UnknownEntity if there is no such entity."""
-        [id_] = await lookup.entity_ids(self._core, entity)
-        return [one for _, one in await mentions.of_entity(self._core.workspace, id_, limit, document)]
+        core = self._core.under(filter)
+        [id_] = await lookup.entity_ids(core, entity)
+        return [one for _, one in await mentions.of_entity(core.workspace, id_, limit, document)]
 
-    async def mention_counts(self, entity: UUID | str | NameKey, *, limit: int = 100) -> MentionCounts:
+    async def mention_counts(
+        self, entity: UUID | str | NameKey, *, limit: int = 100, filter: Filter | None = None
+    ) -> MentionCounts:
         """How often documents mention an entity, given by id or name: in all, and in each of the `limit` documents that
         mention it most. Raises UnknownEntity if there is no such entity."""
-        [id_] = await lookup.entity_ids(self._core, entity)
-        return await mentions.counts(self._core.workspace, id_, limit)
+        core = self._core.under(filter)
+        [id_] = await lookup.entity_ids(core, entity)
+        return await mentions.counts(core.workspace, id_, limit)
 
     async def search_entities(
         self, text: str, limit: int = 10, *, type: str = "", filter: Filter | None = None
@@ -104,12 +120,12 @@ class AsyncGraphGroup:
         have no vectors; `by` says which."""
         return await lookup.search_entities(self._core, text, limit, type, filter or Filter())
 
-    async def complete(self, text: str, limit: int = 10) -> list[GraphNode]:
+    async def complete(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> list[GraphNode]:
         """The entities with a name that begins with a text, then those with a name whose last word does, each most
         mentioned first. Case, accents and a leading article make no difference.
 
         Meant for suggestions while somebody types: it uses an index, and examines at most 2,000 names of each kind."""
-        async with self._core.workspace.transaction(snapshot=True) as tx:
+        async with self._core.under(filter).workspace.transaction(snapshot=True) as tx:
             return await lookups(tx).completions(text, limit)
 
     async def search_relations(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> Hits[Relation]:
@@ -117,42 +133,59 @@ class AsyncGraphGroup:
         or by words alone if they have no vectors; `by` says which."""
         return await lookup.search_relations(self._core, text, limit, filter or Filter())
 
-    async def relations(self, *entities: UUID | str | NameKey, limit: int = 50) -> list[Relation]:
+    async def relations(
+        self, *entities: UUID | str | NameKey, limit: int = 50, filter: Filter | None = None
+    ) -> list[Relation]:
         """The relations of these entities, given by id or name, heaviest first; of all entities if none are given."""
+        core = self._core.under(filter)
         if not entities:
-            return await lookup.heaviest_relations(self._core, limit)
-        ids = await lookup.entity_ids(self._core, *entities)
-        async with self._core.workspace.transaction(snapshot=True) as tx:
+            return await lookup.heaviest_relations(core, limit)
+        ids = await lookup.entity_ids(core, *entities)
+        async with core.workspace.transaction(snapshot=True) as tx:
             return await lookups(tx).relations_of(ids, limit)
 
-    async def relation(self, id: UUID) -> Relation:
+    async def relation(self, id: UUID, *, filter: Filter | None = None) -> Relation:
         """The relation with this id. Raises UnknownRelation if there is none: merging or splitting an entity gives its
         relations other ids."""
-        return await mentions.one_relation(self._core.workspace, id)
+        return await mentions.one_relation(self._core.under(filter).workspace, id)
 
-    async def statements(self, relation: UUID, *, limit: int = 50) -> list[RelationStatement]:
+    async def statements(
+        self, relation: UUID, *, limit: int = 50, filter: Filter | None = None
+    ) -> list[RelationStatement]:
         """The statements of the relation with this id, each in its sentence: by the uri of the document, then in order.
         Raises UnknownRelation if there is no such relation."""
-        return [one for _, one in await mentions.of_relation(self._core.workspace, relation, limit)]
+        return [one for _, one in await mentions.of_relation(self._core.under(filter).workspace, relation, limit)]
 
-    async def relation_passages(self, *relations: UUID, each: int = 1) -> dict[UUID, tuple[Passage, ...]]:
+    async def relation_passages(
+        self, *relations: UUID, each: int = 1, filter: Filter | None = None
+    ) -> dict[UUID, tuple[Passage, ...]]:
         """For each of these relations, given by their ids, up to `each` passages that state it most clearly. Relations
         that do not exist are left out."""
-        readers = self._core.open_readers(Filter())
-        found = await lookup.passages_of(self._core, readers, "relations", relations, each)
+        core = self._core.under(filter)
+        readers = core.open_readers(Filter())
+        found = await lookup.passages_of(core, readers, "relations", relations, each)
         return {id_: passages for id_, passages in found.items() if passages}
 
-    async def neighbours(self, *entities: UUID | str | NameKey, hops: int = 1, limit: int = 50) -> list[Entity]:
+    async def neighbours(
+        self, *entities: UUID | str | NameKey, hops: int = 1, limit: int = 50, filter: Filter | None = None
+    ) -> list[Entity]:
         """The entities within `hops` relations of these, which are given by id or name: nearer ones first, then those
         more heavily related."""
-        ids = await lookup.entity_ids(self._core, *entities)
-        readers = self._core.open_readers(Filter())
+        core = self._core.under(filter)
+        ids = await lookup.entity_ids(core, *entities)
+        readers = core.open_readers(Filter())
         relations = await readers.record.relations(await readers.graph.neighbourhood(ids, hops))
         ends = dict.fromkeys(end for r in relations for end in (r.source, r.target))
         return await readers.record.entities([end for end in ends if end not in ids][:limit])
 
     async def path(
-        self, start: UUID | str | NameKey, end: UUID | str | NameKey, *, longest: int = 6, passages: int = 2
+        self,
+        start: UUID | str | NameKey,
+        end: UUID | str | NameKey,
+        *,
+        longest: int = 6,
+        passages: int = 2,
+        filter: Filter | None = None,
     ) -> EntityPath | None:
         """A shortest path from one entity to another over relations in either direction, with passages that state each.
         Of several paths of the same length, it is the one whose weakest relation is heaviest.
@@ -160,15 +193,21 @@ class AsyncGraphGroup:
         The search is bounded: it follows only the heaviest relations of each entity. Returns None if it finds no path
         of at most `longest` relations.
         """
-        return await lookup.entity_path(self._core, await lookup.entity_ids(self._core, start, end), longest, passages)
+        core = self._core.under(filter)
+        return await lookup.entity_path(core, await lookup.entity_ids(core, start, end), longest, passages)
 
     async def subgraph(
-        self, entities: Sequence[UUID] = (), *, chunks: Sequence[UUID] = (), limit: int = 100
+        self,
+        entities: Sequence[UUID] = (),
+        *,
+        chunks: Sequence[UUID] = (),
+        limit: int = 100,
+        filter: Filter | None = None,
     ) -> GraphPart:
         """A part of the graph to draw: these entities and those that these chunks mention, given by their ids, and the
         heaviest relations between them. It has up to `limit` entities: the given ones first, then those with the most
         relations. Ids that do not exist are left out."""
-        async with self._core.workspace.transaction(snapshot=True) as tx:
+        async with self._core.under(filter).workspace.transaction(snapshot=True) as tx:
             return await lookups(tx).part(entities, chunks, limit)
 
     async def around(
@@ -180,6 +219,7 @@ class AsyncGraphGroup:
         min_weight: float = 0.0,
         document: str = "",
         limit: int = 20,
+        filter: Filter | None = None,
     ) -> GraphPart:
         """A part of the graph to draw: these entities, given by id or name, the neighbours of each with the heaviest
         relations, and the relations between them. With `hops`, the neighbours of these neighbours as well, and so on.
@@ -190,8 +230,9 @@ class AsyncGraphGroup:
         ids."""
         if not entities:
             raise InvalidArgument("the entities to draw are missing: name at least one.")
-        ids = await lookup.entity_ids(self._core, *entities)
-        async with self._core.workspace.transaction(snapshot=True) as tx:
+        core = self._core.under(filter)
+        ids = await lookup.entity_ids(core, *entities)
+        async with core.workspace.transaction(snapshot=True) as tx:
             stating = (await lookup.found_document(tx, document)).id if document else None
             wanted = Neighbours(exclude, types, min_weight, stating, limit)
             found = await lookups(tx).around(ids, wanted, hops)
@@ -227,9 +268,9 @@ class AsyncGraphGroup:
         async with self._core.workspace.transaction(snapshot=True) as tx:
             return await graph_map.window(tx, of, limits)
 
-    async def types(self, limit: int = 100) -> GraphTypes:
+    async def types(self, limit: int = 100, *, filter: Filter | None = None) -> GraphTypes:
         """The types of the entities and of the relations, each with their number, the most frequent first."""
-        async with self._core.workspace.transaction(snapshot=True) as tx:
+        async with self._core.under(filter).workspace.transaction(snapshot=True) as tx:
             return await lookups(tx).types(limit)
 
     async def picture(
@@ -241,6 +282,7 @@ class AsyncGraphGroup:
         hops: int = 1,
         longest: int = 6,
         limit: int = 100,
+        filter: Filter | None = None,
     ) -> GraphPicture:
         """A picture of an entity and its neighbours, of the path from it `to` another, or of a community. It is
         displayed inline in a notebook; `save` writes it as an HTML page or an SVG drawing.
@@ -251,12 +293,17 @@ class AsyncGraphGroup:
             raise InvalidArgument(
                 "a picture is of an entity, of a path from one to another, or of a community: say which."
             )
+        if community is not None and filter:
+            raise InvalidArgument(
+                "a community is found among all documents, so a picture of one takes no filter. Show an entity, or "
+                "leave the filter out."
+            )
         if community is not None:
             return await picturing.community(self._core, await found_community(self._core, community), limit)
         assert entity is not None, "it was checked"
         if to is not None:
-            return await picturing.between(self._core, (entity, to), longest, limit)
-        return await picturing.around(self._core, entity, hops, limit)
+            return await picturing.between(self._core.under(filter), (entity, to), longest, limit)
+        return await picturing.around(self._core.under(filter), entity, hops, limit)
 
     async def nearest(self, kind: VectorKind, vector: Vectors, limit: int = 10) -> list[Hit]:
         """The chunks, entities or relations nearest to a vector, nearest first."""

@@ -123,10 +123,12 @@ async def search_entities(core: OpenWorkspace, text: str, limit: int, type_: str
     """Entities that match a text."""
     readers = core.open_readers(filter)
     near = await _near(core, readers, "entity", text, min(_DEEPER * limit, _DEEPEST) if type_ else 2 * limit)
-    async with core.workspace.transaction(snapshot=True) as tx:
+    passing = core.under(filter)
+    async with passing.workspace.transaction(snapshot=True) as tx:
         words = await lookups(tx).entities_with_words(storable(text), 2 * limit, type_)
     scores, by = _fused(near, words)
-    found = [one for one in await readers.record.entities(list(scores)) if not type_ or _is_of(one, type_)]
+    known = await passing.open_readers(Filter()).record.entities(list(scores))
+    found = [one for one in known if not type_ or _is_of(one, type_)]
     return Hits(tuple(Scored(one, scores[one.id]) for one in found[:limit]), by)
 
 
@@ -138,10 +140,11 @@ async def search_relations(core: OpenWorkspace, text: str, limit: int, filter: F
     """Relations that match a text."""
     readers = core.open_readers(filter)
     near = await _near(core, readers, "relation", text, 2 * limit)
-    async with core.workspace.transaction(snapshot=True) as tx:
+    passing = core.under(filter)
+    async with passing.workspace.transaction(snapshot=True) as tx:
         words = await lookups(tx).relations_with_words(storable(text), 2 * limit)
     scores, by = _fused(near, words)
-    found = await readers.record.relations(list(scores))
+    found = await passing.open_readers(Filter()).record.relations(list(scores))
     return Hits(tuple(Scored(one, scores[one.id]) for one in found[:limit]), by)
 
 

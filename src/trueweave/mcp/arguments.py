@@ -194,6 +194,7 @@ class EntityArguments(ToolArguments):
     name: Name
     relations: int = Field(default=10, ge=0, le=bounds.MOST_RELATIONS, description="How many relations to list.")
     passages: Passages = 3
+    filter: FilterText = ""
 
 
 class NeighboursArguments(ToolArguments):
@@ -202,6 +203,7 @@ class NeighboursArguments(ToolArguments):
     name: Name
     hops: int = Field(default=1, ge=1, le=3, description="How many relations to follow.")
     limit: int = Field(default=20, ge=1, le=bounds.MOST_ENTITIES, description="How many entities.")
+    filter: FilterText = ""
 
 
 class PathArguments(ToolArguments):
@@ -211,6 +213,7 @@ class PathArguments(ToolArguments):
     end: Name
     longest: int = Field(default=6, ge=1, le=12, description="Maximum number of relations in the path.")
     passages: Passages = 1
+    filter: FilterText = ""
 
 
 class ReportArguments(ToolArguments):
@@ -251,9 +254,10 @@ class DocumentsArguments(ToolArguments):
     cursor: str = Field(
         default="",
         max_length=bounds.LONGEST_CURSOR,
-        description="next_cursor of the page before, with the same prefix.",
+        description="next_cursor of the page before, with the same prefix and filter.",
     )
     limit: int = Field(default=50, ge=1, le=bounds.MOST_DOCUMENTS, description="How many documents.")
+    filter: FilterText = ""
 
 
 class DocumentArguments(ToolArguments):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from trueweave.core.evidence import DocumentDetails, Passage
 from trueweave.core.jobs import DocumentInfo
 from trueweave.engine.trueweave import AsyncTrueweave
-from trueweave.mcp.arguments import DocumentArguments, DocumentsArguments, cursor_after, uri_before
+from trueweave.mcp.arguments import DocumentArguments, DocumentsArguments, cursor_after, passing, uri_before
 from trueweave.mcp.bounds import LONGEST_DESCRIPTION, MOST_CHARACTERS, MOST_SPANS, Room
 from trueweave.mcp.reply import ToolReply, counted
 from trueweave.mcp.results import DocumentEntry, DocumentOutput, DocumentsOutput, SpanEntry
@@ -20,9 +20,9 @@ _ABOUT = 5_000  # maximum characters about a document, besides its text
 
 async def documents(trueweave: AsyncTrueweave, asked: DocumentsArguments) -> ToolReply:
     """A page of the list of documents."""
-    page = await document_page(trueweave, asked.cursor, asked.limit, asked.prefix)
+    page = await document_page(trueweave, asked.cursor, asked.limit, asked.prefix, asked.filter)
     shown = [DocumentEntry(one.uri, title, one.chunks, one.added.isoformat()) for one, title in page.documents]
-    further = f"There are more: call `documents` with the same prefix and the cursor {page.next_cursor}"
+    further = f"There are more: call `documents` with the same prefix, filter and the cursor {page.next_cursor}"
     output = DocumentsOutput(
         documents=shown,
         next_cursor=page.next_cursor,
@@ -30,7 +30,7 @@ async def documents(trueweave: AsyncTrueweave, asked: DocumentsArguments) -> Too
         more=further if page.next_cursor else "",
     )
     if not shown:
-        begins = " whose uri begins so" if asked.prefix else ""
+        begins = (" whose uri begins so" if asked.prefix else "") + (" that passes the filter" if asked.filter else "")
         return ToolReply(output, f"There is no {'further ' if asked.cursor else ''}document{begins}.")
     lines = (f"{one.uri}{f'  ({one.title})' if one.title else ''}" for one in shown)
     return ToolReply(output, f"{counted(len(shown), 'document', 'documents')}, by uri.", ("\n".join(lines),))
@@ -44,9 +44,12 @@ class DocumentPage:
     next_cursor: str
 
 
-async def document_page(trueweave: AsyncTrueweave, cursor: str, limit: int, prefix: str = "") -> DocumentPage:
+async def document_page(
+    trueweave: AsyncTrueweave, cursor: str, limit: int, prefix: str = "", filter: str = ""
+) -> DocumentPage:
     """Documents after a cursor, as many as there is room for, but at least one."""
-    found = await trueweave.list_documents(limit + 1, after=uri_before(cursor), prefix=prefix)
+    after, passed = uri_before(cursor), passing((), filter)
+    found = await trueweave.list_documents(limit + 1, after=after, prefix=prefix, filter=passed)
     room = Room()
     shown = []
     for one in found[:limit]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from trueweave.core.evidence import PathStep
 from trueweave.core.record import NameKey
 from trueweave.engine.trueweave import AsyncTrueweave
-from trueweave.mcp.arguments import EntityArguments, NeighboursArguments, PathArguments
+from trueweave.mcp.arguments import EntityArguments, NeighboursArguments, PathArguments, passing
 from trueweave.mcp.bounds import LONGEST_PASSAGE, Room
 from trueweave.mcp.entries import (
     READ_ON,
@@ -26,7 +26,10 @@ _LESS = "Not all of it fits into one result: ask for fewer relations and passage
 async def entity(trueweave: AsyncTrueweave, asked: EntityArguments) -> ToolReply:
     """An entity with its relations and passages that mention it."""
     found = await trueweave.graph.entity(
-        NameKey.from_typed(asked.name), relations=asked.relations, passages=asked.passages
+        NameKey.from_typed(asked.name),
+        relations=asked.relations,
+        passages=asked.passages,
+        filter=passing((), asked.filter),
     )
     room = Room()
     one = entity_entry(found.entity, room, LONGEST_PASSAGE)
@@ -44,7 +47,9 @@ async def entity(trueweave: AsyncTrueweave, asked: EntityArguments) -> ToolReply
 
 async def neighbours(trueweave: AsyncTrueweave, asked: NeighboursArguments) -> ToolReply:
     """The entities around one."""
-    found = await trueweave.graph.neighbours(NameKey.from_typed(asked.name), hops=asked.hops, limit=asked.limit)
+    found = await trueweave.graph.neighbours(
+        NameKey.from_typed(asked.name), hops=asked.hops, limit=asked.limit, filter=passing((), asked.filter)
+    )
     room = Room()
     shown = entries(found, entity_entry, room)
     more = "Descriptions were cut: `entity` gives more of one. A smaller limit leaves more room." if room.is_cut else ""
@@ -58,7 +63,9 @@ async def neighbours(trueweave: AsyncTrueweave, asked: NeighboursArguments) -> T
 async def path(trueweave: AsyncTrueweave, asked: PathArguments) -> ToolReply:
     """How two entities are connected."""
     ends = NameKey.from_typed(asked.start), NameKey.from_typed(asked.end)
-    found = await trueweave.graph.path(*ends, longest=asked.longest, passages=asked.passages)
+    found = await trueweave.graph.path(
+        *ends, longest=asked.longest, passages=asked.passages, filter=passing((), asked.filter)
+    )
     if found is None:
         missing = PathOutput(found=False, names=[], steps=[])
         return ToolReply(missing, f"No path of at most {counted(asked.longest, 'relation', 'relations')} leads there.")

@@ -437,6 +437,7 @@ class SubgraphRequest(_Request):
     entities: Annotated[list[UUID], Field(max_length=500)] = []
     chunks: Annotated[list[UUID], Field(max_length=200)] = []
     limit: Annotated[int, Field(ge=1, le=500)] = 100
+    filter: FilterBody = FilterBody()
 
 
 class CompletedBody(BaseModel):

@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 
 from tests.integration.serving import fill, serving
-from trueweave import Chunk, Document, Link
+from trueweave import AsyncTrueweave, Chunk, Document, Link
 
 ROOM = "/v1/workspaces/mine"
 
@@ -23,6 +23,43 @@ async def all_pages(client: httpx2.AsyncClient, path: str, **params: Any) -> lis
         assert len(page["items"]) <= 2
         found += page["items"]
     return found
+
+
+async def test_look_ups_take_a_filter(url: str) -> None:
+    async with serving(url) as server, server.client(await server.key("read", "mine")) as client:
+        index = await AsyncTrueweave.enter(server.database, "mine")
+        said = Chunk("Byron met Ada", links=(Link("Byron", "Ada"), Link("Ada", "London")))
+        await index.add_documents(
+            [Document("a", (said,), metadata={"k": 1}), Document("b", (said,), metadata={"k": 2})]
+        )
+        ada = await index.graph.entity("Ada")
+        relation = next(one.id for one in ada.relations if one.target_name == "London")
+        one, none = json.dumps({"metadata": {"k": 1}}), json.dumps({"uris": ["c"]})
+
+        async def get(path: str, passing: str = one, **params: Any) -> Any:
+            return (await client.get(f"{ROOM}{path}", params={**params, "filter": passing})).json()
+
+        assert (await get("/entity", name="Ada"))["entity"]["count"] == 1 < ada.entity.count
+        assert (await get("/entity", none, name="Ada"))["code"] == "unknown_entity"
+        assert {item["count"] for item in await all_pages(client, "/entities", filter=one)} == {1}
+        assert {item["count"] for item in await all_pages(client, "/relations", filter=one)} == {1}
+        assert [item["uri"] for item in (await get("/entity/mentions", name="Ada"))["items"]] == ["a"]
+        assert (await get("/entity/documents", name="Ada"))["documents"] == 1
+        assert (await get("/relation", id=relation))["count"] == 1
+        assert (await get("/relation", none, id=relation))["code"] == "unknown_relation"
+        assert [item["uri"] for item in (await get("/relation/statements", id=relation))["items"]] == ["a"]
+        assert {item["count"] for item in (await get("/neighbours", entity="Ada"))["entities"]} == {1}
+        assert {item["count"] for item in (await get("/around", entity="Ada"))["nodes"]} == {1}
+        assert [item["name"] for item in (await get("/entities/complete", text="lon"))["entities"]] == ["London"]
+        assert (await get("/entities/complete", none, text="lon"))["entities"] == []
+        assert (await get("/types"))["relations"] == [{"type": "", "count": 2}]
+        path = (await get("/path", start="Byron", end="London"))["path"]
+        assert {passage["uri"] for step in path["steps"] for passage in step["passages"]} == {"a"}
+        assert {item["count"] for item in (await get("/picture", entity="Ada"))["entities"]} == {1}
+        body = {"entities": [str(ada.entity.id)], "filter": {"metadata": {"k": 1}}}
+        assert (await client.post(f"{ROOM}/subgraph", json=body)).json()["nodes"][0]["count"] == 1
+        refused = await get("/picture", community="abcd")
+        assert "takes no filter" in json.dumps(refused), refused
 
 
 async def test_entities_and_relations(url: str) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 NOTHING_YET = next_step("trueweave add PATH", "there are none yet")
+NONE_PASSES = "Nothing in the documents that pass the filter."
 _LONGEST = 1000  # characters of a description
 _SHORT = 320  # characters of a chunk, or of a description on a path
 _WORDS = {"vectors": "meaning", "words": "the words of names"}

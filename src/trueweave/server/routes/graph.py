@@ -9,7 +9,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from trueweave.core.evidence import EntityDetails, EntityMention, MentionCounts, RelationStatement
+from trueweave.core.evidence import EntityDetails, EntityMention, Filter, MentionCounts, RelationStatement
 from trueweave.core.graph import Entity, GraphPart, GraphTypes, Relation
 from trueweave.core.parameters import values
 from trueweave.engine import mentions
@@ -31,6 +31,7 @@ from trueweave.server.pages import ListPage, Pager
 from trueweave.server.problems import RESPONSES
 from trueweave.server.tagging import TaggedRoute
 from trueweave.store.postgres.public_errors import translated
+from trueweave.store.postgres.search.document_filter import compiled
 from trueweave.store.postgres.view.mentions import MentionPlace, StatementPlace
 from trueweave.store.postgres.view.seen import lookups
 
@@ -43,11 +44,14 @@ Entities = Annotated[Sequence[Line], Field(max_length=20)]
 
 
 @router.get("/entities", response_model=ListPage[Entity])
-async def list_entities(trueweave: Reading, limit: Limit = 50, cursor: Cursor = "", type: OfType = "") -> Any:
+async def list_entities(
+    trueweave: Reading, limit: Limit = 50, cursor: Cursor = "", type: OfType = "", filter: FilterJson = ""
+) -> Any:
     """Entities, the most mentioned first."""
-    pager: Pager[tuple[int, str, UUID]] = Pager(tuple[int, str, UUID], "entities", trueweave.workspace.id, type)
+    pager: Pager[tuple[int, str, UUID]] = Pager(tuple[int, str, UUID], "entities", trueweave.workspace.id, type, filter)
+    workspace = trueweave.workspace.filtered(compiled(read_filter(filter) or Filter()))
     with translated():
-        async with trueweave.workspace.transaction(snapshot=True) as tx:
+        async with workspace.transaction(snapshot=True) as tx:
             found = await lookups(tx).entities(limit + 1, type, pager.position(cursor))
     return pager.page(found, limit, lambda one: (one.count, one.name, one.id))
 
@@ -70,16 +74,21 @@ async def complete_entities(
     trueweave: Reading,
     text: Annotated[Name, Query(description="The beginning of a name, or of its last word.")],
     limit: Limit = 10,
+    filter: FilterJson = "",
 ) -> CompletedBody:
     """The entities with a name that begins with a text, then those with a name whose last word does: suggestions while
     somebody types."""
-    return CompletedBody(entities=await trueweave.graph.complete(text, limit))
+    return CompletedBody(entities=await trueweave.graph.complete(text, limit, filter=read_filter(filter)))
 
 
 @router.get("/entity")
-async def get_entity(trueweave: Reading, name: EntityName, relations: Most = 10, passages: Most = 5) -> EntityDetails:
+async def get_entity(
+    trueweave: Reading, name: EntityName, relations: Most = 10, passages: Most = 5, filter: FilterJson = ""
+) -> EntityDetails:
     """An entity: its description, its relations with the highest weight, and passages that mention it."""
-    return await trueweave.graph.entity(name_or_id(name), relations=relations, passages=passages)
+    return await trueweave.graph.entity(
+        name_or_id(name), relations=relations, passages=passages, filter=read_filter(filter)
+    )
 
 
 @router.get("/entity/mentions")
@@ -89,38 +98,44 @@ async def list_mentions(
     document: Annotated[Line, Query(description="Only mentions in the document with this uri.")] = "",
     limit: Limit = 50,
     cursor: Cursor = "",
+    filter: FilterJson = "",
 ) -> ListPage[EntityMention]:
     """The mentions of an entity, each in its sentence: by the uri of the document, then in order."""
-    id_ = await _entity_id(trueweave, name)
-    pager: Pager[MentionPlace] = Pager(MentionPlace, "entity mentions", trueweave.workspace.id, id_, document)
+    passing = read_filter(filter)
+    id_ = await _entity_id(trueweave, name, passing)
+    workspace = trueweave.workspace.filtered(compiled(passing or Filter()))
+    pager: Pager[MentionPlace] = Pager(MentionPlace, "entity mentions", workspace.id, id_, document, filter)
     after = pager.position(cursor)
     with translated():
-        found = await mentions.of_entity(trueweave.workspace, id_, limit + 1, document, after)
+        found = await mentions.of_entity(workspace, id_, limit + 1, document, after)
     page = pager.page(found, limit, lambda one: one[0])
     return ListPage(items=[mention for _, mention in page["items"]], next=page["next"])
 
 
 @router.get("/entity/documents")
-async def count_mentions(trueweave: Reading, name: EntityName, limit: Limit = 100) -> MentionCounts:
+async def count_mentions(
+    trueweave: Reading, name: EntityName, limit: Limit = 100, filter: FilterJson = ""
+) -> MentionCounts:
     """How often documents mention an entity: in all, and in each of the documents that mention it most."""
-    return await trueweave.graph.mention_counts(name_or_id(name), limit=limit)
+    return await trueweave.graph.mention_counts(name_or_id(name), limit=limit, filter=read_filter(filter))
 
 
 @router.get("/relation")
-async def get_relation(trueweave: Reading, id: UUID) -> Relation:
+async def get_relation(trueweave: Reading, id: UUID, filter: FilterJson = "") -> Relation:
     """One relation. Merging or splitting an entity gives its relations other ids."""
-    return await trueweave.graph.relation(id)
+    return await trueweave.graph.relation(id, filter=read_filter(filter))
 
 
 @router.get("/relation/statements")
 async def list_statements(
-    trueweave: Reading, id: UUID, limit: Limit = 50, cursor: Cursor = ""
+    trueweave: Reading, id: UUID, limit: Limit = 50, cursor: Cursor = "", filter: FilterJson = ""
 ) -> ListPage[RelationStatement]:
     """The statements of a relation, each in its sentence: by the uri of the document, then in order."""
-    pager: Pager[StatementPlace] = Pager(StatementPlace, "statements", trueweave.workspace.id, id)
+    workspace = trueweave.workspace.filtered(compiled(read_filter(filter) or Filter()))
+    pager: Pager[StatementPlace] = Pager(StatementPlace, "statements", workspace.id, id, filter)
     after = pager.position(cursor)
     with translated():
-        found = await mentions.of_relation(trueweave.workspace, id, limit + 1, after)
+        found = await mentions.of_relation(workspace, id, limit + 1, after)
     page = pager.page(found, limit, lambda one: one[0])
     return ListPage(items=[statement for _, statement in page["items"]], next=page["next"])
 
@@ -131,14 +146,17 @@ async def list_relations(
     limit: Limit = 50,
     cursor: Cursor = "",
     entity: Annotated[Entities, Query(description="Only relations of these entities, by name or id.")] = (),
+    filter: FilterJson = "",
 ) -> Any:
     """Relations of all or some entities, those with the highest weight first."""
     names = [name for name in entity if name]
-    pager: Pager[tuple[float, UUID]] = Pager(tuple[float, UUID], "relations", trueweave.workspace.id, *names)
+    passing = read_filter(filter)
+    workspace = trueweave.workspace.filtered(compiled(passing or Filter()))
+    pager: Pager[tuple[float, UUID]] = Pager(tuple[float, UUID], "relations", workspace.id, *names, filter)
     after = pager.position(cursor)
-    of = [await _entity_id(trueweave, name) for name in dict.fromkeys(names)]
+    of = [await _entity_id(trueweave, name, passing) for name in dict.fromkeys(names)]
     with translated():
-        async with trueweave.workspace.transaction(snapshot=True) as tx:
+        async with workspace.transaction(snapshot=True) as tx:
             found = await lookups(tx).relations(limit + 1, of, after)
     return pager.page(found, limit, lambda one: (one.weight, one.id))
 
@@ -162,9 +180,12 @@ async def list_neighbours(
     ],
     hops: Annotated[int, Query(ge=1, le=3, description="Over how many relations.")] = 1,
     limit: Limit = 50,
+    filter: FilterJson = "",
 ) -> NeighboursBody:
     """The neighbours of entities: the nearest first, then by the weight of their relations."""
-    found = await trueweave.graph.neighbours(*map(name_or_id, entity), hops=hops, limit=limit)
+    found = await trueweave.graph.neighbours(
+        *map(name_or_id, entity), hops=hops, limit=limit, filter=read_filter(filter)
+    )
     return NeighboursBody(entities=found)
 
 
@@ -172,7 +193,9 @@ async def list_neighbours(
 async def get_subgraph(body: SubgraphRequest, trueweave: Reading) -> GraphPart:
     """A part of the graph to draw: the given entities and those that the given chunks mention, and the heaviest
     relations between them."""
-    return await trueweave.graph.subgraph(body.entities, chunks=body.chunks, limit=body.limit)
+    return await trueweave.graph.subgraph(
+        body.entities, chunks=body.chunks, limit=body.limit, filter=body.filter.filter()
+    )
 
 
 @router.get("/around")
@@ -187,6 +210,7 @@ async def get_around(
     min_weight: Annotated[float, Query(ge=0, le=1e12, description="The lowest weight of a relation.")] = 0.0,
     document: Annotated[Line, Query(description="Only relations that the document with this uri states.")] = "",
     limit: Annotated[int, Query(ge=1, le=200, description="How many neighbours of each entity at most.")] = 20,
+    filter: FilterJson = "",
 ) -> GraphPart:
     """A part of the graph to draw: entities, the neighbours of each with the heaviest relations, and the relations
     between them."""
@@ -198,6 +222,7 @@ async def get_around(
         min_weight=min_weight,
         document=document,
         limit=limit,
+        filter=read_filter(filter),
     )
 
 
@@ -221,9 +246,9 @@ async def get_map(
 
 
 @router.get("/types")
-async def get_types(trueweave: Reading, limit: Limit = 100) -> GraphTypes:
+async def get_types(trueweave: Reading, limit: Limit = 100, filter: FilterJson = "") -> GraphTypes:
     """The types of the entities and of the relations, each with their number, the most frequent first."""
-    return await trueweave.graph.types(limit)
+    return await trueweave.graph.types(limit, filter=read_filter(filter))
 
 
 @router.get("/path")
@@ -233,9 +258,11 @@ async def find_path(
     end: EntityName,
     longest: Annotated[int, Query(ge=1, le=12, description="Maximum number of relations in the path.")] = 6,
     passages: Annotated[int, Query(ge=0, le=20, description="How many passages for each relation.")] = 2,
+    filter: FilterJson = "",
 ) -> PathBody:
     """A shortest path from one entity to another, with passages that state each of its relations."""
-    found = await trueweave.graph.path(name_or_id(start), name_or_id(end), longest=longest, passages=passages)
+    ends = name_or_id(start), name_or_id(end)
+    found = await trueweave.graph.path(*ends, longest=longest, passages=passages, filter=read_filter(filter))
     return PathBody(path=found)
 
 
@@ -248,6 +275,7 @@ async def get_picture(
     hops: Annotated[int, Query(ge=1, le=3, description="Over how many relations.")] = 1,
     longest: Annotated[int, Query(ge=1, le=12, description="How many relations a path may have.")] = 6,
     limit: Annotated[int, Query(ge=1, le=500, description="How many entities at most.")] = 100,
+    filter: FilterJson = "",
 ) -> PictureBody:
     """The content of a picture: an entity with its neighbours, the path to another entity, or a community."""
     found = await trueweave.graph.picture(
@@ -257,10 +285,11 @@ async def get_picture(
         hops=hops,
         longest=longest,
         limit=limit,
+        filter=read_filter(filter),
     )
     return PictureBody(**{**values(found), "marked": sorted(found.marked)})
 
 
-async def _entity_id(trueweave: AsyncTrueweave, name: str) -> UUID:
+async def _entity_id(trueweave: AsyncTrueweave, name: str, passing: Filter | None) -> UUID:
     """The id of an entity, given by a name or its id. Raises UnknownEntity if there is none."""
-    return (await trueweave.graph.entity(name_or_id(name), relations=0, passages=0)).entity.id
+    return (await trueweave.graph.entity(name_or_id(name), relations=0, passages=0, filter=passing)).entity.id

@@ -1,4 +1,4 @@
-"""Look-ups under rights give what they give in a workspace that has only the visible documents."""
+"""Look-ups under rights or a filter give what they give in a workspace that has only the visible documents."""
 
 import random
 import re
@@ -11,7 +11,7 @@ from uuid import UUID
 
 import pytest
 
-from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
+from trueweave import AsyncTrueweave, Chunk, Document, Filter, Link, Mention, NameKey, Range, ResolutionSettings
 from trueweave.core.graph import RuleKind
 from trueweave.errors import AmbiguousName, TrueweaveError, UnknownEntity
 from trueweave.extend import Database
@@ -96,12 +96,13 @@ async def decide(index: AsyncTrueweave, decided: Sequence[Said]) -> None:
 class Told:
     """What look-ups say, without ids: an entity is told by all its names, and lists of equal rank are sorted."""
 
-    def __init__(self, index: AsyncTrueweave) -> None:
+    def __init__(self, index: AsyncTrueweave, **given: Any) -> None:
         self.index = index
+        self.given = given  # the filter of each look-up, if there is one
         self.keys: dict[UUID, Any] = {}
 
     async def learn(self) -> None:
-        for one in await self.index.graph.entities(MANY):
+        for one in await self.index.graph.entities(MANY, **self.given):
             self.keys[one.id] = one.name, one.type, one.aliases, one.count
 
     def entity(self, one: Any) -> Any:
@@ -116,38 +117,8 @@ class Told:
         edges = sorted((self.keys[one.source], self.keys[one.target], one.type, one.weight) for one in found.edges)
         return nodes, edges, found.entities, found.relations
 
-    async def all(self) -> dict[Any, Any]:
-        await self.learn()
-        graph, told = self.index.graph, dict[Any, Any]()
-        entities = await graph.entities(MANY)
-        told["status"] = await self.index.status()
-        told["order"] = [(one.count, one.name) for one in entities]
-        told["entities"] = sorted(repr(self.entity(one)) for one in entities)
-        told["persons"] = sorted(repr(self.entity(one)) for one in await graph.entities(MANY, type="PERSON"))
-        told["first"] = [self.entity(one).name for one in await graph.entities(3)]
-        relations = [self.relation(one) for one in await graph.relations(limit=MANY)]
-        told["relations"] = sorted(relations, key=repr)
-        told["heaviest"] = [one.weight for one in await graph.relations(limit=3)]
-        told["types"] = await graph.types()
-        for text in ("ada", "engine", "lovelace", "zo"):
-            told["complete", text] = sorted(map(repr, self.part_nodes(await graph.complete(text))))
-            told["search", text] = sorted(
-                repr(self.entity(one.item)) for one in (await graph.search_entities(text, MANY)).items
-            )
-            found = await graph.search_relations(text, MANY)
-            told["stated", text] = sorted(repr((self.relation(one.item), one.score)) for one in found.items)
-            told["persons", text] = sorted(
-                repr(self.entity(one.item)) for one in (await graph.search_entities(text, MANY, type="person")).items
-            )
-        for name in (*NAMES, "Adaa", "nobody knows"):
-            told["entity", name] = await self.attempt(self.about, name)
-        some = sorted((one.id for one in entities), key=lambda id_: repr(self.keys[id_]))[::4]
-        told["some"] = sorted([repr(await self.about(id_)) for id_ in some])
-        told["around"] = sorted([self.part(await graph.around(one.id, limit=MANY)) for one in entities], key=repr)
-        further = [self.part(await graph.around(one.id, hops=2, limit=MANY, types=["person"])) for one in entities]
-        told["further"] = sorted(further, key=repr)
-        ids = [one.id for one in entities]
-        told["part"] = self.part(await graph.subgraph(ids)) if ids else None
+    async def documents(self) -> dict[Any, Any]:
+        told: dict[Any, Any] = {"status": await self.index.status()}
         for one in await self.index.list_documents(MANY):
             told["document", one.uri] = await self.document(one.uri)
         told["no document"] = await self.attempt(self.index.document, "folder 0/17")
@@ -159,6 +130,47 @@ class Told:
             await self.index.count_documents(state=state)
             for state in ("any", "waiting", "failed", "indexing", "indexed")
         ]
+        return told
+
+    async def graph(self) -> dict[Any, Any]:
+        await self.learn()
+        graph, told = self.index.graph, dict[Any, Any]()
+        entities = await graph.entities(MANY, **self.given)
+        told["order"] = [(one.count, one.name) for one in entities]
+        told["entities"] = sorted(repr(self.entity(one)) for one in entities)
+        told["persons"] = sorted(
+            repr(self.entity(one)) for one in await graph.entities(MANY, type="PERSON", **self.given)
+        )
+        told["first"] = [self.entity(one).name for one in await graph.entities(3, **self.given)]
+        relations = [self.relation(one) for one in await graph.relations(limit=MANY, **self.given)]
+        told["relations"] = sorted(relations, key=repr)
+        told["heaviest"] = [one.weight for one in await graph.relations(limit=3, **self.given)]
+        told["types"] = await graph.types(**self.given)
+        for text in ("ada", "engine", "lovelace", "zo"):
+            told["complete", text] = sorted(map(repr, self.part_nodes(await graph.complete(text, **self.given))))
+            told["search", text] = sorted(
+                repr(self.entity(one.item)) for one in (await graph.search_entities(text, MANY, **self.given)).items
+            )
+            found = await graph.search_relations(text, MANY, **self.given)
+            told["stated", text] = sorted(repr((self.relation(one.item), one.score)) for one in found.items)
+            told["persons", text] = sorted(
+                repr(self.entity(one.item))
+                for one in (await graph.search_entities(text, MANY, type="person", **self.given)).items
+            )
+        for name in (*NAMES, "Adaa", "nobody knows"):
+            told["entity", name] = await self.attempt(self.about, name)
+        some = sorted((one.id for one in entities), key=lambda id_: repr(self.keys[id_]))[::4]
+        told["some"] = sorted([repr(await self.about(id_)) for id_ in some])
+        told["around"] = sorted(
+            [self.part(await graph.around(one.id, limit=MANY, **self.given)) for one in entities], key=repr
+        )
+        further = [
+            self.part(await graph.around(one.id, hops=2, limit=MANY, types=["person"], **self.given))
+            for one in entities
+        ]
+        told["further"] = sorted(further, key=repr)
+        ids = [one.id for one in entities]
+        told["part"] = self.part(await graph.subgraph(ids, **self.given)) if ids else None
         told["paths"] = sorted([repr(await self.path(a, b)) for a in some for b in some if a != b])
         return told
 
@@ -167,27 +179,27 @@ class Told:
 
     async def about(self, name: Any) -> Any:
         graph = self.index.graph
-        found = await graph.entity(name, relations=MANY, passages=MANY)
+        found = await graph.entity(name, relations=MANY, passages=MANY, **self.given)
         id_ = found.entity.id
         statements = []
         for one in found.relations:
-            assert (await graph.relation(one.id)) == one
-            statements += [(self.relation(one), await graph.statements(one.id))]
-        near = await graph.neighbours(id_, limit=MANY)
+            assert (await graph.relation(one.id, **self.given)) == one
+            statements += [(self.relation(one), await graph.statements(one.id, **self.given))]
+        near = await graph.neighbours(id_, limit=MANY, **self.given)
         return (
             self.entity(found.entity),
             sorted(map(repr, map(self.relation, found.relations))),
             sorted((one.uri, one.start, one.text) for one in found.passages),
-            await graph.mentions(id_, limit=MANY),
-            await graph.mention_counts(id_),
+            await graph.mentions(id_, limit=MANY, **self.given),
+            await graph.mention_counts(id_, **self.given),
             sorted(map(repr, statements)),
             sorted(repr(self.entity(one)) for one in near),
-            sorted(repr(self.entity(one)) for one in await graph.neighbours(id_, hops=2, limit=MANY)),
+            sorted(repr(self.entity(one)) for one in await graph.neighbours(id_, hops=2, limit=MANY, **self.given)),
             await self.stated_best(found.relations),
         )
 
     async def stated_best(self, relations: Any) -> Any:
-        found = await self.index.graph.relation_passages(*(one.id for one in relations), each=MANY)
+        found = await self.index.graph.relation_passages(*(one.id for one in relations), each=MANY, **self.given)
         by_id = {one.id: one for one in relations}
         return sorted(
             repr((self.relation(by_id[id_]), sorted((one.uri, one.start) for one in passages)))
@@ -195,7 +207,7 @@ class Told:
         )
 
     async def path(self, a: UUID, b: UUID) -> Any:
-        found = await self.index.graph.path(a, b)
+        found = await self.index.graph.path(a, b, **self.given)
         if found is None:
             return None
         return len(found.steps), min(one.relation.weight for one in found.steps)
@@ -237,10 +249,42 @@ async def test_look_ups_of_a_caller_are_those_of_its_documents_alone(database: D
             async with opened(database, f"visible {n}") as alone:
                 await alone.add_documents([replace(one, readers=None) for one in visible])
                 await decide(alone, decided)
-                expected, found = await Told(alone).all(), await Told(index.acting_as(groups)).all()
+                told, told_alone = Told(index.acting_as(groups)), Told(alone)
+                found = await told.graph() | await told.documents()
+                expected = await told_alone.graph() | await told_alone.documents()
             assert found.keys() == expected.keys()
-            for what, told in expected.items():
-                assert found[what] == told, (what, groups, decided)
+            for what, said in expected.items():
+                assert found[what] == said, (what, groups, decided)
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_look_ups_under_a_filter_are_those_of_the_documents_that_pass(database: Database, seed: int) -> None:
+    chance = random.Random(f"filter {seed}")
+    documents, decided, groups = corpus(chance, 9), rules(chance), chance.choice((None, (), ("a",)))
+    choices: list[tuple[Filter, Callable[[Any], bool]]] = [
+        (Filter(metadata={"k": (0, 2)}), lambda one: one.metadata["k"] in (0, 2)),
+        (~Filter(prefix="folder 1"), lambda one: not one.uri.startswith("folder 1")),
+        (Filter(metadata={"n": Range(2, 6)}), lambda one: 2 <= one.metadata["n"] <= 6),
+        (Filter(prefix="folder 0") | Filter(("folder 1/1", "folder 1/4")), lambda one: one.uri[-1] in "036914"),
+    ]
+    passing = chance.choice(choices)
+    async with opened(database, "all") as index, opened(database, "passing") as alone:
+        if groups is None:
+            await index.rules.change_resolution(ResolutionSettings("fuzzy", 80))
+            await alone.rules.change_resolution(ResolutionSettings("fuzzy", 80))
+            documents = [replace(one, readers=None) for one in documents]
+        await index.add_documents(documents)
+        await decide(index, decided)
+        visible = [
+            one for one in documents if passing[1](one) and (not one.readers or {*one.readers} & {*(groups or ())})
+        ]
+        await alone.add_documents([replace(one, readers=None) for one in visible])
+        await decide(alone, decided)
+        acting = index if groups is None else index.acting_as(groups)
+        found, expected = await Told(acting, filter=passing[0]).graph(), await Told(alone).graph()
+    assert found.keys() == expected.keys()
+    for what, said in expected.items():
+        assert found[what] == said, (what, groups, passing[0], decided)
 
 
 async def test_parts_of_an_entity_that_an_invisible_name_connects_are_apart(database: Database) -> None:
