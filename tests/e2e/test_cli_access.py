@@ -89,7 +89,19 @@ def test_a_source_has_readers(trueweave: Trueweave, corpus: Path) -> None:
 def test_what_groups_can_read_is_shown_to_whoever_asks_as_them(trueweave: Trueweave) -> None:
     trueweave("add", "corpus")
     trueweave("access", "set", "corpus/hr/", "hr", "board")
+    assert "readers" not in trueweave("documents", "--as-group", "nobody").stdout
     trueweave("access", "set", "corpus/hr/open/", "it")
+    listed = answer(trueweave("documents", "--json"))["documents"]
+    assert [one["readers"] for one in listed] == [["it"], ["board", "hr"], []]
+    assert [one["uri"] for one in answer(trueweave("documents", "--as-group", "it", "--json"))["documents"]] == [
+        "corpus/hr/open/menu.md",
+        "corpus/wiki.md",
+    ]
+    assert "board, hr" in trueweave("documents").stdout
+    assert "board, hr" in trueweave("document", "corpus/hr/pay.md").stdout
+    hidden = trueweave("document", "corpus/hr/pay.md", "--as-group", "it", code=1).stderr
+    missing = trueweave("document", "corpus/hr/pax.md", "--as-group", "it", code=1).stderr
+    assert hidden.replace("pay", "pax") == missing
 
     def found(command: str, *groups: str) -> list[str]:
         options = [word for one in groups for word in ("--as-group", one)]

@@ -110,7 +110,15 @@ def document_details(data: Any) -> DocumentDetails:
     entities = tuple(Scored(read(Entity, part(one, "entity")), part(one, "mentions")) for one in data["entities"])
     added = read(datetime, part(data, "added"))
     return DocumentDetails(
-        uri, title, data["metadata"], added, tuple(data["notes"]), part(data, "chunks"), passages, entities
+        uri,
+        title,
+        data["metadata"],
+        added,
+        tuple(data["notes"]),
+        part(data, "chunks"),
+        passages,
+        entities,
+        tuple(part(data, "readers")),
     )
 
 

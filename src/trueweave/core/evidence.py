@@ -210,7 +210,7 @@ class EntityDetails:
 @dataclass(frozen=True, slots=True)
 class DocumentDetails:
     """A document: some of its `chunks` chunks, in order, and the entities that it mentions most, with the number of
-    mentions as the score."""
+    mentions as the score. `readers` are the groups that can read it; empty for everybody."""
 
     uri: str
     title: str
@@ -220,6 +220,7 @@ class DocumentDetails:
     chunks: int
     passages: tuple[Passage, ...]
     entities: tuple[Scored[Entity], ...]
+    readers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,8 @@ DocumentOrder = Literal["uri", "added"]
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
     """A document in a list: its uri and title, number of chunks, the time it was added, and notes. `state` is that of
-    its latest version, and `error` that of the last attempt to process it."""
+    its latest version, and `error` that of the last attempt to process it. `readers` are the groups that can read it;
+    empty for everybody."""
 
     uri: str
     title: str
@@ -43,6 +44,7 @@ class DocumentInfo:
     notes: tuple[str, ...]
     state: WorkState = "indexed"
     error: str = ""
+    readers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

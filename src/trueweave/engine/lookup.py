@@ -238,4 +238,5 @@ async def document_details(
         found.chunks,
         tuple(passages),
         tuple(Scored(one, mentioned[one.id]) for one in known),
+        tuple(found.readers),
     )

@@ -392,7 +392,8 @@ class MentionedBody(BaseModel):
 
 
 class DocumentBody(BaseModel):
-    """A document: some of its chunks in order (`chunks` is the total), and the entities that it mentions most."""
+    """A document: some of its chunks in order (`chunks` is the total), and the entities that it mentions most.
+    `readers` are the groups that can read it; empty for everybody."""
 
     uri: str
     title: str
@@ -402,6 +403,7 @@ class DocumentBody(BaseModel):
     chunks: int
     spans: list[SpanBody]
     entities: list[MentionedBody]
+    readers: list[str]
 
 
 # --- the graph ----------------------------------------------------------------------------------------

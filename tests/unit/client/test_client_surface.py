@@ -20,6 +20,7 @@ BESIDE = "it is done beside the database"
 OBJECTS = "it hands out objects that are of the database"
 FILES = "it compares files with the index, which a server cannot see"
 ABSENT = {
+    "acting_as": "a client reads as the groups of its key",
     "enter": OBJECTS,
     "database": OBJECTS,
     "workspace": OBJECTS,

@@ -4,6 +4,7 @@ import { Link } from "react-router";
 import type { Schemas } from "../api/client";
 import { documentPath } from "../reader/address";
 import { counted, number } from "../text/words";
+import { ReadBy } from "../ui/ReadBy";
 import { STATES, type WorkState } from "./address";
 import styles from "./DocumentsPage.module.css";
 
@@ -71,7 +72,7 @@ export function DocumentTable({ workspace, rows, selected, onSelect, onRetry }: 
               </td>
             )}
             <td>
-              <Name workspace={workspace} document={one} />
+              <Name workspace={workspace} document={one} /> <ReadBy groups={one.readers ?? []} />
               <span className={styles.narrow}>
                 {counted(one.chunks, "chunk")} · <Added at={one.added} />
               </span>

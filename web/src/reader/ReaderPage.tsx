@@ -10,6 +10,7 @@ import { IN_PLACE, viewPath } from "../shell/views";
 import { counted } from "../text/words";
 import { CopyButton } from "../ui/CopyButton";
 import { Popup } from "../ui/Popup";
+import { ReadBy } from "../ui/ReadBy";
 import { Failed, Loading } from "../ui/States";
 import { Toggle } from "../ui/Toggle";
 import { entriesOf, Outline, useOutline } from "./Outline";
@@ -105,7 +106,8 @@ function Reader({ workspace, uri }: { workspace: string; uri: string }) {
           <code>
             <bdi>{uri}</bdi>
           </code>{" "}
-          · {counted(first.chunks, "chunk")} · added {DATE.format(new Date(first.added))}
+          · {counted(first.chunks, "chunk")} · added {DATE.format(new Date(first.added))}{" "}
+          <ReadBy groups={first.readers} />
         </p>
         {first.notes.map((note) => (
           <p key={note} className={styles.note}>

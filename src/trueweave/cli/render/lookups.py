@@ -122,14 +122,20 @@ def document_list(
     if with_notes:
         named = (part for one in found for part in (Text(one.uri, style="bold"), *map(indented, one.notes)))
         return [*named, *more]
-    rows = ((one.uri, one.title, f"{one.chunks:,}", local_time(one.added)) for one in found)
-    return [table("document", "~title", ">chunks", "added", rows=rows), *more]
+    columns = ["document", "~title", ">chunks", "added"]
+    rows = [[one.uri, one.title, f"{one.chunks:,}", local_time(one.added)] for one in found]
+    if any(one.readers for one in found):
+        columns.append("readers")
+        rows = [[*row, ", ".join(one.readers) or "everybody"] for row, one in zip(rows, found, strict=True)]
+    return [table(*columns, rows=rows), *more]
 
 
 def document_lines(found: DocumentDetails, first: int) -> list[RenderableType]:
     """A document with the entities it mentions and some of its chunks."""
     facts = {"title": one_line(found.title)} if found.title else {}
     facts |= {"added": local_time(found.added), "chunks": f"{found.chunks:,}"}
+    if found.readers:
+        facts["read by"] = ", ".join(found.readers)
     facts |= {
         key: one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), _LONGEST)
         for key, value in found.metadata.items()

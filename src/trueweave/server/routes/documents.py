@@ -399,4 +399,5 @@ def _body(found: DocumentDetails) -> DocumentBody:
         chunks=found.chunks,
         spans=spans,
         entities=[MentionedBody(entity=one.item, mentions=round(one.score)) for one in found.entities],
+        readers=list(found.readers),
     )

@@ -47,6 +47,7 @@ class FoundDocument(NamedTuple):
     added: Any
     notes: list[str]
     chunks: int
+    readers: list[str]
 
 
 async def document(tx: Transaction, uri: str) -> FoundDocument | None:

@@ -140,7 +140,7 @@ SELECT g.id, l.chunk FROM unnest(%(ids)s::uuid[]) AS g (id) CROSS JOIN LATERAL (
     GROUP BY l.chunk ORDER BY most DESC, l.chunk LIMIT %(each)s) AS l
 
 -- name: document
-SELECT d.id, d.uri, d.title, d.metadata, d.added, d.notes, (SELECT count(*) FROM chunk c WHERE c.document = d.id)
+SELECT d.id, d.uri, d.title, d.metadata, d.added, d.notes, (SELECT count(*) FROM chunk c WHERE c.document = d.id), d.readers
 FROM document d WHERE d.uri = %(uri)s AND d.visible
 
 -- name: document_chunks

@@ -66,8 +66,8 @@ async def documents(
     at, uri = after
     rows = await tx.read(query, {"limit": limit, "at": at, "after": uri, **of.values})
     return [
-        DocumentInfo(uri, title, chunks, added, tuple(notes), state, error)
-        for uri, title, chunks, added, notes, state, error in rows
+        DocumentInfo(uri, title, chunks, added, tuple(notes), state, error, tuple(readers))
+        for uri, title, chunks, added, notes, state, error, readers in rows
     ]
 
 

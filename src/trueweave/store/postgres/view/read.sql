@@ -26,7 +26,7 @@ SELECT rules_hash <> coalesce((SELECT bit_xor(hashtextextended(id::text, 0)) FRO
 
 -- name: documents
 -- A page of documents: those in the record, and those that are only in the queue.
-SELECT x.uri, x.title, (SELECT count(*) FROM chunk c WHERE c.document = x.id), x.added, x.notes, x.state, x.error
+SELECT x.uri, x.title, (SELECT count(*) FROM chunk c WHERE c.document = x.id), x.added, x.notes, x.state, x.error, x.readers
 FROM (({stored} ORDER BY {order} LIMIT %(limit)s) UNION ALL ({queued} ORDER BY {order} LIMIT %(limit)s)) AS x
 ORDER BY {order} LIMIT %(limit)s
 
@@ -35,7 +35,7 @@ SELECT count(*) FROM ({stored} UNION ALL {queued}) AS x
 
 -- name: stored_documents
 -- The documents in the record. A version in the queue decides the state.
-SELECT d.id, d.uri, d.title, d.added, d.notes, coalesce(s.error, '') AS error,
+SELECT d.id, d.uri, d.title, d.added, d.notes, d.readers, coalesce(s.error, '') AS error,
        CASE WHEN s.failed THEN 'failed' WHEN NOT s.failed THEN 'waiting' WHEN d.visible THEN 'indexed' ELSE 'indexing' END AS state
 FROM document d LEFT JOIN LATERAL (SELECT failed, error FROM source WHERE uri = d.uri OFFSET 0) AS s ON true
 WHERE d.current AND %(state)s::text IN ('', 'any', 'indexing', 'indexed')
@@ -45,17 +45,17 @@ WHERE d.current AND %(state)s::text IN ('', 'any', 'indexing', 'indexed')
 
 -- name: seen_documents
 -- The documents in the record that a caller sees. What waits in the queue is not shown to callers with a sight.
-SELECT d.id, d.uri, d.title, d.added, d.notes, '' AS error, 'indexed' AS state FROM document d
+SELECT d.id, d.uri, d.title, d.added, d.notes, d.readers, '' AS error, 'indexed' AS state FROM document d
 WHERE d.visible AND %(state)s::text IN ('', 'any', 'indexed') AND {passes} AND {selected} AND {after}
 
 -- name: seen_queued_documents
-SELECT d.id, d.uri, d.title, d.added, d.notes, '' AS error, '' AS state FROM document d WHERE false
+SELECT d.id, d.uri, d.title, d.added, d.notes, d.readers, '' AS error, '' AS state FROM document d WHERE false
 
 -- name: queued_documents
 -- The documents in the queue. Among all documents, only those without an earlier version in the record.
-SELECT d.id, s.uri, s.title, s.added, s.notes, coalesce(s.error, '') AS error,
+SELECT d.id, s.uri, s.title, s.added, s.notes, coalesce(s.given_readers, d.readers, rule_readers(s.uri)) AS readers, coalesce(s.error, '') AS error,
        CASE WHEN s.failed THEN 'failed' ELSE 'waiting' END AS state
-FROM source s LEFT JOIN LATERAL (SELECT id FROM document WHERE uri = s.uri AND current OFFSET 0) AS d ON true
+FROM source s LEFT JOIN LATERAL (SELECT id, readers FROM document WHERE uri = s.uri AND current OFFSET 0) AS d ON true
 WHERE %(state)s::text IN ('any', 'waiting', 'failed')
     AND CASE %(state)s::text WHEN 'any' THEN d.id IS NULL WHEN 'waiting' THEN NOT s.failed ELSE s.failed END
     AND {passes} AND {selected} AND {after}
