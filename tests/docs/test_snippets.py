@@ -58,6 +58,7 @@ TRANSCRIPTS = {
 }
 PROGRAMS = {
     "README.md": "tests/docs/test_readme.py",
+    "docs/how-to/access-rights.md": "tests/docs/test_transcripts.py",
     "docs/how-to/asking.md": "tests/docs/test_asking.py",
     "docs/how-to/benchmarking.md": HERE,
     "docs/how-to/bring-your-own.md": "tests/docs/test_bring_your_own.py",

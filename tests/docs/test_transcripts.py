@@ -48,6 +48,7 @@ ADDING = {
     "how-to/communities.md": 2,
 }
 IN_THE_DEMO = {
+    "how-to/access-rights.md": 2,
     "how-to/scans-and-tables.md": 2,
     "how-to/budgets.md": 5,
     "how-to/ollama.md": 2,
@@ -280,7 +281,8 @@ def test_programs(by_words: Built, databases: Databases, tmp_path: Path) -> None
     url, folder = databases.make(like=by_words.url), tmp_path / "demo"
     shutil.copytree(by_words.folder, folder)
     environment = {**CLEAN, "TRUEWEAVE_DATABASE_URL": url}
-    for page, printed in {"your-own-entities": "London\n", "filtering": "2\n"}.items():
+    told = "[] finds 0 mails\n['archive'] finds 2 mails\n"
+    for page, printed in {"your-own-entities": "London\n", "filtering": "2\n", "access-rights": told}.items():
         [code] = blocks((DOCS / f"how-to/{page}.md").read_text("utf-8"), "python")
         assert run(folder, environment, "-c", code) == printed
     databases.drop(url)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.integration.bulk.test_bulk import load, opened, rows, written
 from tests.integration.bulk.test_bulk_writes import ACCEPTED, LOCKED, NEW, OLD, STEPS, Step, Writes, at, doc
-from trueweave import AsyncTrueweave, NameKey, ResolutionSettings
+from trueweave import AsyncTrueweave, NameKey, ResolutionSettings, Source
 from trueweave.bulk.pipeline import Told
 from trueweave.bulk.run import untold
 from trueweave.errors import DatabaseError, SpaceMismatch, UnknownWorkspace, WorkspaceLoading, WorkspaceMoving
@@ -28,7 +28,7 @@ LOADED = {f"a.jsonl#{n}" for n in range(20, 26)}
 TREATED = {
     "carried over by the switch": """budget spend reply rejection source ingest_job ingest_job_document kept_response
         failed_work erasure summary stale_text job audit_log reader bench_question bench_run bench_outcome
-        bench_passage connector_document connector_source""",
+        bench_passage connector_document connector_source access_rule""",
     "built": """document chunk mention link facet ordered_facet recipe name name_key name_pair alike entity relation
         phrase phrase_count occurrence bm25_index chunk_words word corpus text_language stored_bytes view_version
         own_table removed_vector pending_link pending_match dirty_name dirty_pair""",
@@ -375,3 +375,18 @@ async def test_every_table_of_a_workspace_is_carried_over_or_built_by_a_load(url
     there = value(url, TABLES)
     assert isinstance(there, list)
     assert set(there) == {table for tables in TREATED.values() for table in tables.split()}
+
+
+async def test_a_document_keeps_how_it_was_processed_and_its_readers(database: Database, tmp_path: Path) -> None:
+    async def kept(it: AsyncTrueweave) -> dict[str, tuple[bool, list[str]]]:
+        query = "SELECT uri, recipe IS NOT NULL, readers FROM document WHERE uri IN ('open', 'hr')"
+        async with it.workspace.transaction() as tx:
+            return {uri: (made, readers) for uri, made, readers in await (await tx.execute(query)).fetchall()}
+
+    expected = {"open": (True, []), "hr": (True, ["hr"])}
+    async with opened(database, "bulk", tmp_path, OLD) as it:
+        await it.add(Source("open", "Ada Lovelace met Babbage."), Source("hr", "Ada Lovelace earns.", readers=("hr",)))
+        assert await kept(it) == expected
+        await start(it, tmp_path)
+    async with opened(database, "bulk", tmp_path, OLD) as it:
+        assert await kept(it) == expected

@@ -1,10 +1,12 @@
 """What a caller who may not read all documents can call. A new call fails here until it is listed."""
 
 import inspect
+import re
 import typing
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -203,3 +205,18 @@ async def test_nothing_is_refused_where_nothing_is_restricted(acting: AsyncTruew
     assert (await acting.maintenance.verify()).differences == ()
     await acting.budget.allow(price=Decimal(1))
     assert [one async for one in acting.documents()] == []
+
+
+async def test_the_page_lists_what_is_refused(acting: AsyncTrueweave) -> None:
+    page = (Path(__file__).parents[3] / "docs/how-to/access-rights.md").read_text("utf-8")
+    section = page.partition("## What is refused\n")[2].partition("\n## ")[0]
+    calls = {
+        name for row in re.findall(r"^\| (`.*?) \|", section, re.MULTILINE) for name in re.findall(r"`(.+?)`", row)
+    }
+    whole = {group for group in REFUSED if group in calls}
+    assert calls == whole | {name for name in named(REFUSED) if name.partition(".")[0] not in whole}
+    [refused, available] = re.findall(r"refused too: (.*?)\. Available are (.*?)\.", section.replace("\n", " "))[0]
+    problems = {one.name: one.problem for one in await acting.methods()}
+    found = {name for name, problem in problems.items() if "you may not read all" in problem}
+    assert found == set(re.findall(r"`(.+?)`", refused))
+    assert set(re.findall(r"`(.+?)`", available)) == {name for name, problem in problems.items() if not problem}

@@ -194,9 +194,9 @@ async def document_ids(tx: Transaction, *, failed: bool = False) -> dict[UUID, s
 async def rows_of(tx: Transaction, ids: Sequence[UUID]) -> list[Contribution]:
     """Those of these document versions that are still stored. Requires a snapshot transaction, or that nobody
     writes."""
-    documents = await tx.rows("bulk.documents", ids=Ids(ids))
-    there = Ids(id_ for id_, *_ in documents)
-    recipes = await tx.rows("bulk.recipes", ids=Ids({recipe for *_, recipe in documents if recipe}))
+    documents = [DocumentRow._make(row) for row in await tx.rows("bulk.documents", ids=Ids(ids))]
+    there = Ids(d.id for d in documents)
+    recipes = await tx.rows("bulk.recipes", ids=Ids({d.recipe for d in documents if d.recipe}))
     made = {id_: record.made(recipe, fingerprint) for id_, recipe, fingerprint in recipes}
     chunks: defaultdict[UUID, list[ChunkRow]] = defaultdict(list)
     mentions: defaultdict[UUID, list[MentionRow]] = defaultdict(list)
@@ -207,10 +207,9 @@ async def rows_of(tx: Transaction, ids: Sequence[UUID]) -> list[Contribution]:
         mentions[row[0]].append(MentionRow._make(row))
     for row in await tx.rows("bulk.links", documents=there):
         links[row[0]].append(LinkRow._make(row))
-    found = [DocumentRow._make(row) for row in documents]
     return [
         Contribution(d, chunks[d.id], mentions[d.id], links[d.id], made.get(d.recipe) if d.recipe else None)
-        for d in found
+        for d in documents
     ]
 
 

@@ -18,7 +18,7 @@ class QuestionServer:
 
     No statement sees an older state than the one before it. If the standby fails, that statement and all later ones go
     to the primary, which has everything that the standby has returned. A question that began before a bulk load
-    replaced the index is completed on the former index.
+    replaced the index is completed on the former index; that of a caller begins again.
     """
 
     def __init__(self, workspace: Workspace, *, standbys: bool) -> None:
@@ -44,7 +44,9 @@ class QuestionServer:
                 self._least, self._has_begun = max(self._least, found[0]), True
                 return found[1]
             self._chosen = None
-        rows = await self._workspace.read(query, params, former=self._has_begun)
+        # Readers change in the new index only, so a caller's question does not go on with the former one.
+        has_former = self._has_begun and self._workspace.sight is None
+        rows = await self._workspace.read(query, params, former=has_former)
         self._has_begun = True
         return rows
 
