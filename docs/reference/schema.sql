@@ -1439,6 +1439,16 @@ BEGIN
     WHERE c.size > 0;
 END $$;
 
+CREATE FUNCTION trueweave.summaries_of(hashes uuid[]) RETURNS TABLE(hash uuid, text text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+    SELECT s.hash, s.text FROM (SELECT DISTINCT u.hash FROM unnest(hashes) AS u (hash)) AS g
+    CROSS JOIN LATERAL (
+        SELECT x.hash, x.text FROM summary x
+        WHERE x.workspace = current_setting('trueweave.workspace')::int AND x.hash = g.hash AND x.text IS NOT NULL OFFSET 0) AS s
+$$;
+
 CREATE FUNCTION trueweave.switch_own_table(of_space integer, of_kind text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'public', 'pg_temp'
@@ -4089,6 +4099,10 @@ REVOKE ALL ON FUNCTION trueweave.sketch_of(keys bigint[], weights double precisi
 REVOKE ALL ON FUNCTION trueweave.store_chunk_words(chunks uuid[], sizes bigint[], words bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.store_chunk_words(chunks uuid[], sizes bigint[], words bigint[]) TO trueweave_app;
 
+REVOKE ALL ON FUNCTION trueweave.summaries_of(hashes uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.summaries_of(hashes uuid[]) TO trueweave_app;
+GRANT ALL ON FUNCTION trueweave.summaries_of(hashes uuid[]) TO trueweave_caller;
+
 REVOKE ALL ON FUNCTION trueweave.switch_own_table(of_space integer, of_kind text) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.switch_own_table(of_space integer, of_kind text) TO trueweave_app;
 
@@ -4371,12 +4385,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.suggestion TO trueweave_app
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.summary TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.summary TO trueweave_reader;
-
-GRANT SELECT(workspace) ON TABLE trueweave.summary TO trueweave_caller;
-
-GRANT SELECT(hash) ON TABLE trueweave.summary TO trueweave_caller;
-
-GRANT SELECT(text) ON TABLE trueweave.summary TO trueweave_caller;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.text_language TO trueweave_app;
 

@@ -69,7 +69,6 @@ _SWEPT_EVERY = 3600.0  # seconds, by each worker
         "document_mentions",
         "document_outline",
         "passages",
-        "matching",
     )
 )
 class DocumentCalls:

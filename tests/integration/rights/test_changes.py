@@ -172,7 +172,12 @@ async def test_a_question_of_a_caller_does_not_go_on_with_an_index_that_was_repl
     embedder = HashEmbedder(8)
     async with opened(database, "test", tmp_path, embedder) as index:
         await index.add_documents([*OPEN, HIDDEN])
-        row = {"id": "more", "text": "Byron went to Rome", "entities": ["Byron", "Rome"], "triples": []}
+        row: dict[str, object] = {
+            "id": "more",
+            "text": "Byron went to Rome",
+            "entities": ["Byron", "Rome"],
+            "triples": [],
+        }
 
         async def replaced() -> None:
             await load(index, tmp_path, str(written(tmp_path / "a.jsonl", [row])), given=Given(embedder))

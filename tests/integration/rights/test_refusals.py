@@ -25,14 +25,14 @@ from trueweave.types import ResolutionSettings
 # What they return is the same in a workspace with the visible documents only.
 EXACT = {
     "": "ask stream retrieve search recall compare methods conversation list_documents count_documents document "
-    "document_mentions document_outline passages matching status",
+    "document_mentions document_outline passages status",
     "graph": "entities entity mentions mention_counts search_entities complete search_relations relations relation "
     "statements relation_passages neighbours path subgraph around types picture",
 }
 # They write, or return what is made from all documents.
 REFUSED = {
-    "": "add add_documents sync plan_sync remove forget remember estimate try_extract estimate_varied varied rebuilt "
-    "documents work worker_dependencies",
+    "": "add add_documents sync plan_sync remove forget remember estimate try_extract matching "
+    "estimate_varied varied rebuilt documents work worker_dependencies",
     "graph": "map nearest export to_networkx changes projection",
     "communities": "find estimate_reports estimate_report write_report write_reports request_reports hierarchy select "
     "tree retired get report members",

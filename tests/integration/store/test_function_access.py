@@ -73,6 +73,7 @@ BY_CALLERS = {
     "search_seen(text,integer,double precision,double precision,uuid[])",
     "seen_chunks(uuid[])",
     "seen_coverage(text,uuid[])",
+    "summaries_of(uuid[])",
 }
 
 # Roles made by `trueweave workspace role` call these in the row-level security policies.

@@ -109,8 +109,7 @@ CROSS JOIN LATERAL (SELECT entity FROM name WHERE id = l.source AND entity IS NO
 CROSS JOIN LATERAL (SELECT entity FROM name WHERE id = l.target AND entity IS NOT NULL OFFSET 0) AS b
 
 -- name: summaries
-SELECT s.hash, s.text FROM unnest(%(ids)s::uuid[]) AS g (hash)
-CROSS JOIN LATERAL (SELECT hash, text FROM summary WHERE hash = g.hash AND text IS NOT NULL OFFSET 0) AS s
+SELECT hash, text FROM summaries_of(%(ids)s::uuid[])
 
 -- name: named
 SELECT n.id, n.entity, n.written = %(name)s::text FROM (

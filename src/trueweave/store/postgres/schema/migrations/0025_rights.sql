@@ -271,8 +271,15 @@ GRANT SELECT ON occurrence, own_table, space TO trueweave_caller;
 GRANT SELECT (workspace, id, uri, title, metadata, places, notes, size, current, visible, added, content_hash, readers) ON document
     TO trueweave_caller;
 GRANT SELECT (id, name, mode, space) ON workspace TO trueweave_caller;
--- A summary is found by the hash of the text that it is of.
-GRANT SELECT (workspace, hash, text) ON summary TO trueweave_caller;
+
+-- The summaries of texts, by their hashes. Only who knows a text has its hash, so a caller finds those of what it sees.
+CREATE FUNCTION summaries_of(hashes uuid[]) RETURNS TABLE (hash uuid, text text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+    SELECT s.hash, s.text FROM (SELECT DISTINCT u.hash FROM unnest(hashes) AS u (hash)) AS g
+    CROSS JOIN LATERAL (
+        SELECT x.hash, x.text FROM summary x
+        WHERE x.workspace = current_setting('trueweave.workspace')::int AND x.hash = g.hash AND x.text IS NOT NULL OFFSET 0) AS s
+$$;
 
 -- Whether entities and relations as a caller sees them may be other than the stored ones with less in them: a name that
 -- it does not see may connect others, and a rule on such a name may hide relations.
@@ -466,5 +473,5 @@ END $$;
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA trueweave FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION rule_readers, reader_facets, keep_readers, sees_all TO trueweave_app;
 GRANT EXECUTE ON FUNCTION holds_restricted TO trueweave_reader;
-GRANT EXECUTE ON FUNCTION meets, may_differ, seen_chunks, search_seen, seen_coverage, near_seen TO trueweave_app, trueweave_caller;
+GRANT EXECUTE ON FUNCTION meets, may_differ, summaries_of, seen_chunks, search_seen, seen_coverage, near_seen TO trueweave_app, trueweave_caller;
 GRANT EXECUTE ON FUNCTION enter, places_of, folded_name, facets, place_of, moment, reader_facets TO trueweave_caller;
