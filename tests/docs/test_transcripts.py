@@ -48,7 +48,7 @@ ADDING = {
     "how-to/communities.md": 2,
 }
 IN_THE_DEMO = {
-    "how-to/access-rights.md": 2,
+    "how-to/access-rights.md": 5,
     "how-to/scans-and-tables.md": 2,
     "how-to/budgets.md": 5,
     "how-to/ollama.md": 2,
