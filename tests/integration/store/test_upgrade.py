@@ -18,6 +18,7 @@ from tests.populated import SETTINGS, check_upgraded, populate
 from trueweave import AsyncTrueweave
 from trueweave.errors import SchemaMismatch, SchemaOutdated
 from trueweave.extend import Database
+from trueweave.methods import Keyword, Naive, Weave
 from trueweave.store.postgres.schema.migrate import migrate, missing
 from trueweave.store.postgres.schema.schema import migration, migrations
 from trueweave.testing import HashEmbedder
@@ -67,7 +68,42 @@ async def test_a_populated_database_of_a_release_is_migrated_and_exact(version: 
     released = json.loads((RELEASES / f"{version}.json").read_text("utf-8"))
     _restore(version, empty_url)
     assert await migrate(empty_url) == [one.name for one in migrations() if one.name not in released["migrations"]]
+    await _check_nothing_is_restricted(empty_url)
     await check_upgraded(empty_url, released["digests"])
+    await _check_rights(empty_url)
+
+
+async def _check_nothing_is_restricted(url: str) -> None:
+    """Everybody reads all documents, with all methods."""
+    with psycopg.connect(url) as owner:
+        columns = "readers, given_readers, off"
+        rows = owner.execute(f"SELECT DISTINCT {columns} FROM trueweave.document".encode()).fetchall()
+        assert rows == [([], None, False)]
+    for name in ("village", "large"):
+        async with AsyncTrueweave.open(url, name, HashEmbedder(8), settings=SETTINGS) as index:
+            acting = index.acting_as([])
+            assert await acting.methods() == await index.methods()
+            assert await acting.status() == await index.status()
+            assert await acting.maintenance.digest() == await index.maintenance.digest()
+            found = await acting.retrieve("Whom does the miller know?", Naive(top_k=3))
+            assert found.passages == (await index.retrieve("Whom does the miller know?", Naive(top_k=3))).passages
+
+
+async def _check_rights(url: str) -> None:
+    """The policies of callers apply to tables from before, such as those of vectors."""
+    for name in ("village", "large"):
+        async with AsyncTrueweave.open(url, name, HashEmbedder(8), settings=SETTINGS) as index:
+            uris = {one.uri for one in await index.list_documents()}
+            hidden = min(uris)
+            assert await index.access.set(hidden, ["some"]) >= 1
+            for groups in [], ["some"]:
+                for method in (Naive(top_k=100), Keyword(top_k=100), Weave(top_k=100)):
+                    found = await index.acting_as(groups).retrieve("Whom does the miller know in the village?", method)
+                    shown = {one.uri for one in found.passages}
+                    assert shown
+                    assert (hidden in shown) <= bool(groups)
+                    if isinstance(method, Naive):
+                        assert shown == {uri for uri in uris if groups or not uri.startswith(hidden)}
 
 
 def test_released_migrations_are_never_edited() -> None:
