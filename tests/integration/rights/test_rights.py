@@ -1,5 +1,5 @@
 """Questions of a caller find what they find in a workspace that has only the documents that the caller reads. Look-ups
-are compared in `test_lookups_under_rights.py`."""
+are compared in `test_lookups_under_filters.py`."""
 
 import random
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.rights.test_lookups_under_rights import GROUPS, NAMES, SAID, corpus, decide, rules
+from tests.integration.rights.test_lookups_under_filters import GROUPS, NAMES, SAID, corpus, decide, rules
 from trueweave import AsyncTrueweave, Document, Filter, Passage
 from trueweave.extend import Database, Method
 from trueweave.methods import Fuse, Keyword, Naive, Walk, Weave
