@@ -99,7 +99,7 @@ class Bench:
         with file.open("w") as out:
             out.writelines(islice(rows(), number))
         extractor = "capitals" if name == "given" else name
-        settings = Settings(extractor=extractor, pipeline=PIPELINE, project_folder=self._folder)
+        settings = Settings(extractor=extractor, pipeline=PIPELINE, project_folder=self._folder, graph_vectors=True)
         stamp = str(time.time_ns())
         async with Database(self._url) as database:
             online, of_online = await self._online(database, f"online {stamp}", settings, file)

@@ -192,7 +192,12 @@ class Bench:
     @asynccontextmanager
     async def _opened(self, size: int) -> AsyncIterator[AsyncTrueweave]:
         settings = Settings.model_validate(
-            {"database_url": self._url, "workspace": f"growth-{size}", "project_folder": self._folder}
+            {
+                "database_url": self._url,
+                "workspace": f"growth-{size}",
+                "project_folder": self._folder,
+                "graph_vectors": True,
+            }
         )
         async with AsyncTrueweave.open(embedder=_EMBEDDER, llm=InstantModel(), settings=settings) as trueweave:
             yield trueweave

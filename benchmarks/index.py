@@ -57,7 +57,7 @@ class Bench:
 
     async def workspace(self, database: Database, name: str, dimensions: int | None = None) -> AsyncTrueweave:
         embedder = HashEmbedder(dimensions) if dimensions else None
-        return await AsyncTrueweave.enter(database, name, embedder)
+        return await AsyncTrueweave.enter(database, name, embedder, settings=Settings(graph_vectors=True))
 
     # (a) Documents a second for passages with real triples, beside the same rows by COPY and HNSW build.
     async def a_load(self) -> Figures:

@@ -126,6 +126,7 @@ class Shelf:
             min_chunk_size=most_tokens // 2,
             max_chunk_size=most_tokens,
             resolution=resolution,
+            graph_vectors=True,
         )
         name = f"{dataset.name} {extraction} {resolution}{self.label}"
         trueweave = await AsyncTrueweave.enter(self.database, name, self.kept, settings=settings)

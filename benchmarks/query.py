@@ -264,7 +264,7 @@ async def _opened(
     url: str, embedder: Embedder, workspace: str, llm: InstantModel | None = INSTANT
 ) -> AsyncIterator[AsyncTrueweave]:
     """A workspace as anybody opens it, with settings that name no model."""
-    settings = Settings.model_validate({"database_url": url, "workspace": workspace})
+    settings = Settings.model_validate({"database_url": url, "workspace": workspace, "graph_vectors": True})
     async with AsyncTrueweave.open(embedder=embedder, llm=llm, settings=settings) as trueweave:
         yield trueweave
 

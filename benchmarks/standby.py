@@ -68,7 +68,7 @@ SMOKE = Size(60, 1.5, 1, 5, 1, 1.0)
 @asynccontextmanager
 async def opened(url: str, *standbys: str) -> AsyncIterator[AsyncTrueweave]:
     """A workspace in a process that asks or writes, with the default settings but for standbys."""
-    settings = Settings(database_url=url, standby_urls=standbys)
+    settings = Settings(database_url=url, standby_urls=standbys, graph_vectors=True)
     async with opened_database(settings) as database:
         trueweave = await AsyncTrueweave.enter(database, "standby", HashEmbedder(256), settings=settings)
         try:

@@ -305,7 +305,7 @@ async def _opened(
     url: str, embedder: Embedder | None, **others: str
 ) -> AsyncIterator[tuple[AsyncTrueweave, Callable[[VectorLayoutCache], Readers]]]:
     """A workspace, and what opens readers for a question as its settings say."""
-    settings = Settings.model_validate({"database_url": url, "workspace": "stores", **others})
+    settings = Settings.model_validate({"database_url": url, "workspace": "stores", "graph_vectors": True, **others})
     clients = StoreClients()
     async with AsyncTrueweave.open(embedder=embedder, settings=settings) as trueweave:
 

@@ -164,6 +164,7 @@ async def _opened(job: Job) -> AsyncIterator[AsyncTrueweave]:
         {
             "database_url": job.url,
             "extractor": job.extractor,
+            "graph_vectors": True,  # as LightRAG does
             "model": reader.model if job.extractor == "llm" else None,
             "pipeline": PIPELINE,
             "max_gleaning": job.gleaning,

@@ -99,7 +99,10 @@ def page(results: Mapping[str, Figures]) -> str:
     parts += _prose(figures["prose"]) if "prose" in figures else []
     parts += _small_folders(results["small_folders"])
     parts += _cost(figures["cost"]) if "cost" in figures else []
-    parts += quality_goals.goals(figures, results["growth"], results["ingest"], results["relation_vectors"], measured)
+    growth, ingest, relations, demanded = (
+        results[name] for name in ("growth", "ingest", "relation_vectors", "graph_vectors")
+    )
+    parts += quality_goals.goals(figures, growth, ingest, relations, demanded, measured)
     return "\n".join(parts)
 
 

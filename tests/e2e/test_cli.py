@@ -217,6 +217,27 @@ def test_another_embedding_model_takes_over_and_is_written_into_the_settings(
         assert (status["embedding_model"], status["waiting_documents"]) == ("vllm/other", 0)
 
 
+def test_vectors_of_entities_and_relations_are_made_and_dropped(
+    trueweave: Trueweave, file: Path, tmp_path: Path
+) -> None:
+    with model_server() as url:
+        (tmp_path / "trueweave.toml").write_text(f'embedding_model = "vllm/any"\nembedding_url = "{url}"\n')
+        trueweave("init")
+        trueweave("add", file)
+        assert re.search(r"^vectors +vllm/any, of chunks only$", trueweave("status").stdout, re.M)
+        assert "Run `trueweave vectors make`" in trueweave("ask", "Ada?", "--method", "local", code=1).stderr
+        counted = answer(trueweave("vectors", "make", "--estimate", "--json"))
+        assert answer(trueweave("status", "--json"))["graph_vectors"] == "none"
+        assert counted["texts"] > 1
+        made = trueweave("vectors", "make", "--yes").stdout
+        assert f"{counted['texts']} texts embedded by vllm/any" in made
+        assert re.search(r"^vectors +vllm/any$", trueweave("status").stdout, re.M)
+        assert "0 texts embedded" in trueweave("vectors", "make", "--yes").stdout
+        assert answer(trueweave("ask", "Ada?", "--method", "local", "--context-only", "--json"))["evidence"]["passages"]
+        assert "trueweave vectors make" in trueweave("vectors", "drop").stdout
+        assert answer(trueweave("status", "--json"))["graph_vectors"] == "none"
+
+
 @pytest.mark.usefixtures("filled")
 def test_resolution_is_shown_and_changed(trueweave: Trueweave) -> None:
     assert trueweave("resolution").stdout.split() == ["mode", "exact", "threshold", "90", "same", "name_and_type"]

@@ -22,6 +22,7 @@ from trueweave.bench.results import GraphGain, IndexResult, scored
 from trueweave.core.bootstrap import difference
 from trueweave.core.errors import ConfigError
 from trueweave.core.settings import workspace_settings
+from trueweave.retrieval.methods.needs import needs_of
 from trueweave.text.names import key
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class Variants:
             progress(f"Asking {where}", done, len(experiment.dataset.questions) * len(experiment.methods))
 
         since, begun = await trueweave.maintenance.clock(), time.perf_counter()
-        async with trueweave.varied(in_full(changes), built) as (beside, size):
+        async with trueweave.varied(self._settings(changes), built) as (beside, size):
             seconds, done = time.perf_counter() - begun, 0
             await self._check_unchanged(before)
             spent, there = await trueweave.budget.receipt(since), await beside.status()
@@ -121,6 +122,11 @@ class Variants:
         await self._check_unchanged(before)
         about.write_text(json.dumps({"index": asdict(index), "left_out": dict(ran.left_out)}, default=str), "utf-8")
         return index, ran
+
+    def _settings(self, changes: Changes) -> dict[str, str]:
+        """The changes of settings in full, and vectors of entities and relations if a method needs them."""
+        needed = any("graph_vectors" in needs_of(method) for method in self.experiment.methods.values())
+        return {**({"graph_vectors": "true"} if needed else {}), **in_full(changes)}
 
     def _key(self, changes: Changes, state: str) -> str:
         """A key of everything that the outcomes depend on."""

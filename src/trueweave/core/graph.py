@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
+from trueweave.core.errors import NoGraphVectors
 from trueweave.core.record import NameKey
 
 RuleKind = Literal["merge", "split", "rename", "retype", "describe", "suppress", "add"]
@@ -425,3 +426,17 @@ class Verdict:
     def exact(self) -> bool:
         """Whether the index is what a rebuild from the documents gives."""
         return self.digest == self.rebuilt and not self.differences and not self.changed
+
+
+def check_kept(graph: GraphVectors) -> None:
+    """Raise NoGraphVectors unless all entities and relations have a vector."""
+    if graph == "none":
+        raise NoGraphVectors(
+            "this workspace has no vectors of entities and relations, which this needs. Run `trueweave vectors make` "
+            "to make them, or use a method that needs none: `trueweave methods` lists them."
+        )
+    if graph == "making":
+        raise NoGraphVectors(
+            "the vectors of entities and relations are not complete, and this needs them. Run `trueweave vectors make` "
+            "to make the missing ones, or use a method that needs none: `trueweave methods` lists them."
+        )

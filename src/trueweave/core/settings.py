@@ -250,9 +250,9 @@ class Settings(BaseSettings):
         "by capitalised phrases, or the name of a plugin. auto is llm if a model is set, and capitals if not.",
     )
     graph_vectors: bool = Field(
-        default=True,
-        description="Whether new workspaces embed entities and relations when documents are added. Without it, "
-        "`trueweave vectors make` embeds them, for methods that need them.",
+        default=False,
+        description="Whether new workspaces embed entities and relations when documents are added, for methods that "
+        "search these. Without it, `trueweave vectors make` embeds them.",
     )
     chunker: str = Field(
         default="structure",

@@ -70,6 +70,8 @@ class Asking:
         llm = self._metered(self.models.searching, meter)
         context = QueryContext(readers, self.models.embedder, llm, self.models.reranker, self.prompts)
         with span(f"retrieval {name}", {"gen_ai.operation.name": "retrieval", "trueweave.method": name}) as opened:
+            if "graph_vectors" in needs_of(method):
+                await context.check_graph_vectors()  # before a language model is asked for keywords
             evidence = await method.retrieve(query, context)
             opened.set_attribute("trueweave.passages", len(evidence.passages))
         if not evidence and await context.is_empty():

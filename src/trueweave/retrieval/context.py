@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 from uuid import UUID
 
 from trueweave.core.depths import depths
 from trueweave.core.errors import ConfigError, ModelFilesMissing, NoVectors
 from trueweave.core.evidence import Evidence, Passage, Query, Scored, Step
-from trueweave.core.graph import Entity, GraphVectors, Relation
+from trueweave.core.graph import Entity, GraphVectors, Relation, check_kept
 from trueweave.core.memo import Memo
 from trueweave.core.model_calls import TextRole
 from trueweave.core.protocols import (
@@ -101,6 +102,12 @@ class QueryContext:
         there are vectors."""
         found = await self._readers.graph_vectors() if self._readers.graph_vectors else "kept"
         return _NO_GRAPH_VECTORS.get(found, "")
+
+    async def check_graph_vectors(self) -> None:
+        """Raise NoGraphVectors if entities and relations have no vectors. Searches report what else is missing."""
+        if self.embeds and self._readers.graph_vectors:
+            with suppress(NoVectors):
+                check_kept(await self._readers.graph_vectors())
 
     async def embed(self, texts: Sequence[str], role: TextRole = "query") -> Vectors:
         """One vector per text, in order, in the embedding space of this workspace. Questions, names and keywords are

@@ -18,7 +18,7 @@ from trueweave.extend import Database, Vectors
 from trueweave.ingest.own import Given
 from trueweave.store.postgres import bulk
 from trueweave.store.postgres.vectors import making, vectors
-from trueweave.testing import HashEmbedder
+from trueweave.testing import HashEmbedder, ModelServer
 
 NEEDING = ("local", "global", "hybrid", "mix", "subgraph", "hipporag", "linearrag", "pathrag", "graphrag")
 NAMES = ("Ada", "Ben", "Cas", "Dan", "Eve", "Fay", "Gus", "Hal")
@@ -132,6 +132,20 @@ async def test_methods_are_listed_with_what_they_lack(without: AsyncTrueweave) -
     await without.vectors.make()
     problems = {one.name: one.problem for one in await without.methods()}
     assert not any(problems[name] for name in NEEDING)
+
+
+async def test_no_language_model_is_called_by_a_method_that_cannot_be_used(database: Database) -> None:
+    async with ModelServer() as server:
+        settings = Settings(graph_vectors=False, extractor="capitals", model="vllm/any", model_url=server.url)
+        entered = await AsyncTrueweave.enter(database, "test", HashEmbedder(), settings=settings)
+        async with aclosing(entered) as trueweave:
+            await trueweave.add_documents(documents(3))
+            for method in ("local", "guess", "mix"):
+                with pytest.raises(NoGraphVectors):
+                    await trueweave.retrieve("Who met Ada?", method)
+            compared = await trueweave.compare("Who met Ada?", ["naive", "local"])
+            assert [bool(row.problem) for row in compared.rows] == [False, True]
+            assert await trueweave.budget.receipt() == []
 
 
 async def test_lookups_are_by_words_until_vectors_are_made(without: AsyncTrueweave) -> None:

@@ -240,7 +240,9 @@ class _Run:
         with progress("Adding", passages) as done:
             name = self.settings.embedding_model
             if not (name and name.startswith(("onnx/", "local/"))):
-                return await loading.load(trueweave, self.dataset, as_said=self.is_said, progress=done)
+                notes = await loading.load(trueweave, self.dataset, as_said=self.is_said, progress=done)
+                await self._make_vectors(trueweave)
+                return notes
             embedder = await model_settings.open_embedder(self.settings, name)
             _make(self.folder)
             async with vectors.kept(embedder, self.folder / "vectors.sqlite") as kept:
@@ -248,7 +250,17 @@ class _Run:
                     trueweave.database, self.settings.workspace, kept, settings=self.settings, make=False
                 )
                 async with aclosing(beside):
-                    return await loading.load(beside, self.dataset, as_said=self.is_said, progress=done)
+                    notes = await loading.load(beside, self.dataset, as_said=self.is_said, progress=done)
+                    await self._make_vectors(beside)
+                    return notes
+
+    async def _make_vectors(self, trueweave: AsyncTrueweave) -> None:
+        """Make vectors of entities and relations, if a method needs them."""
+        from trueweave.retrieval.methods.needs import needs_of
+
+        is_needed = any("graph_vectors" in needs_of(method) for method in self.methods.values())
+        if is_needed and (await trueweave.status()).graph_vectors != "kept":
+            await trueweave.vectors.make()
 
 
 def _agreed(run: _Run, yes: bool) -> bool:

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from trueweave.core.evidence import Scored
-from trueweave.core.graph import GRAPH_KINDS, VectorKind
+from trueweave.core.graph import GRAPH_KINDS, VectorKind, check_kept
 from trueweave.core.protocols import Embedder, Vectors
 from trueweave.store.postgres.binary_params import Halves, Ids
 from trueweave.store.postgres.reading.session import Session
 from trueweave.store.postgres.search import search
-from trueweave.store.postgres.vectors.space import check_kept
 from trueweave.store.postgres.vectors.vectors import half
 
 

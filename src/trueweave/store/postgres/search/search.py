@@ -9,12 +9,12 @@ from functools import lru_cache
 from math import sqrt
 from typing import NamedTuple
 
-from trueweave.core.graph import GRAPH_KINDS, GraphVectors, VectorKind
+from trueweave.core.graph import GRAPH_KINDS, GraphVectors, VectorKind, check_kept
 from trueweave.graph.aggregate import DESCRIPTIONS_KEPT, KEYWORDS_KEPT
 from trueweave.store.limits import FAN_OUT, MOST_AROUND, MOST_RELATIONS, NAMES, WIDE
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.search.document_filter import FilterShape
-from trueweave.store.postgres.vectors.space import Space, check_kept
+from trueweave.store.postgres.vectors.space import Space
 
 REACH = 200  # mentions or links examined per entity or relation for what visible documents say about it
 

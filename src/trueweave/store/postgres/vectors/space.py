@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from trueweave.core.errors import NoGraphVectors, SpaceMismatch
+from trueweave.core.errors import SpaceMismatch
 from trueweave.core.graph import GRAPH_KINDS, VECTOR_KINDS, GraphVectors, Metric, VectorKind
 from trueweave.core.protocols import Embedder
 
@@ -45,17 +45,3 @@ def kinds(graph: GraphVectors) -> tuple[VectorKind, ...]:
 def complete_kinds(graph: GraphVectors) -> tuple[VectorKind, ...]:
     """The kinds of which each object has a vector."""
     return VECTOR_KINDS if graph == "kept" else kinds("none")
-
-
-def check_kept(graph: GraphVectors) -> None:
-    """Raise NoGraphVectors unless all entities and relations have a vector."""
-    if graph == "none":
-        raise NoGraphVectors(
-            "this workspace has no vectors of entities and relations, which this needs. Run `trueweave vectors make` "
-            "to make them, or use a method that needs none: `trueweave methods` lists them."
-        )
-    if graph == "making":
-        raise NoGraphVectors(
-            "the vectors of entities and relations are not complete, and this needs them. Run `trueweave vectors make` "
-            "to make the missing ones, or use a method that needs none: `trueweave methods` lists them."
-        )

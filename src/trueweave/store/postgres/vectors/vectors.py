@@ -21,7 +21,7 @@ from pgvector import HalfVector
 from psycopg import AsyncCursor, sql
 
 from trueweave.core.errors import ConfigError
-from trueweave.core.graph import GRAPH_KINDS, VECTOR_KINDS, GraphVectors, Hit, VectorKind
+from trueweave.core.graph import GRAPH_KINDS, VECTOR_KINDS, GraphVectors, Hit, VectorKind, check_kept
 from trueweave.core.protocols import Embedder, Vectors
 from trueweave.graph.aggregate import entity_text, relation_text, report_text
 from trueweave.graph.plan import ChangedText
@@ -33,7 +33,7 @@ from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.queue import leases, outbox
 from trueweave.store.postgres.vectors import own_tables
 from trueweave.store.postgres.vectors.own_tables import OwnTable, OwnTables
-from trueweave.store.postgres.vectors.space import Space, check_kept, complete_kinds, kinds
+from trueweave.store.postgres.vectors.space import Space, complete_kinds, kinds
 
 MOST_DIMENSIONS = 4000  # maximum for a halfvec with an HNSW index
 MOST_IN_COMMON = 10_000  # vectors; above this they move to the workspace's own table
