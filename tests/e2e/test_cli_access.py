@@ -116,6 +116,12 @@ def test_what_groups_can_read_is_shown_to_whoever_asks_as_them(trueweave: Truewe
         assert found(command, "nobody") == ["wiki"]
         assert found(command, "hr", "it") == ["hr/open/menu", "hr/pay", "wiki"]
         assert found(command, "board") == ["hr/pay", "wiki"]
+    asked = "What did Ada Lovelace write?\n"
+    told = trueweave("chat", "--method", "keyword", "--as-group", "board", "--json", stdin=asked).stdout
+    assert sorted(one["uri"] for one in json.loads(told)["evidence"]["passages"]) == [
+        "corpus/hr/pay.md",
+        "corpus/wiki.md",
+    ]
     assert "No such option: --as-group" in trueweave("add", "corpus", "--as-group", "hr", code=2).stderr
     assert "takes no --as-group" in trueweave("mcp", "--write", "--as-group", "hr", code=1).stderr
     assert "cannot be the name of a group" in trueweave("entities", "--as-group", " hr", code=1).stderr

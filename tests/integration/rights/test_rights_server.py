@@ -21,6 +21,9 @@ from tests.integration.serving import Served, serving
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
 from trueweave.mcp.tools import TOOLS
 from trueweave.server.app import create_app
+from trueweave.server.local_login import LocalLogin
+from trueweave.server.origins import COOKIE
+from trueweave.store.postgres.access import sessions
 from trueweave.testing.model_server import ModelServer
 from trueweave.testing.model_server.scripts import Asked
 from trueweave.testing.tables import rows
@@ -428,6 +431,28 @@ async def test_keys_tokens_and_sessions_read_as_their_groups(url: str, groups: l
                 browser.headers["Cookie"] = opened.headers["set-cookie"].partition(";")[0]
                 assert await uris(browser) == seen
                 assert (await browser.get("/v1/me")).json()["groups"] == sorted(groups)
+                at_provider = await sessions.open_for_caller(server.database, "ada", "Ada", "read", None, groups)
+                browser.headers["Cookie"] = f"{COOKIE}={at_provider.secret}"
+                assert await uris(browser) == seen
+
+
+async def test_who_needs_no_key_reads_all_documents(url: str) -> None:
+    every = {one.uri for one in VISIBLE + INVISIBLE}
+    async with serving(url, authenticated=False, extractor="capitals", embedding_model=None) as server:
+        await (await AsyncTrueweave.enter(server.database, "mine")).add_documents([*VISIBLE, *INVISIBLE])
+        async with server.client() as client:
+            assert await uris(client) == every
+            assert (await client.get("/v1/me")).json()["groups"] == ["*"]
+    local = LocalLogin("ada")
+    async with serving(url, local=local, extractor="capitals", embedding_model=None) as server:
+        port = int(server.url.rpartition(":")[2])
+        code = local.address(port).partition("#code=")[2]
+        own = f"http://{local.host}:{port}"
+        async with server.browser(Host=f"{local.host}:{port}", Origin=own) as browser:
+            opened = await browser.post("/v1/session", json={"code": code})
+            assert opened.status_code == 201, opened.text
+            browser.headers["Cookie"] = opened.headers["set-cookie"].partition(";")[0]
+            assert await uris(browser) == every
 
 
 async def test_a_document_that_gets_readers_is_hidden_at_the_next_request(url: str) -> None:
