@@ -1383,6 +1383,89 @@ BEGIN
     RETURN QUERY SELECT * FROM term_coverage(question, ARRAY(SELECT seen_chunks(chunks)));
 END $$;
 
+CREATE FUNCTION trueweave.seen_documents(ids uuid[]) RETURNS SETOF uuid
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    groups constant text[] := current_setting('trueweave.groups')::text[];
+    every constant boolean := '*' = ANY (groups);
+    wanted constant jsonb := nullif(current_setting('trueweave.filter'), '')::jsonb;
+BEGIN
+    RETURN QUERY SELECT u.id FROM unnest(ids) AS u (id) CROSS JOIN LATERAL (
+        SELECT FROM document d WHERE d.workspace = here AND d.id = u.id AND d.visible AND NOT d.off
+            AND (d.readers = '{}' OR d.readers && groups OR every) AND (wanted IS NULL OR passes(d.id, wanted)) OFFSET 0) AS d;
+END $$;
+
+CREATE FUNCTION trueweave.seen_names(of_entities uuid[], most integer) RETURNS TABLE(id uuid, written text, type text, entity uuid, count bigint, histogram bigint[])
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+BEGIN
+    RETURN QUERY
+    WITH said AS MATERIALIZED (
+        SELECT m.name, m.document, m.emphasis FROM unnest(of_entities) AS g (id)
+        CROSS JOIN LATERAL (SELECT n.id FROM name n WHERE n.workspace = here AND n.entity = g.id OFFSET 0) AS n
+        CROSS JOIN LATERAL (
+            SELECT m.name, m.document, m.emphasis FROM mention m WHERE m.workspace = here AND m.name = n.id OFFSET 0) AS m
+        UNION ALL
+        SELECT m.name, m.document, m.emphasis FROM mention m WHERE m.workspace = here AND of_entities IS NULL),
+    visible AS MATERIALIZED (SELECT seen_documents(ARRAY(SELECT DISTINCT document FROM said)) AS id),
+    sums AS MATERIALIZED (
+        SELECT s.name, count(*) AS count, ARRAY[
+            count(*) FILTER (WHERE emphasis = 1), count(*) FILTER (WHERE emphasis = 2), count(*) FILTER (WHERE emphasis = 3),
+            count(*) FILTER (WHERE emphasis = 4), count(*) FILTER (WHERE emphasis = 5), count(*) FILTER (WHERE emphasis = 6),
+            count(*) FILTER (WHERE emphasis = 7), count(*) FILTER (WHERE emphasis = 8), count(*) FILTER (WHERE emphasis = 9)] AS histogram
+        FROM said s WHERE s.document IN (SELECT v.id FROM visible v) GROUP BY s.name LIMIT most)
+    SELECT n.id, n.written, n.type, n.entity, s.count, s.histogram FROM sums s
+    CROSS JOIN LATERAL (
+        SELECT n.id, n.written, n.type, n.entity FROM name n
+        WHERE n.workspace = here AND n.id = s.name AND n.entity IS NOT NULL OFFSET 0) AS n;
+END $$;
+
+CREATE FUNCTION trueweave.seen_pairs(of_names uuid[], of_relations uuid[], most integer) RETURNS TABLE(source uuid, target uuid, count bigint, weight bigint, histogram bigint[], source_entity uuid, target_entity uuid)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+BEGIN
+    RETURN QUERY
+    WITH pair AS MATERIALIZED (
+        SELECT p.source, p.target FROM unnest(of_names) AS g (id)
+        CROSS JOIN LATERAL (SELECT p.source, p.target FROM name_pair p WHERE p.workspace = here AND p.source = g.id OFFSET 0) AS p
+        UNION
+        SELECT p.source, p.target FROM unnest(of_names) AS g (id)
+        CROSS JOIN LATERAL (SELECT p.source, p.target FROM name_pair p WHERE p.workspace = here AND p.target = g.id OFFSET 0) AS p
+        UNION
+        SELECT p.source, p.target FROM unnest(of_relations) AS g (id)
+        CROSS JOIN LATERAL (SELECT p.source, p.target FROM name_pair p WHERE p.workspace = here AND p.relation = g.id OFFSET 0) AS p),
+    said AS MATERIALIZED (
+        SELECT l.source, l.target, l.document, l.emphasis, l.strength FROM pair p
+        CROSS JOIN LATERAL (
+            SELECT l.source, l.target, l.document, l.emphasis, l.strength FROM link l
+            WHERE l.workspace = here AND l.source = p.source AND l.target = p.target OFFSET 0) AS l
+        UNION ALL
+        SELECT l.source, l.target, l.document, l.emphasis, l.strength FROM link l
+        WHERE l.workspace = here AND of_names IS NULL AND of_relations IS NULL),
+    visible AS MATERIALIZED (SELECT seen_documents(ARRAY(SELECT DISTINCT document FROM said)) AS id),
+    sums AS MATERIALIZED (
+        SELECT s.source, s.target, count(*) AS count, sum(s.strength)::bigint AS weight, ARRAY[
+            count(*) FILTER (WHERE emphasis = 1), count(*) FILTER (WHERE emphasis = 2), count(*) FILTER (WHERE emphasis = 3),
+            count(*) FILTER (WHERE emphasis = 4), count(*) FILTER (WHERE emphasis = 5), count(*) FILTER (WHERE emphasis = 6),
+            count(*) FILTER (WHERE emphasis = 7), count(*) FILTER (WHERE emphasis = 8), count(*) FILTER (WHERE emphasis = 9)] AS histogram
+        FROM said s WHERE s.document IN (SELECT v.id FROM visible v) GROUP BY s.source, s.target LIMIT most)
+    SELECT s.source, s.target, s.count, s.weight, s.histogram, a.entity, b.entity FROM sums s
+    CROSS JOIN LATERAL (SELECT n.entity FROM name n WHERE n.workspace = here AND n.id = s.source AND n.entity IS NOT NULL OFFSET 0) AS a
+    CROSS JOIN LATERAL (SELECT n.entity FROM name n WHERE n.workspace = here AND n.id = s.target AND n.entity IS NOT NULL OFFSET 0) AS b;
+END $$;
+
 CREATE FUNCTION trueweave.sees_all() RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
@@ -4087,6 +4170,18 @@ GRANT ALL ON FUNCTION trueweave.seen_chunks(ids uuid[]) TO trueweave_caller;
 REVOKE ALL ON FUNCTION trueweave.seen_coverage(question text, chunks uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.seen_coverage(question text, chunks uuid[]) TO trueweave_app;
 GRANT ALL ON FUNCTION trueweave.seen_coverage(question text, chunks uuid[]) TO trueweave_caller;
+
+REVOKE ALL ON FUNCTION trueweave.seen_documents(ids uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.seen_documents(ids uuid[]) TO trueweave_app;
+GRANT ALL ON FUNCTION trueweave.seen_documents(ids uuid[]) TO trueweave_caller;
+
+REVOKE ALL ON FUNCTION trueweave.seen_names(of_entities uuid[], most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.seen_names(of_entities uuid[], most integer) TO trueweave_app;
+GRANT ALL ON FUNCTION trueweave.seen_names(of_entities uuid[], most integer) TO trueweave_caller;
+
+REVOKE ALL ON FUNCTION trueweave.seen_pairs(of_names uuid[], of_relations uuid[], most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.seen_pairs(of_names uuid[], of_relations uuid[], most integer) TO trueweave_app;
+GRANT ALL ON FUNCTION trueweave.seen_pairs(of_names uuid[], of_relations uuid[], most integer) TO trueweave_caller;
 
 REVOKE ALL ON FUNCTION trueweave.sees_all() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.sees_all() TO trueweave_app;

@@ -73,6 +73,9 @@ BY_CALLERS = {
     "search_seen(text,integer,double precision,double precision,uuid[])",
     "seen_chunks(uuid[])",
     "seen_coverage(text,uuid[])",
+    "seen_documents(uuid[])",
+    "seen_names(uuid[],integer)",
+    "seen_pairs(uuid[],uuid[],integer)",
     "summaries_of(uuid[])",
 }
 

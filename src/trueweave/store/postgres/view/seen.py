@@ -154,16 +154,17 @@ class SeenLookups(GraphLookups):
 
     async def relations_of(self, ids: Sequence[UUID], limit: int) -> list[Relation]:
         weights = await self._graph.relations_of(await self._graph.known(ids))
-        return await self._graph.relations(self._heaviest(weights, limit))
+        return await self._graph.relations(await self._heaviest(weights, limit))
 
     async def heaviest_relations(self, limit: int) -> list[UUID]:
-        return [relation_id(*pair) for pair in self._heaviest(await self._graph.all_relations(), limit)]
+        return [relation_id(*pair) for pair in await self._heaviest(await self._graph.all_relations(), limit)]
 
-    def _heaviest(self, weights: Mapping[Pair, int], limit: int) -> list[Pair]:
+    async def _heaviest(self, weights: Mapping[Pair, int], limit: int) -> list[Pair]:
         """The heaviest relations; of the same weight, by the names of their ends."""
         by_weight = sorted(weights, key=lambda pair: -weights[pair])
         least = weights[by_weight[limit - 1]] if 0 < limit <= len(by_weight) else 0
         enough = [pair for pair in by_weight if weights[pair] >= least]
+        await self._graph.spell(enough)
         return sorted(enough, key=lambda pair: (-weights[pair], *self._graph.named(pair), relation_id(*pair)))[:limit]
 
     async def types(self, limit: int) -> GraphTypes:
@@ -203,6 +204,7 @@ class SeenLookups(GraphLookups):
             reached |= dict.fromkeys(other for _, other in edges[:wide])
         weights = {pair: -self._graph.weight(pair) for pair in hop_of}
         nearest = sorted(hop_of, key=lambda pair: (hop_of[pair], weights[pair], relation_id(*pair)))[:most]
+        await self._graph.spell(nearest)
         nearest.sort(key=lambda pair: (hop_of[pair], weights[pair], *self._graph.named(pair), relation_id(*pair)))
         return [relation_id(*pair) for pair in nearest]
 

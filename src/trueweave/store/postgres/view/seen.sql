@@ -14,10 +14,15 @@ CROSS JOIN LATERAL (
     UNION ALL SELECT id, entity FROM name WHERE written_hash = m.written_hash) AS n
 WHERE n.entity IS NOT NULL
 
--- name: names_of
--- The names of stored entities.
-SELECT n.id, n.written, n.type, n.entity FROM unnest(%(ids)s::uuid[]) AS g (id)
-CROSS JOIN LATERAL (SELECT id, written, type, entity FROM name WHERE entity = g.id OFFSET 0) AS n
+-- name: names
+SELECT * FROM seen_names(%(entities)s::uuid[], %(most)s)
+
+-- name: pairs
+SELECT * FROM seen_pairs(%(names)s::uuid[], %(relations)s::uuid[], %(most)s)
+
+-- name: spellings
+SELECT n.id, n.written FROM unnest(%(ids)s::uuid[]) AS g (id)
+CROSS JOIN LATERAL (SELECT id, written FROM name WHERE id = g.id OFFSET 0) AS n
 
 -- name: entities_of_names
 SELECT DISTINCT n.entity FROM unnest(%(ids)s::uuid[]) AS g (id)
@@ -30,19 +35,6 @@ SELECT DISTINCT entity FROM (
     SELECT entity FROM name WHERE id BETWEEN %(first)s AND %(last)s) AS n
 WHERE entity IS NOT NULL LIMIT %(most)s
 
--- name: all_names
-SELECT n.id, n.written, n.type, n.entity FROM (SELECT DISTINCT name FROM mention LIMIT %(most)s) AS m
-CROSS JOIN LATERAL (SELECT id, written, type, entity FROM name WHERE id = m.name AND entity IS NOT NULL OFFSET 0) AS n
-
--- name: sums_of_names
-SELECT g.id, count(*), ARRAY[
-    count(*) FILTER (WHERE emphasis = 1), count(*) FILTER (WHERE emphasis = 2), count(*) FILTER (WHERE emphasis = 3),
-    count(*) FILTER (WHERE emphasis = 4), count(*) FILTER (WHERE emphasis = 5), count(*) FILTER (WHERE emphasis = 6),
-    count(*) FILTER (WHERE emphasis = 7), count(*) FILTER (WHERE emphasis = 8), count(*) FILTER (WHERE emphasis = 9)]
-FROM unnest(%(ids)s::uuid[]) AS g (id)
-CROSS JOIN LATERAL (SELECT emphasis FROM mention WHERE name = g.id OFFSET 0) AS m
-GROUP BY g.id
-
 -- name: said_of_names
 -- The descriptions of each name with the greatest weight.
 SELECT g.id, s.hash, s.description, s.weight FROM unnest(%(ids)s::uuid[]) AS g (id)
@@ -50,38 +42,6 @@ CROSS JOIN LATERAL (
     SELECT description_hash AS hash, min(description) AS description, sum(emphasis)::bigint AS weight
     FROM mention WHERE name = g.id AND description <> ''
     GROUP BY description_hash ORDER BY weight DESC, hash LIMIT %(kept)s) AS s
-
--- name: pairs_of_names
--- The pairs of names that any of these names is in.
-SELECT source, target FROM (
-    SELECT p.source, p.target FROM unnest(%(ids)s::uuid[]) AS g (id)
-    CROSS JOIN LATERAL (SELECT source, target FROM name_pair WHERE source = g.id OFFSET 0) AS p
-    UNION
-    SELECT p.source, p.target FROM unnest(%(ids)s::uuid[]) AS g (id)
-    CROSS JOIN LATERAL (SELECT source, target FROM name_pair WHERE target = g.id OFFSET 0) AS p) AS p
-LIMIT %(most)s
-
--- name: pairs_of_relations
--- The pairs of names of stored relations.
-SELECT p.source, p.target FROM unnest(%(ids)s::uuid[]) AS g (id)
-CROSS JOIN LATERAL (SELECT source, target FROM name_pair WHERE relation = g.id OFFSET 0) AS p
-LIMIT %(most)s
-
--- name: all_pairs
-SELECT DISTINCT source, target FROM link LIMIT %(most)s
-
--- name: sums_of_pairs
--- With the stored entities at both ends. A pair with an end that no visible document mentions is left out.
-SELECT g.source, g.target, s.*, a.entity, b.entity
-FROM unnest(%(sources)s::uuid[], %(targets)s::uuid[]) AS g (source, target)
-CROSS JOIN LATERAL (SELECT entity FROM name WHERE id = g.source AND entity IS NOT NULL OFFSET 0) AS a
-CROSS JOIN LATERAL (SELECT entity FROM name WHERE id = g.target AND entity IS NOT NULL OFFSET 0) AS b
-CROSS JOIN LATERAL (
-    SELECT count(*), sum(strength)::bigint, ARRAY[
-        count(*) FILTER (WHERE emphasis = 1), count(*) FILTER (WHERE emphasis = 2), count(*) FILTER (WHERE emphasis = 3),
-        count(*) FILTER (WHERE emphasis = 4), count(*) FILTER (WHERE emphasis = 5), count(*) FILTER (WHERE emphasis = 6),
-        count(*) FILTER (WHERE emphasis = 7), count(*) FILTER (WHERE emphasis = 8), count(*) FILTER (WHERE emphasis = 9)]
-    FROM link WHERE source = g.source AND target = g.target) AS s
 
 -- name: said_of_pairs
 -- The descriptions of each pair of names with the greatest weight.

@@ -18,7 +18,7 @@ from uuid import UUID
 from trueweave.core.errors import NotForRestricted
 from trueweave.core.graph import Entity, Relation, RuleKind
 from trueweave.graph import aggregate
-from trueweave.graph.aggregate import DESCRIPTIONS_KEPT, EMPTY, EntityRow, NamePairRow, NameRow, Phrase, RelationRow
+from trueweave.graph.aggregate import DESCRIPTIONS_KEPT, EntityRow, NamePairRow, NameRow, Phrase, RelationRow
 from trueweave.graph.components import NameRule, components
 from trueweave.graph.facts import FactDecisions, FactRule, decisions
 from trueweave.graph.labels import described, labels, latest
@@ -57,6 +57,7 @@ class SeenGraph:
         self._known_rules: tuple[list[NameRule], list[FactRule]] | None = None
         self._differs: bool | None = None
         self._facts: FactDecisions | None = None
+        self._spelled: dict[UUID, str] = {}  # names by id, of some of which only this is known
         self._counts: dict[UUID, tuple[int, aggregate.Histogram]] = {}
         self._pairs: dict[Pair, NamePairRow] = {}
         self._relations: dict[Pair, list[NamePairRow]] = {}  # by the entities at both ends, each complete
@@ -67,15 +68,18 @@ class SeenGraph:
 
     async def entity_of(self, names: Iterable[tuple[UUID, UUID]]) -> dict[UUID, UUID]:
         """For each of these names, given with its stored entity, the entity that it is a name of."""
-        named = list(names)
-        await self._read_names({stored for _, stored in named})
-        return {name: self._entity_of[name] for name, _ in named}
+        named = dict(names)
+        if not await self._may_differ():
+            return named
+        await self._read_names(set(named.values()))
+        return {name: self._entity_of[name] for name in named}
 
     async def known(self, ids: Iterable[UUID]) -> list[UUID]:
         """Those of these entities that exist, in that order, without suppressed ones."""
         wanted = list(dict.fromkeys(ids))
         await self._read_names({one for one in wanted if one not in self._members})
-        if others := [one for one in wanted if one not in self._members]:  # parts of stored entities
+        others = [one for one in wanted if one not in self._members]
+        if others and await self._may_differ():  # they may be parts of stored entities
             rows = await self._tx.rows("seen.entities_of_names", ids=Ids(others))
             await self._read_names({stored for (stored,) in rows})
         suppressed = (await self.facts()).suppressed
@@ -90,8 +94,7 @@ class SeenGraph:
 
     async def all_entities(self) -> list[UUID]:
         """All entities, without suppressed ones."""
-        self._take_names(rows := self.within_bounds(await self._tx.rows("seen.all_names", most=MOST_READ + 1)))
-        await self._connect([id_ for id_, *_ in rows])
+        await self._take_names(await self._tx.rows("seen.names", entities=None, most=MOST_READ + 1))
         suppressed = (await self.facts()).suppressed
         return [one for one in self._members if one not in suppressed]
 
@@ -128,15 +131,16 @@ class SeenGraph:
     async def _read_names(self, stored: Collection[UUID]) -> None:
         new = [one for one in stored if one not in self._stored]
         if new:
-            rows = await self._tx.rows("seen.names_of", ids=Ids(new))
-            self._take_names(rows)
             self._stored.update(new)
-            await self._connect([id_ for id_, *_ in rows])
+            await self._take_names(await self._tx.rows("seen.names", entities=Ids(new), most=MOST_READ + 1))
 
-    def _take_names(self, rows: Iterable[Row]) -> None:
-        for id_, written, type_, stored in rows:
+    async def _take_names(self, rows: list[Row]) -> None:
+        for id_, written, type_, stored, count, histogram in self.within_bounds(rows):
             self._names[id_] = _Name(written, type_, stored)
+            self._spelled[id_] = written
+            self._counts[id_] = count, tuple(histogram)
             self._stored.add(stored)
+        await self._connect([id_ for id_, *_ in rows])
 
     async def _connect(self, names: Sequence[UUID]) -> None:
         """Group these names, which are all those of their stored entities, into entities."""
@@ -185,7 +189,7 @@ class SeenGraph:
     async def _entity_rows(
         self, ids: Sequence[UUID], said: dict[UUID, list[Phrase]], degrees: dict[UUID, int]
     ) -> dict[UUID, EntityRow]:
-        await self._count([name for one in ids for name in self._members[one]])
+        await self._read_names({one for one in ids if one not in self._members})
         rules, _ = await self._rules()
         renamed, retyped, told = (labels(rules, kind) for kind in ("rename", "retype", "describe"))
         found: dict[UUID, EntityRow] = {}
@@ -196,11 +200,6 @@ class SeenGraph:
             label, kind = latest(renamed, members), latest(retyped, members)
             found[id_] = aggregate.entity(id_, rows, phrases, degrees.get(id_, 0), label, kind)
         return found
-
-    async def _count(self, names: Iterable[UUID]) -> None:
-        new = [name for name in names if name not in self._counts]
-        for name, count, histogram in await self._rows("seen.sums_of_names", new):
-            self._counts[name] = count, tuple(histogram)
 
     async def degrees(self, ids: Sequence[UUID]) -> dict[UUID, int]:
         """How many relations each of these known entities has."""
@@ -216,15 +215,14 @@ class SeenGraph:
 
     async def all_relations(self) -> dict[Pair, int]:
         """All relations, by the entities at both ends, with their weights."""
-        pairs = self.within_bounds(await self._tx.rows("seen.all_pairs", most=MOST_READ + 1))
-        await self._read_pairs([(source, target) for source, target in pairs])
+        await self._take_pairs(await self._tx.rows("seen.pairs", names=None, relations=None, most=MOST_READ + 1))
         return {pair: self.weight(pair) for pair in self._relations}
 
     async def with_ids(self, ids: Iterable[UUID]) -> dict[UUID, Pair]:
         """The relations with these ids, by the entities at both ends."""
         wanted = set(ids)
-        rows = await self._rows("seen.pairs_of_relations", list(wanted), most=MOST_READ + 1)
-        await self._read_pairs([(source, target) for source, target in self.within_bounds(rows)])
+        given: dict[str, Any] = {"names": None, "relations": Ids(wanted), "most": MOST_READ + 1}
+        await self._take_pairs(await self._tx.rows("seen.pairs", **given) if wanted else [])
         found = self._among(wanted)
         if len(found) < len(wanted) and await self._may_differ():
             await self.all_relations()
@@ -237,17 +235,23 @@ class SeenGraph:
     async def stated_in(self, document: UUID) -> set[Pair]:
         """The relations that a document states, by the entities at both ends."""
         rows = await self._tx.rows("seen.pairs_of_document", document=document)
-        await self._read_names({end for *_, source, target in rows for end in (source, target)})
-        return {(self._entity_of[source], self._entity_of[target]) for source, target, *_ in rows}
+        stored = {name: end for row in rows for name, end in zip(row[:2], row[2:], strict=True)}
+        entity_of = await self.entity_of(stored.items())
+        return {(entity_of[source], entity_of[target]) for source, target, *_ in rows}
 
     def weight(self, pair: Pair) -> int:
         """The weight of a relation that was read, in thousandths."""
         return sum(one.weight for one in self._relations[pair])
 
     def named(self, pair: Pair) -> tuple[str, str]:
-        """The names of both ends of a relation that was read, as `aggregate.relation` gives them."""
+        """The names of both ends of a relation that was read and spelled, as `aggregate.relation` gives them."""
         row = self._relation_row(pair, {}, {}, {}, {})
         return row.source_name, row.target_name
+
+    async def spell(self, pairs: Iterable[Pair]) -> None:
+        """Read the spellings of the names in these relations."""
+        names = {name for pair in pairs for one in self._relations[pair] for name in (one.source, one.target)}
+        self._spelled |= dict(await self._rows("seen.spellings", [one for one in names if one not in self._spelled]))
 
     def name_pairs(self, pair: Pair) -> list[Pair]:
         """The pairs of names of a relation that was read, in order."""
@@ -267,6 +271,7 @@ class SeenGraph:
 
     async def relation_rows(self, pairs: Sequence[Pair]) -> list[RelationRow]:
         """These relations, which were read, in that order."""
+        await self.spell(pairs)
         both = [(one.source, one.target) for pair in pairs for one in self._relations[pair]]
         given: dict[str, Any] = {"sources": Ids(s for s, _ in both), "targets": Ids(t for _, t in both)}
         said: defaultdict[Pair, list[Phrase]] = defaultdict(list)
@@ -296,7 +301,7 @@ class SeenGraph:
     ) -> RelationRow:
         group = self._relations[pair]
         both = [(one.source, one.target) for one in group]
-        written = {name: self._names[name].written for ends in both for name in ends}
+        written = {name: self._spelled[name] for ends in both for name in ends}
         return aggregate.relation(
             aggregate.relation_id(*pair),
             pair,
@@ -309,26 +314,25 @@ class SeenGraph:
 
     async def _relate(self, ids: Iterable[UUID]) -> None:
         new = [id_ for id_ in dict.fromkeys(ids) if id_ not in self._related]
-        names = [name for id_ in new for name in self._members[id_]]
-        rows = await self._rows("seen.pairs_of_names", names, most=MOST_READ + 1)
-        await self._read_pairs([(source, target) for source, target in self.within_bounds(rows)])
-        self._related.update(new)
-
-    async def _read_pairs(self, pairs: Collection[Pair]) -> None:
-        """Read these pairs of names, which are all those of their relations."""
-        new = [pair for pair in pairs if pair not in self._pairs]
         if not new:
             return
+        await self._read_names({one for one in new if one not in self._members})
+        names = Ids(name for id_ in new for name in self._members[id_])
+        await self._take_pairs(await self._tx.rows("seen.pairs", names=names, relations=None, most=MOST_READ + 1))
+        self._related.update(new)
+
+    async def _take_pairs(self, rows: list[Row]) -> None:
+        """Take these pairs of names, which are all those of their relations."""
         facts = await self.facts()
-        sources, targets = Ids(source for source, _ in new), Ids(target for _, target in new)
-        rows = await self._tx.rows("seen.sums_of_pairs", sources=sources, targets=targets)
-        await self._read_names({end for *_, source, target in rows for end in (source, target)})
-        for source, target, count, weight, histogram, *_ in rows:
-            row = NamePairRow(source, target, count, weight, tuple(histogram) or EMPTY, None)
-            self._pairs[source, target] = row
-            ends = self._entity_of[source], self._entity_of[target]
+        new = [row for row in self.within_bounds(rows) if row[:2] not in self._pairs]
+        stored = {name: end for row in new for name, end in ((row[0], row[5]), (row[1], row[6]))}
+        entity_of = await self.entity_of(stored.items())
+        for source, target, count, weight, histogram, *_ in new:
+            pair = NamePairRow(source, target, count, weight, tuple(histogram), None)
+            self._pairs[source, target] = pair
+            ends = entity_of[source], entity_of[target]
             if ends[0] != ends[1] and not facts.hide(*ends):
-                self._relations.setdefault(ends, []).append(row)
+                self._relations.setdefault(ends, []).append(pair)
                 self._beside[ends[0]].add(ends)
                 self._beside[ends[1]].add(ends)
 

@@ -398,6 +398,89 @@ BEGIN
                 AND (d.readers = '{}' OR d.readers && groups OR every) AND (wanted IS NULL OR passes(d.id, wanted)) OFFSET 0) AS d);
 END $$;
 
+-- Which of these documents the caller sees.
+CREATE FUNCTION seen_documents(ids uuid[]) RETURNS SETOF uuid
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp SET enable_seqscan = off AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    groups constant text[] := current_setting('trueweave.groups')::text[];
+    every constant boolean := '*' = ANY (groups);
+    wanted constant jsonb := nullif(current_setting('trueweave.filter'), '')::jsonb;
+BEGIN
+    RETURN QUERY SELECT u.id FROM unnest(ids) AS u (id) CROSS JOIN LATERAL (
+        SELECT FROM document d WHERE d.workspace = here AND d.id = u.id AND d.visible AND NOT d.off
+            AND (d.readers = '{}' OR d.readers && groups OR every) AND (wanted IS NULL OR passes(d.id, wanted)) OFFSET 0) AS d;
+END $$;
+
+-- Names with their mentions in the documents that the caller sees: those of some stored entities, or all if none are
+-- given. Each document is looked at once, not for each mention.
+CREATE FUNCTION seen_names(of_entities uuid[], most int)
+RETURNS TABLE (id uuid, written text, type text, entity uuid, count bigint, histogram bigint[])
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+BEGIN
+    RETURN QUERY
+    WITH said AS MATERIALIZED (
+        SELECT m.name, m.document, m.emphasis FROM unnest(of_entities) AS g (id)
+        CROSS JOIN LATERAL (SELECT n.id FROM name n WHERE n.workspace = here AND n.entity = g.id OFFSET 0) AS n
+        CROSS JOIN LATERAL (
+            SELECT m.name, m.document, m.emphasis FROM mention m WHERE m.workspace = here AND m.name = n.id OFFSET 0) AS m
+        UNION ALL
+        SELECT m.name, m.document, m.emphasis FROM mention m WHERE m.workspace = here AND of_entities IS NULL),
+    visible AS MATERIALIZED (SELECT seen_documents(ARRAY(SELECT DISTINCT document FROM said)) AS id),
+    sums AS MATERIALIZED (
+        SELECT s.name, count(*) AS count, ARRAY[
+            count(*) FILTER (WHERE emphasis = 1), count(*) FILTER (WHERE emphasis = 2), count(*) FILTER (WHERE emphasis = 3),
+            count(*) FILTER (WHERE emphasis = 4), count(*) FILTER (WHERE emphasis = 5), count(*) FILTER (WHERE emphasis = 6),
+            count(*) FILTER (WHERE emphasis = 7), count(*) FILTER (WHERE emphasis = 8), count(*) FILTER (WHERE emphasis = 9)] AS histogram
+        FROM said s WHERE s.document IN (SELECT v.id FROM visible v) GROUP BY s.name LIMIT most)
+    SELECT n.id, n.written, n.type, n.entity, s.count, s.histogram FROM sums s
+    CROSS JOIN LATERAL (
+        SELECT n.id, n.written, n.type, n.entity FROM name n
+        WHERE n.workspace = here AND n.id = s.name AND n.entity IS NOT NULL OFFSET 0) AS n;
+END $$;
+
+-- Pairs of names with their links in the documents that the caller sees, and the stored entities of both names: those
+-- that any of some names is in, those of some stored relations, or all if neither are given.
+CREATE FUNCTION seen_pairs(of_names uuid[], of_relations uuid[], most int)
+RETURNS TABLE (source uuid, target uuid, count bigint, weight bigint, histogram bigint[], source_entity uuid, target_entity uuid)
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+BEGIN
+    RETURN QUERY
+    WITH pair AS MATERIALIZED (
+        SELECT p.source, p.target FROM unnest(of_names) AS g (id)
+        CROSS JOIN LATERAL (SELECT p.source, p.target FROM name_pair p WHERE p.workspace = here AND p.source = g.id OFFSET 0) AS p
+        UNION
+        SELECT p.source, p.target FROM unnest(of_names) AS g (id)
+        CROSS JOIN LATERAL (SELECT p.source, p.target FROM name_pair p WHERE p.workspace = here AND p.target = g.id OFFSET 0) AS p
+        UNION
+        SELECT p.source, p.target FROM unnest(of_relations) AS g (id)
+        CROSS JOIN LATERAL (SELECT p.source, p.target FROM name_pair p WHERE p.workspace = here AND p.relation = g.id OFFSET 0) AS p),
+    said AS MATERIALIZED (
+        SELECT l.source, l.target, l.document, l.emphasis, l.strength FROM pair p
+        CROSS JOIN LATERAL (
+            SELECT l.source, l.target, l.document, l.emphasis, l.strength FROM link l
+            WHERE l.workspace = here AND l.source = p.source AND l.target = p.target OFFSET 0) AS l
+        UNION ALL
+        SELECT l.source, l.target, l.document, l.emphasis, l.strength FROM link l
+        WHERE l.workspace = here AND of_names IS NULL AND of_relations IS NULL),
+    visible AS MATERIALIZED (SELECT seen_documents(ARRAY(SELECT DISTINCT document FROM said)) AS id),
+    sums AS MATERIALIZED (
+        SELECT s.source, s.target, count(*) AS count, sum(s.strength)::bigint AS weight, ARRAY[
+            count(*) FILTER (WHERE emphasis = 1), count(*) FILTER (WHERE emphasis = 2), count(*) FILTER (WHERE emphasis = 3),
+            count(*) FILTER (WHERE emphasis = 4), count(*) FILTER (WHERE emphasis = 5), count(*) FILTER (WHERE emphasis = 6),
+            count(*) FILTER (WHERE emphasis = 7), count(*) FILTER (WHERE emphasis = 8), count(*) FILTER (WHERE emphasis = 9)] AS histogram
+        FROM said s WHERE s.document IN (SELECT v.id FROM visible v) GROUP BY s.source, s.target LIMIT most)
+    SELECT s.source, s.target, s.count, s.weight, s.histogram, a.entity, b.entity FROM sums s
+    CROSS JOIN LATERAL (SELECT n.entity FROM name n WHERE n.workspace = here AND n.id = s.source AND n.entity IS NOT NULL OFFSET 0) AS a
+    CROSS JOIN LATERAL (SELECT n.entity FROM name n WHERE n.workspace = here AND n.id = s.target AND n.entity IS NOT NULL OFFSET 0) AS b;
+END $$;
+
 -- As `search_text`, for what the caller sees: the best of `most` chunks that it does not all see.
 CREATE FUNCTION search_seen(question text, most int, k1 float8, b float8, scope uuid[]) RETURNS TABLE (chunk uuid, score float8)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
@@ -473,5 +556,6 @@ END $$;
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA trueweave FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION rule_readers, reader_facets, keep_readers, sees_all TO trueweave_app;
 GRANT EXECUTE ON FUNCTION holds_restricted TO trueweave_reader;
-GRANT EXECUTE ON FUNCTION meets, may_differ, summaries_of, seen_chunks, search_seen, seen_coverage, near_seen TO trueweave_app, trueweave_caller;
+GRANT EXECUTE ON FUNCTION meets, may_differ, summaries_of, seen_documents, seen_names, seen_pairs, seen_chunks, search_seen, seen_coverage, near_seen
+    TO trueweave_app, trueweave_caller;
 GRANT EXECUTE ON FUNCTION enter, places_of, folded_name, facets, place_of, moment, reader_facets TO trueweave_caller;
