@@ -230,6 +230,13 @@ ATTACKS = {
         )
     ],
     "seen_chunks": ["SELECT seen_chunks(ARRAY[%s]::uuid[])"],
+    "seen_documents": ["SELECT seen_documents(ARRAY[%s]::uuid[])"],
+    "seen_names": ["SELECT seen_names(NULL, 1000)", "SELECT seen_names(ARRAY[%s]::uuid[], 1000)"],
+    "seen_pairs": [
+        "SELECT seen_pairs(NULL, NULL, 1000)",
+        "SELECT seen_pairs(ARRAY[%s]::uuid[], NULL, 1000)",
+        "SELECT seen_pairs(NULL, ARRAY[%s]::uuid[], 1000)",
+    ],
     "seen_coverage": ["SELECT seen_coverage('zanzibar', ARRAY[%s]::uuid[])"],
     "search_seen": [
         "SELECT search_seen('zanzibar old smith', 1000, 1.2, 0.75, NULL)",
@@ -259,7 +266,7 @@ def test_functions_that_the_role_may_call_tell_nothing(attack: Attack) -> None:
         ).fetchall()
     assert {name for (name,) in callable_} == ATTACKS.keys()
     for query in [query.replace("{vectors}", attack.vectors) for queries in ATTACKS.values() for query in queries]:
-        for given in (attack.document, attack.chunk, attack.vector):
+        for given in (attack.document, attack.chunk, attack.vector, *attack.ids):
             shown = attack.try_(query, *([given] if "%s" in query else []))
             if "meets" in query and given == attack.document:
                 assert shown == "[(False,)]", query
