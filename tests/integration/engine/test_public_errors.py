@@ -43,6 +43,7 @@ WAITING = {"add", "sync", "work", "jobs.submit", "communities.write_reports", "m
 MODEL_FIRST = {"estimate_reembed", "reembed"}
 APART = {
     "aclose",
+    "acting_as",
     "conversation",
     "database",
     "enter",
@@ -58,6 +59,9 @@ APART |= {"graph.projection", "maintenance.models", "maintenance.own_settings", 
 
 Call = Callable[[AsyncTrueweave], Any]
 CALLS: dict[str, Call] = {
+    "access_set": lambda it: it.access.set("a/", ["hr"]),
+    "access_all": lambda it: it.access.all(),
+    "access_remove": lambda it: it.access.remove("a/"),
     "accept": lambda it: it.rules.accept(uuid4()),
     "accept_above": lambda it: it.rules.accept_above(90),
     "add_documents": lambda it: it.add_documents([]),
@@ -189,6 +193,9 @@ CALLS: dict[str, Call] = {
     "try_extract": lambda it: it.try_extract(Source("a", "Ada met Charles.")),
     "undo": lambda it: it.rules.undo(uuid4()),
     "verify": lambda it: it.maintenance.verify(),
+    "vectors_make": lambda it: it.vectors.make(),
+    "vectors_drop": lambda it: it.vectors.drop(),
+    "vectors_estimate": lambda it: it.vectors.estimate(),
 }
 
 
