@@ -1,6 +1,7 @@
 // What the views of communities read. All of it is cached under "communities", and read again when the index changes.
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { api, dataOf } from "../api/client";
+import { subgraph } from "../api/subgraph";
 
 const SHOWN = 500; // communities in a tree or treemap
 const LEVELS = 3;
@@ -53,12 +54,7 @@ export const members = (workspace: string, id: string) =>
 export const supporting = (workspace: string, ids: string[]) =>
   queryOptions({
     queryKey: ["communities", workspace, "supporting", ids],
-    queryFn: ({ signal }) => {
-      const body = { entities: ids, chunks: [], limit: 500 };
-      return dataOf(
-        api.POST("/v1/workspaces/{workspace}/subgraph", { params: { path: { workspace } }, body, signal }),
-      );
-    },
+    queryFn: ({ signal }) => subgraph(workspace, ids, signal),
     enabled: ids.length > 0,
   });
 

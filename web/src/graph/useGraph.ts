@@ -1,11 +1,11 @@
 // The graph that an address asks for: the neighbourhoods of entities, and the path between two.
 import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
 import { api, dataOf, type Schemas } from "../api/client";
+import { DRAWN, subgraph } from "../api/subgraph";
 import { centresOf, type GraphState } from "./address";
 import type { Loaded } from "./shown";
 
 const LONGEST = 6; // relations of a path
-const DRAWN = 500; // entities of a part of the graph, at most
 
 type Part = Schemas["GraphPart"];
 type Path = Schemas["EntityPath"];
@@ -43,10 +43,7 @@ async function load(workspace: string, state: GraphState, signal: AbortSignal): 
   const onPath = path.entities.map((one) => one.id);
   const around = centres.length > 0 ? await aroundOf(workspace, state, onPath, signal) : null;
   const entities = [...new Set([...onPath, ...(around?.nodes.map((one) => one.id) ?? [])])].slice(0, DRAWN);
-  const body = { entities, chunks: [], limit: DRAWN };
-  const part = await dataOf(
-    api.POST("/v1/workspaces/{workspace}/subgraph", { params: { path: { workspace } }, body, signal }),
-  );
+  const part = await subgraph(workspace, entities, signal);
   return { kind: "graph", loaded: withPath(part, path, around, centres.length) };
 }
 
@@ -113,9 +110,7 @@ export const existing = (workspace: string, ids: string[]) =>
   queryOptions({
     queryKey: ["existing", workspace, ids],
     queryFn: async ({ signal }) => {
-      const body = { entities: ids, chunks: [], limit: DRAWN };
-      const params = { path: { workspace } };
-      const part = await dataOf(api.POST("/v1/workspaces/{workspace}/subgraph", { params, body, signal }));
+      const part = await subgraph(workspace, ids, signal);
       return new Set(part.nodes.map((one) => one.id));
     },
   });
