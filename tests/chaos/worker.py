@@ -27,6 +27,7 @@ def settings(model_url: str) -> Settings:
         model_url=model_url,
         embedding_model="vllm/scripted",
         embedding_url=model_url,
+        graph_vectors=True,
         min_chunk_size=MIN_CHUNK,
         max_chunk_size=MAX_CHUNK,
     )

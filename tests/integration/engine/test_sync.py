@@ -74,6 +74,8 @@ class Model:
 
 
 GROUPS = {
+    "access": sync.AccessGroup,
+    "vectors": sync.VectorsGroup,
     "graph": sync.GraphGroup,
     "communities": sync.CommunitiesGroup,
     "rules": sync.RulesGroup,
@@ -274,6 +276,14 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert trueweave.maintenance.models().extractor == "capitals"
         assert trueweave.maintenance.checks()
         assert trueweave.maintenance.duplicates(begun) == []
+
+        trueweave.vectors.drop()
+        assert trueweave.vectors.estimate().texts > 0
+        trueweave.vectors.make()
+        assert trueweave.access.set("none/**", ["hr"]) == 0
+        assert [rule.prefix for rule in trueweave.access.all()] == ["none/"]
+        assert trueweave.access.remove("none/") == 0
+        assert trueweave.acting_as([]).status() == trueweave.status()
 
         assert trueweave.status().documents == 4
         [ada, *_] = [entity for entity in trueweave.graph.entities() if entity.name == "Ada Lovelace"]

@@ -57,6 +57,9 @@ LARGEST: dict[tuple[str, str], list[Any]] = {
     ("post", "/v1/workspaces/{workspace}/search"): [{"text": QUESTION, "limit": 200, "filter": FILTER}],
     ("post", "/v1/workspaces/{workspace}/compare"): [{"question": QUESTION, "methods": ["keyword"] * 30}],
     ("post", "/v1/workspaces/{workspace}/subgraph"): [{"entities": IDS[:500], "chunks": IDS[500:700], "limit": 500}],
+    ("put", "/v1/workspaces/{workspace}/access"): [
+        {"prefix": LINE, "readers": [uri[:200].strip() for uri in URIS[:100]]}
+    ],
     ("post", "/v1/workspaces/{workspace}/documents"): [TEXT, PLACED],
     ("post", "/v1/workspaces/{workspace}/estimate"): [TEXT, WORD],
     ("post", "/v1/workspaces/{workspace}/documents/retry"): [{"uris": URIS}],

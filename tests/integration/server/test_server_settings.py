@@ -53,6 +53,7 @@ NEVER = {
     "limits of the workspace": {"workspace_questions_at_once", "max_storage_bytes", "max_question_tokens"},
     "stores, and how long things are kept": {
         "graph",
+        "graph_vectors",
         "vectors",
         "projection_wait",
         "reply_days",

@@ -6,7 +6,7 @@ from trueweave.core.evidence import Filter
 from trueweave.core.protocols import Readers
 from trueweave.store.postgres.reading.graph import PostgresGraph
 from trueweave.store.postgres.reading.record import PostgresRecord
-from trueweave.store.postgres.reading.seen import SeenGraph, SeenRecord
+from trueweave.store.postgres.reading.seen import SeenGraphReader, SeenRecord
 from trueweave.store.postgres.reading.session import Session, VectorLayoutCache
 from trueweave.store.postgres.reading.text import PostgresText
 from trueweave.store.postgres.reading.vectors import PostgresVectors
@@ -22,7 +22,7 @@ def open_readers(where: VectorLayoutCache, filter: Filter, *, standbys: bool = F
     return Readers(
         PostgresVectors(session),
         PostgresText(session),
-        SeenGraph(session) if has_sight else PostgresGraph(session),
+        SeenGraphReader(session) if has_sight else PostgresGraph(session),
         SeenRecord(session) if has_sight else PostgresRecord(session),
         PostgresWalk(session),
         session.is_restricted if has_sight else None,

@@ -27,7 +27,7 @@ class SeenRecord(PostgresRecord):
             return await seen.relations_with(ids)
 
 
-class SeenGraph(PostgresGraph):
+class SeenGraphReader(PostgresGraph):
     """A `GraphReader`: of neighbourhoods, what the caller sees. What else it reads is refused to such a caller."""
 
     async def neighbourhood(self, entities: Sequence[UUID], hops: int) -> list[UUID]:
