@@ -1,13 +1,15 @@
-"""A model that answers at once and counts what it is asked."""
+"""A model that answers at once and counts what it is asked, and an embedder that counts its texts."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
-from trueweave.core.model_calls import Purpose
-from trueweave.extend import Prompt, Reply
+from trueweave.core.graph import Metric
+from trueweave.core.model_calls import Purpose, TextRole
+from trueweave.extend import Embedder, Prompt, Reply, Vectors
 from trueweave.text import tokens
 
 _FINDINGS = 5
@@ -33,6 +35,24 @@ class Counting:
             self.calls += 1
             self.tokens_in += sum(tokens.count(message.content) for message in prompt.messages)
         return Reply(_report(asked[:12]), 0, 0)
+
+
+@dataclass
+class CountingEmbedder:
+    """An embedder that counts its texts."""
+
+    inner: Embedder
+    texts: int = 0
+    model: str = field(init=False)
+    dimensions: int = field(init=False)
+    metric: Metric = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.model, self.dimensions, self.metric = self.inner.model, self.inner.dimensions, self.inner.metric
+
+    async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
+        self.texts += len(texts)
+        return await self.inner.embed(texts, role)
 
 
 def _report(key: str) -> str:

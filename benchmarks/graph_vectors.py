@@ -13,7 +13,6 @@ import argparse
 import time
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from statistics import median
@@ -21,14 +20,13 @@ from uuid import uuid4
 
 import parts
 import quality_sets as sets
+from counting import CountingEmbedder
 from jars import BGE
 from minilm import minilm
 from parts import Figures
 
 from trueweave import AsyncTrueweave, Settings, Source
-from trueweave.core.graph import Metric
-from trueweave.core.model_calls import TextRole
-from trueweave.extend import Database, Embedder, Vectors
+from trueweave.extend import Database
 
 KEPT = Path(__file__).parent / ".graph_vectors"
 RESULTS = Path(__file__).parent / "results" / "graph_vectors.json"
@@ -41,29 +39,11 @@ _MODELS = {
 }
 
 
-@dataclass
-class _Counting:
-    """An embedder that counts its texts."""
-
-    inner: Embedder
-    texts: int = 0
-    model: str = field(init=False)
-    dimensions: int = field(init=False)
-    metric: Metric = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.model, self.dimensions, self.metric = self.inner.model, self.inner.dimensions, self.inner.metric
-
-    async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
-        self.texts += len(texts)
-        return await self.inner.embed(texts, role)
-
-
 async def measured(database: Database, model: str, *, smoke: bool) -> Figures:
     """The figures of one embedding model."""
     passages = sets.found(SET).passages or ()
     sources = [Source(one.id, one.whole, one.title) for one in islice(passages, 1 + (10 if smoke else _PASSAGES))]
-    embedder = _Counting(await _MODELS[model]())
+    embedder = CountingEmbedder(await _MODELS[model]())
     ways: dict[str, list[Figures]] = {"chunks_only": [], "with_entities_and_relations": []}
     for _ in range(1 if smoke else _ROUNDS):
         for way, found in ways.items():
@@ -71,7 +51,7 @@ async def measured(database: Database, model: str, *, smoke: bool) -> Figures:
     return {"passages": len(sources) - 1, **{way: _middle(found) for way, found in ways.items()}}
 
 
-async def _ingest(database: Database, embedder: _Counting, sources: Sequence[Source], *, graph: bool) -> Figures:
+async def _ingest(database: Database, embedder: CountingEmbedder, sources: Sequence[Source], *, graph: bool) -> Figures:
     settings = Settings(extractor="nlp", pipeline=sets.PIPELINE, graph_vectors=graph)
     entered = await AsyncTrueweave.enter(database, f"graph vectors {uuid4()}", embedder, settings=settings)
     async with aclosing(entered) as trueweave:

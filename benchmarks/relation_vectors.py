@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -21,6 +21,7 @@ from uuid import UUID
 import numpy as np
 import parts
 import quality_sets as sets
+from counting import CountingEmbedder
 from minilm import minilm
 from numpy.typing import NDArray
 from parts import Figures
@@ -30,9 +31,7 @@ from trueweave import AsyncTrueweave
 from trueweave.bench.datasets import Dataset
 from trueweave.bench.experiment import deep_enough
 from trueweave.core.bootstrap import difference
-from trueweave.core.graph import Metric
-from trueweave.core.model_calls import TextRole
-from trueweave.extend import Database, Embedder, Vectors
+from trueweave.extend import Database, Embedder
 from trueweave.methods import Global, Hybrid
 from trueweave.store.postgres.vectors import vectors
 from trueweave.store.postgres.vectors.vectors import Vector, half
@@ -46,24 +45,6 @@ _QUESTIONS = 100
 _WRITTEN_AT_ONCE = 2000
 
 Matrix = NDArray[np.float32]
-
-
-@dataclass
-class _Counting:
-    """An embedder that counts its texts."""
-
-    inner: Embedder
-    texts: int = 0
-    model: str = field(init=False)
-    dimensions: int = field(init=False)
-    metric: Metric = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.model, self.dimensions, self.metric = self.inner.model, self.inner.dimensions, self.inner.metric
-
-    async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
-        self.texts += len(texts)
-        return await self.inner.embed(texts, role)
 
 
 @dataclass(frozen=True)
@@ -90,7 +71,7 @@ async def measured(database: Database, name: str, *, smoke: bool) -> Figures:
     """The figures of one set."""
     extractor, others = SETS[name]
     dataset = sets.cut(sets.found(name), 5 if smoke else _QUESTIONS, 20 if smoke else others)
-    embedder = _Counting(await minilm())
+    embedder = CountingEmbedder(await minilm())
     async with Shelf(database, embedder, embedder).loaded(dataset, extractor) as trueweave:
         texts, status = embedder.texts, await trueweave.status()
         base = await _asked(trueweave, dataset)

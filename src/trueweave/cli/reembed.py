@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import RenderableType
 
+from trueweave.cli.embedding_run import EmbeddingRun, EstimateOnly, agreed
 from trueweave.cli.model_files import fetch_model
 from trueweave.cli.options import Budget, DatabaseUrl, Json, Workspace, Yes
-from trueweave.cli.pricing import confirmed, is_paid, read_budget
-from trueweave.cli.render.console import say, spinner
+from trueweave.cli.pricing import read_budget
+from trueweave.cli.render.console import spinner
 from trueweave.cli.render.lines import count, next_step, warning
-from trueweave.cli.render.money import Allowance, embedding_estimate, receipt_table
+from trueweave.cli.render.money import embedding_estimate, receipt_table
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
-from trueweave.cli.stopping import PaidRun, end_if_stopped
-
-if TYPE_CHECKING:
-    from trueweave.core.money import EmbeddingEstimate
-    from trueweave.core.settings import Settings
-    from trueweave.engine.trueweave import AsyncTrueweave
+from trueweave.cli.stopping import end_if_stopped
 
 NewModel = Annotated[
     str,
@@ -33,9 +29,6 @@ NewModel = Annotated[
 EmbeddingUrl = Annotated[
     str | None,
     typer.Option("--embedding-url", metavar="URL", help="The address of its server. Default: the one in the settings."),
-]
-EstimateOnly = Annotated[
-    bool, typer.Option("--estimate", help="Show the tokens and the cost without embedding anything.")
 ]
 
 
@@ -68,9 +61,11 @@ def reembed(
         if estimate:
             reply(asdict(wanted), *embedding_estimate(wanted, settings.currency), next_step(again, "does it"))
             return
-        if not _agreed(wanted, settings, yes):
+        if not agreed(wanted, settings, yes):
             raise typer.Exit(1)
-        run = _Run(settings, model, wanted, allowance)
+        run = EmbeddingRun(
+            settings, wanted, allowance, lambda trueweave, more: trueweave.maintenance.reembed(model, more)
+        )
         run.work(run.embed)
         answer = {"model": model, "texts": run.done, "present": wanted.present, "receipt": run.receipt}
         text: list[RenderableType] = [f"{count(run.done, 'text')} embedded by {model}, {wanted.present:,} before."]
@@ -78,35 +73,6 @@ def reembed(
             text.append(receipt_table(run.receipt, settings.currency))
         end_if_stopped(reply, run, answer, text, again)
         reply(answer, *text, *_kept_in_settings(changes), next_step("trueweave ask QUESTION"))
-
-
-class _Run(PaidRun):
-    """Texts being embedded by one call of `trueweave reembed`."""
-
-    def __init__(self, settings: Settings, model: str, wanted: EmbeddingEstimate, allowance: Allowance | None) -> None:
-        super().__init__(settings, allowance)
-        self.model = model
-        self.wanted = wanted
-        self.done = 0
-
-    async def embed(self, trueweave: AsyncTrueweave) -> None:
-        from trueweave.cli.render.progress_bar import progress
-
-        with progress("Embedding", self.wanted.texts) as advance, self.noting_errors():
-
-            def more(texts: int) -> None:
-                self.done += texts
-                advance(texts)
-
-            await trueweave.maintenance.reembed(self.model, more)
-
-
-def _agreed(wanted: EmbeddingEstimate, settings: Settings, yes: bool) -> bool:
-    """Show the cost; returns whether to continue."""
-    if not wanted.texts or not is_paid(settings, [str(settings.embedding_model)]):
-        return True
-    say(*embedding_estimate(wanted, settings.currency))
-    return confirmed(yes)
 
 
 def _kept_in_settings(changes: dict[str, str]) -> list[RenderableType]:

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import RenderableType
 
+from trueweave.cli.embedding_run import EmbeddingRun, EstimateOnly, agreed
 from trueweave.cli.model_files import fetch_model
 from trueweave.cli.options import Budget, DatabaseUrl, Json, Workspace, Yes
-from trueweave.cli.pricing import confirmed, is_paid, read_budget
-from trueweave.cli.render.console import say, spinner
+from trueweave.cli.pricing import read_budget
+from trueweave.cli.render.console import spinner
 from trueweave.cli.render.lines import count, next_step
-from trueweave.cli.render.money import Allowance, embedding_estimate, receipt_table
+from trueweave.cli.render.money import embedding_estimate, receipt_table
 from trueweave.cli.reply import replying
 from trueweave.cli.session import CommandSession, in_force, in_workspace, load_settings, workspace_command
-from trueweave.cli.stopping import PaidRun, end_if_stopped
-
-if TYPE_CHECKING:
-    from trueweave.core.money import EmbeddingEstimate
-    from trueweave.core.settings import Settings
-    from trueweave.engine.trueweave import AsyncTrueweave
+from trueweave.cli.stopping import end_if_stopped
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -33,9 +28,6 @@ app = typer.Typer(
     that cannot be used without them.
     """,
 )
-EstimateOnly = Annotated[
-    bool, typer.Option("--estimate", help="Show the tokens and the cost without embedding anything.")
-]
 
 
 @app.command()
@@ -63,9 +55,9 @@ def make(
         if estimate:
             reply(asdict(wanted), *embedding_estimate(wanted, settings.currency), next_step(again, "does it"))
             return
-        if not _agreed(wanted, settings, yes):
+        if not agreed(wanted, settings, yes):
             raise typer.Exit(1)
-        run = _Run(settings, wanted, allowance)
+        run = EmbeddingRun(settings, wanted, allowance, lambda trueweave, more: trueweave.vectors.make(more))
         run.work(run.embed)
         answer = {"model": wanted.model, "texts": run.done, "present": wanted.present, "receipt": run.receipt}
         text: list[RenderableType] = [f"{count(run.done, 'text')} embedded by {wanted.model}."]
@@ -88,31 +80,3 @@ def drop(session: CommandSession) -> None:
         "Deleted the vectors of entities and relations.",
         next_step("trueweave vectors make", "makes them again"),
     )
-
-
-class _Run(PaidRun):
-    """Texts being embedded by one call of `trueweave vectors make`."""
-
-    def __init__(self, settings: Settings, wanted: EmbeddingEstimate, allowance: Allowance | None) -> None:
-        super().__init__(settings, allowance)
-        self.wanted = wanted
-        self.done = 0
-
-    async def embed(self, trueweave: AsyncTrueweave) -> None:
-        from trueweave.cli.render.progress_bar import progress
-
-        with progress("Embedding", self.wanted.texts) as advance, self.noting_errors():
-
-            def more(texts: int) -> None:
-                self.done += texts
-                advance(texts)
-
-            await trueweave.vectors.make(more)
-
-
-def _agreed(wanted: EmbeddingEstimate, settings: Settings, yes: bool) -> bool:
-    """Show the cost; returns whether to continue."""
-    if not wanted.texts or not is_paid(settings, [str(settings.embedding_model)]):
-        return True
-    say(*embedding_estimate(wanted, settings.currency))
-    return confirmed(yes)
