@@ -122,6 +122,16 @@ def test_what_groups_can_read_is_shown_to_whoever_asks_as_them(trueweave: Truewe
         "corpus/hr/pay.md",
         "corpus/wiki.md",
     ]
-    assert "No such option: --as-group" in trueweave("add", "corpus", "--as-group", "hr", code=2).stderr
     assert "takes no --as-group" in trueweave("mcp", "--write", "--as-group", "hr", code=1).stderr
     assert "cannot be the name of a group" in trueweave("entities", "--as-group", " hr", code=1).stderr
+
+
+def test_commands_that_cannot_show_what_a_group_reads_say_so(trueweave: Trueweave) -> None:
+    for typed in (["add", "corpus"], ["keys", "list"], ["communities", "show", "x"], ["status"], ["serve"]):
+        refused = trueweave(*typed, "--as-group", "hr", code=2).stderr
+        command = " ".join(typed[:2]) if typed[0] in ("keys", "communities") else typed[0]
+        assert f"trueweave {command}` takes no --as-group. It changes the workspace, " in refused
+    listed = "ask, chat, compare, documents, document, entities, entity, relations, neighbours, path, graph show, mcp, "
+    assert listed in refused
+    assert "requires an argument" in trueweave("documents", "--as-group", code=2).stderr
+    assert "No such option: --as-groups" in trueweave("add", "corpus", "--as-groups", "hr", code=2).stderr

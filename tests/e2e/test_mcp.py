@@ -18,7 +18,7 @@ from mcp_types import CallToolResult, Resource, TextContent, TextResourceContent
 
 from tests.commands import PROGRAM
 from tests.e2e.conftest import Trueweave, answer, model_server
-from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, Settings
+from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, Settings, Source
 from trueweave.mcp.bounds import LONGEST_PASSAGE, MOST_CHARACTERS
 from trueweave.mcp.clients import CLIENT_NAMES
 from trueweave.mcp.marking import NOTICE
@@ -399,6 +399,26 @@ def test_the_settings_for_a_client_are_printed(trueweave: Trueweave, tmp_path: P
     assert str(tmp_path / "trueweave.toml") in done.stdout
     assert json.loads(done.stdout) == answer(trueweave("mcp", "config", "--client", client, "--json"))["settings"]
     assert done.stderr.startswith("Add this to ")
+
+
+async def test_an_agent_whose_settings_name_groups_reads_what_these_can_read(
+    trueweave: Trueweave, tmp_path: Path, variables: dict[str, str]
+) -> None:
+    told = answer(await asyncio.to_thread(trueweave, "mcp", "config", "--as-group", "hr", "--as-group", "it", "--json"))
+    entry = told["settings"]["mcpServers"]["trueweave"]
+    assert entry["args"][2:] == ["mcp", "--as-group", "hr", "--as-group", "it"]
+    async with AsyncTrueweave.open(variables["TRUEWEAVE_DATABASE_URL"], "restricted", make=True) as index:
+        await index.add(Source("pay", "Ada earns.", readers=("hr",)), Source("plan", "Ada leaves.", readers=("board",)))
+    program = StdioServerParameters(
+        command=entry["command"], args=entry["args"], env=variables | {"TRUEWEAVE_WORKSPACE": "restricted"}, cwd="/"
+    )
+    async with served(program, tmp_path, "auto") as client:
+        assert [one["uri"] for one in fields(await client.call_tool("documents", {}))["documents"]] == ["pay"]
+
+
+@pytest.mark.parametrize(("more", "reason"), [("--write", "takes no --as-group"), ("--as-group= it", "cannot be the")])
+def test_settings_with_groups_that_do_not_fit_are_refused(trueweave: Trueweave, more: str, reason: str) -> None:
+    assert reason in trueweave("mcp", "config", "--as-group", "hr", more, code=1).stderr
 
 
 async def test_a_client_starts_what_its_settings_say_and_without_a_language_model_there_is_no_asking(

@@ -9,7 +9,7 @@ Modules here import the engine and progress bars inside functions, so that `true
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from importlib.metadata import version
 from typing import Annotated, Protocol
@@ -83,6 +83,29 @@ class _Panels(TyperGroup):
         for panel, commands in _PANELS.items():
             with formatter.section(panel):
                 formatter.write_dl([(name, self.commands[name].get_short_help_str(_SUMMARY)) for name in commands])
+
+    def invoke(self, ctx: typer.Context) -> object:  # type: ignore[override]
+        try:
+            return super().invoke(ctx)
+        except typer.TyperException as error:
+            refused = getattr(error, "ctx", None)  # the command that has no such option; none if a value is missing
+            is_option = getattr(error, "option_name", "") == "--as-group"
+            if is_option and refused is not None and not isinstance(refused.command, TyperGroup):
+                refused.fail(
+                    f"`{refused.command_path}` takes no --as-group. It changes the workspace, shows what is made from "
+                    "all documents, or reads none, so it cannot show what a group can read. Run it without the option, "
+                    f"which these commands take: {', '.join(_taking_groups(self))}."
+                )
+            raise
+
+
+def _taking_groups(group: TyperGroup, before: str = "") -> Iterator[str]:
+    """The commands that take --as-group."""
+    for name, command in group.commands.items():
+        if any(one.name == "as_group" for one in command.params):
+            yield before + name
+        if isinstance(command, TyperGroup):
+            yield from _taking_groups(command, f"{before}{name} ")
 
 
 app = typer.Typer(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,7 @@ from trueweave.cli.render.lines import warning
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
 from trueweave.core.errors import ConfigError
+from trueweave.core.record import groups_of
 from trueweave.mcp.clients import ClientName
 
 if TYPE_CHECKING:
@@ -48,13 +50,24 @@ def mcp(
 
     with replying(as_json=False):
         require_package()
-        if write and as_group is not None:
-            raise ConfigError("--write lets the agent change the workspace, so it takes no --as-group. Leave one out.")
+        groups = _groups(as_group, write=write)
         settings = in_force(load_settings(database_url, workspace))
         fetch_model_if_possible(settings)
         if sys.stdin.isatty():
             say("Waiting for an agent on stdin: its client starts this command. Ctrl-C ends it.")
-        in_workspace(partial(_serve, write=write), settings, groups=as_group)
+        in_workspace(partial(_serve, write=write), settings, groups=groups)
+
+
+def _groups(given: Sequence[str] | None, *, write: bool) -> Sequence[str] | None:
+    """The groups that an agent reads as; None if it reads all documents."""
+    if given is None:
+        return None
+    if write:
+        raise ConfigError("--write lets the agent change the workspace, so it takes no --as-group. Leave one out.")
+    try:
+        return groups_of(given)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
 
 
 async def _serve(trueweave: AsyncTrueweave, *, write: bool) -> None:
@@ -70,18 +83,21 @@ def config(
     client: Annotated[ClientName, typer.Option(help="The client.")] = "generic",
     workspace: Workspace = None,
     write: Write = False,
+    as_group: AsGroups = None,
     json: Json = False,
 ) -> None:
     """Print the configuration with which a client starts `trueweave mcp`, and where to put it.
 
-    It names the trueweave.toml that applies here, and contains no key and no password.
+    With --as-group, the agent reads only what somebody in these groups can read. The configuration names the
+    trueweave.toml that applies here, and contains no key and no password.
     """
     from trueweave.core.settings import find_file
     from trueweave.mcp.clients import ServerLaunch, snippet
 
     with replying(json) as reply:
-        file = find_file()
-        made = snippet(client, ServerLaunch.of(sys.executable, file, workspace, write=write))
+        file, groups = find_file(), _groups(as_group, write=write)
+        launch = ServerLaunch.of(sys.executable, file, workspace, write=write, groups=groups or ())
+        made = snippet(client, launch)
         if not json:
             say(Text(f"Add this to {made.where}", style="dim"))
             if file is None:

@@ -23,10 +23,19 @@ class ServerLaunch:
     env: Mapping[str, str]
 
     @classmethod
-    def of(cls, python: str, settings_file: Path | None, workspace: str | None, *, write: bool) -> ServerLaunch:
+    def of(
+        cls,
+        python: str,
+        settings_file: Path | None,
+        workspace: str | None,
+        *,
+        write: bool = False,
+        groups: Sequence[str] = (),
+    ) -> ServerLaunch:
         """The launch with an interpreter that has Trueweave installed. Clients start programs in any folder, so the
-        settings file is named."""
+        settings file is named. With `groups`, the agent reads what these can read."""
         named = ["--workspace", workspace] if workspace else []
+        named += [argument for group in groups for argument in ("--as-group", group)]
         if write:
             named.append("--write")
         env = {"TRUEWEAVE_CONFIG": str(settings_file)} if settings_file else {}

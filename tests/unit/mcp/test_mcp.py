@@ -15,7 +15,7 @@ from trueweave.mcp.marking import NOTICE, marked
 from trueweave.mcp.tools import TOOLS, AgentTool
 from trueweave.retrieval.methods import registry
 
-LAUNCH = ServerLaunch.of("/venv/bin/python", Path("/project/trueweave.toml"), "notes", write=False)
+LAUNCH = ServerLaunch.of("/venv/bin/python", Path("/project/trueweave.toml"), "notes")
 KEYS: dict[ClientName, str] = {
     "claude-desktop": "mcpServers",
     "claude-code": "mcpServers",
@@ -38,7 +38,12 @@ def test_a_client_is_told_program_arguments_and_settings_file(client: ClientName
 
 
 def test_without_settings_file_and_workspace_none_is_named() -> None:
-    assert ServerLaunch.of("python", None, None, write=False) == ServerLaunch("python", ["-m", "trueweave", "mcp"], {})
+    assert ServerLaunch.of("python", None, None) == ServerLaunch("python", ["-m", "trueweave", "mcp"], {})
+
+
+def test_groups_are_arguments_of_the_server() -> None:
+    launch = ServerLaunch.of("python", None, None, groups=["hr", "board of directors"])
+    assert launch.args[2:] == ["mcp", "--as-group", "hr", "--as-group", "board of directors"]
 
 
 def bounded(schema: dict[str, Any]) -> bool:
