@@ -466,20 +466,16 @@ CREATE FUNCTION trueweave.hides_documents(every boolean) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'trueweave', 'pg_temp'
     AS $$
-DECLARE
-    here constant int := current_setting('trueweave.workspace')::int;
 BEGIN
-    IF every THEN
-        RETURN EXISTS (SELECT FROM document d WHERE d.workspace = here AND (d.readers <> '{}' OR d.off) AND d.off);
-    END IF;
-    RETURN EXISTS (SELECT FROM document d WHERE d.workspace = here AND (d.readers <> '{}' OR d.off));
+    RETURN NOT every AND EXISTS (
+        SELECT FROM document d WHERE d.workspace = current_setting('trueweave.workspace')::int AND d.readers <> '{}');
 END $$;
 
 CREATE FUNCTION trueweave.holds_restricted() RETURNS boolean
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
     AS $$
-    SELECT EXISTS (SELECT FROM document d WHERE d.workspace = current_setting('trueweave.workspace')::int AND (d.readers <> '{}' OR d.off))
+    SELECT EXISTS (SELECT FROM document d WHERE d.workspace = current_setting('trueweave.workspace')::int AND d.readers <> '{}')
 $$;
 
 CREATE FUNCTION trueweave.index_partition(of_name text, n integer) RETURNS void
@@ -584,7 +580,7 @@ CREATE FUNCTION trueweave.keep_sight() RETURNS trigger
     SET search_path TO 'trueweave', 'pg_temp'
     AS $$
 BEGIN
-    IF NOT EXISTS (SELECT FROM document d WHERE d.workspace = NEW.workspace AND (d.readers <> '{}' OR d.off) AND d.off = NEW.off) THEN
+    IF NOT EXISTS (SELECT FROM document d WHERE d.workspace = NEW.workspace AND d.readers <> '{}') THEN
         PERFORM pg_advisory_xact_lock(1415005017, NEW.workspace);
     END IF;
     RETURN NEW;
@@ -859,7 +855,7 @@ CREATE FUNCTION trueweave.meets(of_document uuid, wanted jsonb) RETURNS boolean
     SET search_path TO 'trueweave', 'pg_temp'
     AS $$
     SELECT EXISTS (
-        SELECT FROM document d WHERE d.workspace = current_setting('trueweave.workspace')::int AND d.id = of_document AND NOT d.off
+        SELECT FROM document d WHERE d.workspace = current_setting('trueweave.workspace')::int AND d.id = of_document
             AND (d.readers = '{}' OR d.readers && current_setting('trueweave.groups')::text[]
                 OR '*' = ANY (current_setting('trueweave.groups')::text[]))
             AND passes(d.id, wanted))
@@ -924,7 +920,7 @@ DECLARE
     groups constant text[] := current_setting('trueweave.groups')::text[];
     wanted constant jsonb := nullif(current_setting('trueweave.filter'), '')::jsonb;
     readable constant text := $sql$
-        SELECT FROM document d WHERE d.workspace = $1 AND d.id = %s AND d.visible AND NOT d.off
+        SELECT FROM document d WHERE d.workspace = $1 AND d.id = %s AND d.visible
             AND (d.readers = '{}' OR d.readers && $3 OR $4) AND ($5 IS NULL OR passes(d.id, $5)) OFFSET 0$sql$;
     seen constant text := format($sql$EXISTS (
         SELECT FROM (SELECT document FROM chunk WHERE workspace = $1 AND id = v.id ORDER BY n OFFSET 0) AS c
@@ -1241,13 +1237,13 @@ BEGIN
         DROP TABLE carried;
     END LOOP;
 
-    CREATE TEMP TABLE carried ON COMMIT DROP AS SELECT id, added, source, uri, given_readers, off, current FROM document WHERE workspace = here;
+    CREATE TEMP TABLE carried ON COMMIT DROP AS SELECT id, added, source, uri, given_readers, current FROM document WHERE workspace = here;
     PERFORM set_config('trueweave.workspace', made::text, true);
     UPDATE document d SET added = c.added, source = coalesce(d.source, c.source) FROM carried c
     WHERE d.workspace = made AND d.id = c.id;
-    -- Readers may have been given, and documents switched off, during the load.
-    UPDATE document d SET given_readers = coalesce(c.given_readers, d.given_readers), off = c.off FROM carried c
-    WHERE d.workspace = made AND d.uri = c.uri AND c.current AND (c.given_readers IS NOT NULL OR c.off);
+    -- Readers may have been given during the load.
+    UPDATE document d SET given_readers = c.given_readers FROM carried c
+    WHERE d.workspace = made AND d.uri = c.uri AND c.current AND c.given_readers IS NOT NULL;
     PERFORM keep_readers(ARRAY(SELECT id FROM document WHERE workspace = made));
     PERFORM set_config('trueweave.workspace', here::text, true);
 
@@ -1371,7 +1367,7 @@ BEGIN
     RETURN QUERY SELECT u.id FROM unnest(ids) AS u (id) WHERE EXISTS (
         SELECT FROM (SELECT document FROM chunk WHERE workspace = here AND chunk.id = u.id OFFSET 0) AS c
         CROSS JOIN LATERAL (
-            SELECT FROM document d WHERE d.workspace = here AND d.id = c.document AND d.visible AND NOT d.off
+            SELECT FROM document d WHERE d.workspace = here AND d.id = c.document AND d.visible
                 AND (d.readers = '{}' OR d.readers && groups OR every) AND (wanted IS NULL OR passes(d.id, wanted)) OFFSET 0) AS d);
 END $$;
 
@@ -1395,7 +1391,7 @@ DECLARE
     wanted constant jsonb := nullif(current_setting('trueweave.filter'), '')::jsonb;
 BEGIN
     RETURN QUERY SELECT u.id FROM unnest(ids) AS u (id) CROSS JOIN LATERAL (
-        SELECT FROM document d WHERE d.workspace = here AND d.id = u.id AND d.visible AND NOT d.off
+        SELECT FROM document d WHERE d.workspace = here AND d.id = u.id AND d.visible
             AND (d.readers = '{}' OR d.readers && groups OR every) AND (wanted IS NULL OR passes(d.id, wanted)) OFFSET 0) AS d;
 END $$;
 
@@ -2071,7 +2067,7 @@ ALTER TABLE ONLY trueweave.document ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.document FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.document IS 'One version of one document. A new version is current but not yet visible, and the old one visible but no longer current, until indexing switches both at once. source is the hash of what the text was made from.';
+COMMENT ON TABLE trueweave.document IS 'One version of one document. A new version is current but not yet visible, and the old one visible but no longer current, until indexing switches both at once. One that is switched off is current and not visible. source is the hash of what the text was made from.';
 
 COMMENT ON COLUMN trueweave.document.recipe IS 'How it was processed. NULL if its entities were supplied with it.';
 
@@ -2079,7 +2075,7 @@ COMMENT ON COLUMN trueweave.document.readers IS 'The groups that can read it; em
 
 COMMENT ON COLUMN trueweave.document.given_readers IS 'The readers that were given with it. NULL if none were: then the access rule with the longest matching prefix applies.';
 
-COMMENT ON COLUMN trueweave.document.off IS 'It is switched off: it is stored and indexed, and shown to nobody who reads with rights or a filter.';
+COMMENT ON COLUMN trueweave.document.off IS 'It is switched off: it is stored, and left out of the index. Without meaning in versions that are not current.';
 
 CREATE TABLE trueweave.dropped_workspace (
     id integer NOT NULL,
@@ -2120,13 +2116,16 @@ CREATE TABLE trueweave.erasure (
     relation_hashes uuid[] NOT NULL,
     communities uuid[] DEFAULT '{}'::uuid[] NOT NULL,
     relation_sources uuid[] DEFAULT '{}'::uuid[] NOT NULL,
-    relation_targets uuid[] DEFAULT '{}'::uuid[] NOT NULL
+    relation_targets uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    off boolean DEFAULT false NOT NULL
 );
 ALTER TABLE ONLY trueweave.erasure ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.erasure FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.erasure IS 'Removed documents that may have left traces elsewhere: the entities and relations they mentioned, and hashes of the descriptions at that time.';
+
+COMMENT ON COLUMN trueweave.erasure.off IS 'The document was switched off, not removed: only reports that may quote it are erased.';
 
 ALTER TABLE trueweave.erasure ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME trueweave.erasure_id_seq
@@ -2779,7 +2778,8 @@ CREATE TABLE trueweave.source (
     notes text[] DEFAULT '{}'::text[] NOT NULL,
     trace text,
     pictures bytea,
-    given_readers text[]
+    given_readers text[],
+    off boolean DEFAULT false NOT NULL
 );
 ALTER TABLE ONLY trueweave.source ALTER COLUMN workspace SET STATISTICS 0;
 
@@ -2794,6 +2794,8 @@ COMMENT ON COLUMN trueweave.source.trace IS 'The traceparent of the request that
 COMMENT ON COLUMN trueweave.source.pictures IS 'The pictures that a model is to describe, as JSON. NULL if there are none. They are deleted with the source.';
 
 COMMENT ON COLUMN trueweave.source.given_readers IS 'The readers of the document. NULL if none were given: then it keeps those that it was given before.';
+
+COMMENT ON COLUMN trueweave.source.off IS 'The document that is made from it is switched off.';
 
 CREATE TABLE trueweave.space (
     id integer NOT NULL,
@@ -3318,11 +3320,13 @@ CREATE INDEX document_added ON trueweave.document USING btree (added, workspace)
 
 CREATE INDEX document_content ON trueweave.document USING btree (content_hash, added, workspace) WHERE current;
 
-CREATE INDEX document_due ON trueweave.document USING btree (workspace, uri) WHERE (current <> visible);
+CREATE INDEX document_due ON trueweave.document USING btree (workspace, uri) WHERE ((current AND (NOT off)) <> visible);
+
+CREATE INDEX document_off ON trueweave.document USING btree (workspace, uri) WHERE (current AND off);
 
 CREATE INDEX document_open ON trueweave.document USING btree (workspace, id) WHERE (visible AND (readers = '{}'::text[]));
 
-CREATE INDEX document_restricted ON trueweave.document USING btree (workspace, off) WHERE ((readers <> '{}'::text[]) OR off);
+CREATE INDEX document_restricted ON trueweave.document USING btree (workspace) WHERE (readers <> '{}'::text[]);
 
 CREATE UNIQUE INDEX document_uri ON trueweave.document USING btree (uri, workspace) WHERE current;
 
@@ -3424,9 +3428,9 @@ CREATE TRIGGER hash_rules_removed AFTER DELETE ON trueweave.rule REFERENCING OLD
 
 CREATE TRIGGER keep_ordered_facets AFTER INSERT ON trueweave.document REFERENCING NEW TABLE AS came FOR EACH STATEMENT EXECUTE FUNCTION trueweave.keep_ordered_facets();
 
-CREATE TRIGGER keep_sight BEFORE UPDATE OF readers, off ON trueweave.document FOR EACH ROW WHEN (((new.readers <> '{}'::text[]) OR new.off)) EXECUTE FUNCTION trueweave.keep_sight();
+CREATE TRIGGER keep_sight BEFORE UPDATE OF readers ON trueweave.document FOR EACH ROW WHEN ((new.readers <> '{}'::text[])) EXECUTE FUNCTION trueweave.keep_sight();
 
-CREATE TRIGGER keep_sight_of_new BEFORE INSERT ON trueweave.document FOR EACH ROW WHEN (((new.readers <> '{}'::text[]) OR new.off)) EXECUTE FUNCTION trueweave.keep_sight();
+CREATE TRIGGER keep_sight_of_new BEFORE INSERT ON trueweave.document FOR EACH ROW WHEN ((new.readers <> '{}'::text[])) EXECUTE FUNCTION trueweave.keep_sight();
 
 ALTER TABLE ONLY trueweave.web_session
     ADD CONSTRAINT web_session_key_fkey FOREIGN KEY (key) REFERENCES trueweave.api_key(prefix);
@@ -3468,7 +3472,7 @@ CREATE POLICY caller ON trueweave.dirty_pair AS RESTRICTIVE TO trueweave_caller 
   WHERE ((p.source = dirty_pair.source) AND (p.target = dirty_pair.target))
  OFFSET 0)));
 
-CREATE POLICY caller ON trueweave.document AS RESTRICTIVE TO trueweave_caller USING (((NOT off) AND ((readers = '{}'::text[]) OR (readers && ( SELECT (current_setting('trueweave.groups'::text))::text[] AS current_setting)) OR ( SELECT ('*'::text = ANY ((current_setting('trueweave.groups'::text))::text[])))) AND (( SELECT (current_setting('trueweave.filter'::text) = ''::text)) OR trueweave.meets(id, ( SELECT (NULLIF(current_setting('trueweave.filter'::text), ''::text))::jsonb AS "nullif")))));
+CREATE POLICY caller ON trueweave.document AS RESTRICTIVE TO trueweave_caller USING ((((readers = '{}'::text[]) OR (readers && ( SELECT (current_setting('trueweave.groups'::text))::text[] AS current_setting)) OR ( SELECT ('*'::text = ANY ((current_setting('trueweave.groups'::text))::text[])))) AND (( SELECT (current_setting('trueweave.filter'::text) = ''::text)) OR trueweave.meets(id, ( SELECT (NULLIF(current_setting('trueweave.filter'::text), ''::text))::jsonb AS "nullif")))));
 
 CREATE POLICY caller ON trueweave.entity AS RESTRICTIVE TO trueweave_caller USING ((EXISTS ( SELECT
    FROM trueweave.name n
@@ -3598,7 +3602,7 @@ CREATE POLICY open ON trueweave.chunk AS RESTRICTIVE TO trueweave_reader USING (
 
 CREATE POLICY open ON trueweave.community AS RESTRICTIVE TO trueweave_reader USING ((NOT ( SELECT trueweave.holds_restricted() AS holds_restricted)));
 
-CREATE POLICY open ON trueweave.document AS RESTRICTIVE TO trueweave_reader USING (((readers = '{}'::text[]) AND (NOT off)));
+CREATE POLICY open ON trueweave.document AS RESTRICTIVE TO trueweave_reader USING ((readers = '{}'::text[]));
 
 CREATE POLICY open ON trueweave.entity AS RESTRICTIVE TO trueweave_reader USING ((NOT ( SELECT trueweave.holds_restricted() AS holds_restricted)));
 
@@ -3809,6 +3813,8 @@ ALTER TABLE trueweave.stored_bytes ENABLE ROW LEVEL SECURITY;
 ALTER TABLE trueweave.suggestion ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.summary ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY switched_on ON trueweave.document AS RESTRICTIVE TO trueweave_reader USING ((NOT off));
 
 ALTER TABLE trueweave.text_language ENABLE ROW LEVEL SECURITY;
 
@@ -4293,6 +4299,8 @@ GRANT SELECT(visible) ON TABLE trueweave.document TO trueweave_caller;
 GRANT SELECT(added) ON TABLE trueweave.document TO trueweave_caller;
 
 GRANT SELECT(readers) ON TABLE trueweave.document TO trueweave_caller;
+
+GRANT SELECT(off) ON TABLE trueweave.document TO trueweave_caller;
 
 GRANT SELECT ON TABLE trueweave.dropped_workspace TO trueweave_app;
 

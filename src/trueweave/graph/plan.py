@@ -17,8 +17,8 @@ K = TypeVar("K")
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What is settled together: versions of documents that are added (+1) or removed (-1), names to resolve again, and
-    pairs of names whose relation must be computed again."""
+    """What is settled together: versions of documents that enter the view (+1) or leave it (-1), names to resolve
+    again, and pairs of names whose relation must be computed again."""
 
     documents: dict[UUID, int]
     dirty_names: tuple[UUID, ...] = ()

@@ -187,7 +187,7 @@ def _first(rows: list[Row]) -> list[Row]:
 
 
 def _batch(rows: Iterable[Row]) -> Batch:
-    return Batch({id_: 1 if current else -1 for id_, _, current, _ in rows})
+    return Batch({id_: 1 if wanted else -1 for id_, _, wanted, _ in rows})
 
 
 class _Settling:

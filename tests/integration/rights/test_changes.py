@@ -14,6 +14,7 @@ from tests.integration.bulk.test_bulk import load, opened, written
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
 from trueweave.errors import NotForRestricted
 from trueweave.extend import Database
+from trueweave.index.settle import settle
 from trueweave.ingest.own import Given
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.sight import Sight
@@ -116,6 +117,7 @@ async def test_a_document_is_removed_or_switched_off_during_a_question(database:
     async def switch(*, off: bool) -> None:
         async with index.workspace.transaction() as tx:
             await tx.execute("UPDATE document SET off = %(off)s WHERE uri = 'secret'", {"off": off})
+        await settle(index.workspace, HashEmbedder(8))
 
     told = await at_each_statement(
         index, method, lambda: index.remove(["secret"]), lambda: index.add_documents([HIDDEN])

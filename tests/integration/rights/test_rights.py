@@ -12,6 +12,7 @@ import pytest
 from tests.integration.rights.test_lookups_under_filters import GROUPS, NAMES, SAID, corpus, decide, rules
 from trueweave import AsyncTrueweave, Document, Filter, Passage
 from trueweave.extend import Database, Method
+from trueweave.index.settle import settle
 from trueweave.methods import Fuse, Keyword, Naive, Walk, Weave
 from trueweave.testing import HashEmbedder
 
@@ -65,6 +66,7 @@ async def test_questions_of_a_caller_find_what_its_documents_say(database: Datab
         await decide(index, decided)
         async with index.workspace.transaction() as tx:
             await tx.execute("UPDATE document SET off = true WHERE uri = %(off)s", {"off": off})
+        await settle(index.workspace, HashEmbedder(8))
         for n, groups in enumerate(([], chance.sample(GROUPS, 1), chance.sample(GROUPS, 2))):
             visible = [one for one in documents if reads(one, groups, of_rule) and one.uri != off]
             async with aclosing(await AsyncTrueweave.enter(database, f"visible {n}", HashEmbedder(8))) as alone:

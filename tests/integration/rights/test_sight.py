@@ -7,6 +7,7 @@ from trueweave import AsyncTrueweave, Chunk, Document, Filter, Mention
 from trueweave.core.evidence import Evidence
 from trueweave.errors import InvalidArgument, NotForRestricted
 from trueweave.extend import Database
+from trueweave.index.settle import settle
 from trueweave.store.postgres.search.document_filter import compiled
 from trueweave.store.postgres.sight import Sight
 from trueweave.testing import HashEmbedder
@@ -106,6 +107,7 @@ async def test_a_sight_with_a_filter_sees_what_passes(index: AsyncTrueweave, wan
 async def test_a_document_that_is_switched_off_is_not_seen(index: AsyncTrueweave) -> None:
     async with index.workspace.transaction() as tx:
         await tx.execute("UPDATE document SET off = true WHERE uri = 'hr'")
+    await settle(index.workspace, HashEmbedder(8))
     assert uris(await index.acting_as(["hr"]).retrieve("Ada", "fuse")) == {"open"}
 
 
@@ -125,6 +127,7 @@ async def test_policies_for_callers_do_not_concern_the_working_role(url: str, in
         assert {(name, roles) for name, roles in rows} == {
             ("reader", "{trueweave_reader}"),
             ("open", "{trueweave_reader}"),
+            ("switched_on", "{trueweave_reader}"),
             ("caller", "{trueweave_caller}"),
         }
         inherits = "SELECT pg_has_role('trueweave_app', %s, 'USAGE')"

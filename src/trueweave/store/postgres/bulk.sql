@@ -55,7 +55,7 @@ SELECT concat_ws(' ', w.space, w.next_space, w.mode, w.threshold, w.same, w.rule
 FROM workspace w
 
 -- name: any_unsettled
-SELECT EXISTS (SELECT FROM document WHERE current AND NOT visible)
+SELECT EXISTS (SELECT FROM document WHERE (current AND NOT off) <> visible)
 
 -- name: enter
 SELECT set_config('trueweave.workspace', %(workspace)s::text, true)

@@ -5,7 +5,7 @@ SELECT clock_timestamp()
 -- Settled versions are counted if they were added since then; without a time, none are.
 SELECT (SELECT count(*) FROM document WHERE visible AND added >= %(since)s::timestamptz),
        (SELECT count(*) FROM source WHERE NOT failed),
-       (SELECT count(*) FROM document WHERE current AND NOT visible),
+       (SELECT count(*) FROM document WHERE current AND NOT off AND NOT visible),
        (SELECT count(*) FROM summary WHERE text IS NULL),
        (SELECT count(*) FROM source WHERE failed)
 
@@ -25,7 +25,7 @@ WHERE current AND added >= %(since)s::timestamptz GROUP BY note
 -- Documents and descriptions that wait, documents of the last minute, the budget and whether it is used up; and whether
 -- jobs are running, due, or due later.
 SELECT (SELECT count(*) FROM source WHERE NOT failed),
-       (SELECT count(*) FROM document WHERE current AND NOT visible),
+       (SELECT count(*) FROM document WHERE current AND NOT off AND NOT visible),
        (SELECT count(*) FROM source WHERE failed),
        (SELECT count(*) FROM summary WHERE text IS NULL),
        (SELECT count(*) FROM document WHERE current AND added >= now() - interval '1 minute'),

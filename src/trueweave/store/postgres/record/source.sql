@@ -102,7 +102,7 @@ SELECT uri, error, failures FROM source WHERE failed ORDER BY uri LIMIT %(limit)
 
 -- name: any_left
 SELECT EXISTS (SELECT FROM source WHERE NOT failed)
-    OR EXISTS (SELECT FROM document d WHERE current <> visible
+    OR EXISTS (SELECT FROM document d WHERE (current AND NOT off) <> visible
                AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'settle' AND subject IN ('', d.uri)))
     OR ((EXISTS (SELECT FROM dirty_name) OR EXISTS (SELECT FROM dirty_pair))
         AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'names' OR (kind = 'settle' AND subject = '')))

@@ -3,7 +3,7 @@ SELECT (SELECT count(*) FROM document WHERE visible),
        (SELECT count(*) FROM chunk c JOIN document d ON d.id = c.document WHERE d.visible),
        (SELECT count(*) FROM entity),
        (SELECT count(*) FROM relation),
-       (SELECT count(DISTINCT uri) FROM document WHERE current <> visible),
+       (SELECT count(DISTINCT uri) FROM document WHERE (current AND NOT off) <> visible),
        (SELECT count(*) FROM dirty_name) + (SELECT count(*) FROM dirty_pair),
        (SELECT s.model FROM workspace w JOIN space s ON s.id = w.space),
        (SELECT graph_vectors FROM workspace)
@@ -15,7 +15,7 @@ SELECT current_user = 'trueweave_app'
 -- name: waiting
 -- What is stored but not yet in the view: documents, names after a change of rules, and texts to be searched for names;
 -- and when communities were detected.
-SELECT (SELECT count(DISTINCT uri) FROM document WHERE current <> visible),
+SELECT (SELECT count(DISTINCT uri) FROM document WHERE (current AND NOT off) <> visible),
        (SELECT count(*) FROM dirty_name) + (SELECT count(*) FROM dirty_pair),
        (SELECT count(*) FROM pending_link),
        (SELECT found::text FROM hierarchy)

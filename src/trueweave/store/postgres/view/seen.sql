@@ -160,7 +160,7 @@ CROSS JOIN LATERAL (SELECT id, entity, written FROM name WHERE id = m.name AND e
 -- What is visible and what of it is pending; and whether the visible entities are the stored ones.
 SELECT (SELECT count(*) FROM document WHERE visible),
        (SELECT count(*) FROM chunk),
-       (SELECT count(DISTINCT uri) FROM document WHERE current <> visible),
+       (SELECT count(DISTINCT uri) FROM document WHERE (current AND NOT off) <> visible),
        (SELECT count(*) FROM dirty_name) + (SELECT count(*) FROM dirty_pair),
        (SELECT s.model FROM workspace w JOIN space s ON s.id = w.space),
        (SELECT graph_vectors FROM workspace),

@@ -4,7 +4,7 @@
 -- name: due
 -- Documents to be settled that are not leased, either small or large ones.
 SELECT DISTINCT uri FROM (
-    SELECT uri FROM document d WHERE current <> visible AND (size > %(small)s) = %(large)s
+    SELECT uri FROM document d WHERE (current AND NOT off) <> visible AND (size > %(small)s) = %(large)s
         AND NOT EXISTS (SELECT FROM failed_work f WHERE f.kind = 'settle' AND f.subject IN ('', d.uri))
         AND NOT EXISTS (
             SELECT FROM work_lease s WHERE s.kind = 'document' AND s.subject = d.uri AND s.until > clock_timestamp())
@@ -12,18 +12,18 @@ SELECT DISTINCT uri FROM (
     ORDER BY uri LIMIT %(limit)s) AS due
 
 -- name: any_large_due
-SELECT EXISTS (SELECT FROM document d WHERE current <> visible AND size > %(small)s
+SELECT EXISTS (SELECT FROM document d WHERE (current AND NOT off) <> visible AND size > %(small)s
                AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'settle' AND subject IN ('', d.uri)))
 
 -- name: any_due
-SELECT EXISTS (SELECT FROM document d WHERE current <> visible
+SELECT EXISTS (SELECT FROM document d WHERE (current AND NOT off) <> visible
                AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'settle' AND subject IN ('', d.uri)))
     OR ((EXISTS (SELECT FROM dirty_name) OR EXISTS (SELECT FROM dirty_pair)) AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'names' OR (kind = 'settle' AND subject = '')))
     OR (EXISTS (SELECT FROM pending_link) AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'link'))
 
 -- name: due_versions
-SELECT d.id, u.uri, d.current, d.size FROM unnest(%(uris)s::text[]) AS u (uri)
-CROSS JOIN LATERAL (SELECT id, current, size FROM document WHERE uri = u.uri AND current <> visible OFFSET 0) d
+SELECT d.id, u.uri, d.current AND NOT d.off, d.size FROM unnest(%(uris)s::text[]) AS u (uri)
+CROSS JOIN LATERAL (SELECT id, current, off, size FROM document WHERE uri = u.uri AND (current AND NOT off) <> visible OFFSET 0) d
 ORDER BY u.uri, d.id
 
 -- name: due_names
@@ -271,6 +271,10 @@ GROUP BY c.id HAVING sum(d.sign) <> 0
 
 -- name: make_visible
 UPDATE document SET visible = true WHERE id = ANY(%(ids)s)
+
+-- name: hide
+-- The versions that are only switched off. They keep their rows, so that they can be switched on again.
+UPDATE document SET visible = false WHERE id = ANY(%(ids)s) AND current RETURNING id
 
 -- name: remove_links
 DELETE FROM link WHERE document = ANY(%(ids)s)

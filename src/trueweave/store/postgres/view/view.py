@@ -197,8 +197,10 @@ async def _write_documents(tx: Transaction, batch: Batch) -> None:
     if batch.coming:
         await tx.run("settle.make_visible", ids=batch.coming)
     if batch.going:
-        for table in ("links", "mentions", "chunks", "facets", "documents"):
-            await tx.run(f"settle.remove_{table}", ids=batch.going)
+        hidden = {id_ for (id_,) in await tx.rows("settle.hide", ids=batch.going)}
+        removed = [id_ for id_ in batch.going if id_ not in hidden]
+        for table in ("links", "mentions", "chunks", "facets", "documents") if removed else ():
+            await tx.run(f"settle.remove_{table}", ids=removed)
     if batch.dirty_names:
         await tx.run("settle.clear_dirty_names", names=list(batch.dirty_names))
     await _write(tx, "settle.clear_dirty_pairs", ("source", "target"), batch.dirty_pairs)

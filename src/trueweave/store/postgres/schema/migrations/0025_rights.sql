@@ -3,13 +3,11 @@
 
 -- Readers of documents: groups. Without readers, everybody in the workspace reads a document.
 ALTER TABLE document ADD COLUMN readers text[] NOT NULL DEFAULT '{}',
-    ADD COLUMN given_readers text[],
-    ADD COLUMN off boolean NOT NULL DEFAULT false;
+    ADD COLUMN given_readers text[];
 COMMENT ON COLUMN document.readers IS 'The groups that can read it; empty for everybody. Derived from given_readers and access_rule by keep_readers.';
 COMMENT ON COLUMN document.given_readers IS 'The readers that were given with it. NULL if none were: then the access rule with the longest matching prefix applies.';
-COMMENT ON COLUMN document.off IS 'It is switched off: it is stored and indexed, and shown to nobody who reads with rights or a filter.';
 -- Whether a workspace has any document that not everybody reads, and the documents that everybody reads.
-CREATE INDEX document_restricted ON document (workspace, off) WHERE readers <> '{}' OR off;
+CREATE INDEX document_restricted ON document (workspace) WHERE readers <> '{}';
 CREATE INDEX document_open ON document (workspace, id) WHERE visible AND readers = '{}';
 
 ALTER TABLE source ADD COLUMN given_readers text[];
@@ -63,7 +61,7 @@ CREATE FUNCTION keep_readers(ids uuid[]) RETURNS bigint LANGUAGE sql SET search_
     SELECT count(*) FROM changed
 $$;
 
--- As in 0016, with access rules, readers and documents that are switched off.
+-- As in 0016, with access rules and readers.
 CREATE OR REPLACE FUNCTION replace_workspace(made int) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 DECLARE
@@ -110,13 +108,13 @@ BEGIN
         DROP TABLE carried;
     END LOOP;
 
-    CREATE TEMP TABLE carried ON COMMIT DROP AS SELECT id, added, source, uri, given_readers, off, current FROM document WHERE workspace = here;
+    CREATE TEMP TABLE carried ON COMMIT DROP AS SELECT id, added, source, uri, given_readers, current FROM document WHERE workspace = here;
     PERFORM set_config('trueweave.workspace', made::text, true);
     UPDATE document d SET added = c.added, source = coalesce(d.source, c.source) FROM carried c
     WHERE d.workspace = made AND d.id = c.id;
-    -- Readers may have been given, and documents switched off, during the load.
-    UPDATE document d SET given_readers = coalesce(c.given_readers, d.given_readers), off = c.off FROM carried c
-    WHERE d.workspace = made AND d.uri = c.uri AND c.current AND (c.given_readers IS NOT NULL OR c.off);
+    -- Readers may have been given during the load.
+    UPDATE document d SET given_readers = c.given_readers FROM carried c
+    WHERE d.workspace = made AND d.uri = c.uri AND c.current AND c.given_readers IS NOT NULL;
     PERFORM keep_readers(ARRAY(SELECT id FROM document WHERE workspace = made));
     PERFORM set_config('trueweave.workspace', here::text, true);
 
@@ -187,23 +185,19 @@ END $$;
 CREATE FUNCTION meets(of_document uuid, wanted jsonb) RETURNS boolean
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
     SELECT EXISTS (
-        SELECT FROM document d WHERE d.workspace = current_setting('trueweave.workspace')::int AND d.id = of_document AND NOT d.off
+        SELECT FROM document d WHERE d.workspace = current_setting('trueweave.workspace')::int AND d.id = of_document
             AND (d.readers = '{}' OR d.readers && current_setting('trueweave.groups')::text[]
                 OR '*' = ANY (current_setting('trueweave.groups')::text[]))
             AND passes(d.id, wanted))
 $$;
 
--- Whether there are documents in the workspace that a caller does not see: those that are switched off, and, unless it
--- reads as `every` group, those with readers.
+-- Whether there are documents in the workspace that a caller does not see: those with readers, unless it reads as
+-- `every` group.
 CREATE FUNCTION hides_documents(every boolean) RETURNS boolean
 LANGUAGE plpgsql VOLATILE SET search_path = trueweave, pg_temp AS $$
-DECLARE
-    here constant int := current_setting('trueweave.workspace')::int;
 BEGIN
-    IF every THEN
-        RETURN EXISTS (SELECT FROM document d WHERE d.workspace = here AND (d.readers <> '{}' OR d.off) AND d.off);
-    END IF;
-    RETURN EXISTS (SELECT FROM document d WHERE d.workspace = here AND (d.readers <> '{}' OR d.off));
+    RETURN NOT every AND EXISTS (
+        SELECT FROM document d WHERE d.workspace = current_setting('trueweave.workspace')::int AND d.readers <> '{}');
 END $$;
 
 -- Whether the caller of this transaction sees all documents of its workspace, until the transaction ends: there are no
@@ -224,21 +218,20 @@ END $$;
 CREATE FUNCTION keep_sight() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 BEGIN
-    IF NOT EXISTS (SELECT FROM document d WHERE d.workspace = NEW.workspace AND (d.readers <> '{}' OR d.off) AND d.off = NEW.off) THEN
+    IF NOT EXISTS (SELECT FROM document d WHERE d.workspace = NEW.workspace AND d.readers <> '{}') THEN
         PERFORM pg_advisory_xact_lock(1415005017, NEW.workspace);
     END IF;
     RETURN NEW;
 END $$;
 CREATE TRIGGER keep_sight_of_new BEFORE INSERT ON document
-    FOR EACH ROW WHEN (NEW.readers <> '{}' OR NEW.off) EXECUTE FUNCTION keep_sight();
-CREATE TRIGGER keep_sight BEFORE UPDATE OF readers, off ON document
-    FOR EACH ROW WHEN (NEW.readers <> '{}' OR NEW.off) EXECUTE FUNCTION keep_sight();
+    FOR EACH ROW WHEN (NEW.readers <> '{}') EXECUTE FUNCTION keep_sight();
+CREATE TRIGGER keep_sight BEFORE UPDATE OF readers ON document
+    FOR EACH ROW WHEN (NEW.readers <> '{}') EXECUTE FUNCTION keep_sight();
 
 -- The policies. Subqueries have OFFSET 0, so that each is a look-up by key: hashed, it would read all documents. Those of
 -- chunks have an order by a column that is not in the primary key: see `visible_chunk` in search.sql.
 CREATE POLICY caller ON document AS RESTRICTIVE TO trueweave_caller USING (
-    NOT off
-    AND (readers = '{}' OR readers && (SELECT current_setting('trueweave.groups')::text[])
+    (readers = '{}' OR readers && (SELECT current_setting('trueweave.groups')::text[])
         OR (SELECT '*' = ANY (current_setting('trueweave.groups')::text[])))
     AND ((SELECT current_setting('trueweave.filter') = '') OR meets(id, (SELECT nullif(current_setting('trueweave.filter'), '')::jsonb))));
 
@@ -293,9 +286,9 @@ $$;
 -- are all there are.
 CREATE FUNCTION holds_restricted() RETURNS boolean
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
-    SELECT EXISTS (SELECT FROM document d WHERE d.workspace = current_setting('trueweave.workspace')::int AND (d.readers <> '{}' OR d.off))
+    SELECT EXISTS (SELECT FROM document d WHERE d.workspace = current_setting('trueweave.workspace')::int AND d.readers <> '{}')
 $$;
-CREATE POLICY open ON document AS RESTRICTIVE TO trueweave_reader USING (readers = '{}' AND NOT off);
+CREATE POLICY open ON document AS RESTRICTIVE TO trueweave_reader USING (readers = '{}');
 CREATE FUNCTION guard_derived(guarded regclass) RETURNS void LANGUAGE plpgsql SET search_path = trueweave, pg_temp AS $$
 BEGIN
     IF guarded::text = ANY ('{chunk,mention,link,facet,ordered_facet}') THEN
@@ -394,7 +387,7 @@ BEGIN
     RETURN QUERY SELECT u.id FROM unnest(ids) AS u (id) WHERE EXISTS (
         SELECT FROM (SELECT document FROM chunk WHERE workspace = here AND chunk.id = u.id OFFSET 0) AS c
         CROSS JOIN LATERAL (
-            SELECT FROM document d WHERE d.workspace = here AND d.id = c.document AND d.visible AND NOT d.off
+            SELECT FROM document d WHERE d.workspace = here AND d.id = c.document AND d.visible
                 AND (d.readers = '{}' OR d.readers && groups OR every) AND (wanted IS NULL OR passes(d.id, wanted)) OFFSET 0) AS d);
 END $$;
 
@@ -408,7 +401,7 @@ DECLARE
     wanted constant jsonb := nullif(current_setting('trueweave.filter'), '')::jsonb;
 BEGIN
     RETURN QUERY SELECT u.id FROM unnest(ids) AS u (id) CROSS JOIN LATERAL (
-        SELECT FROM document d WHERE d.workspace = here AND d.id = u.id AND d.visible AND NOT d.off
+        SELECT FROM document d WHERE d.workspace = here AND d.id = u.id AND d.visible
             AND (d.readers = '{}' OR d.readers && groups OR every) AND (wanted IS NULL OR passes(d.id, wanted)) OFFSET 0) AS d;
 END $$;
 
@@ -511,7 +504,7 @@ DECLARE
     groups constant text[] := current_setting('trueweave.groups')::text[];
     wanted constant jsonb := nullif(current_setting('trueweave.filter'), '')::jsonb;
     readable constant text := $sql$
-        SELECT FROM document d WHERE d.workspace = $1 AND d.id = %s AND d.visible AND NOT d.off
+        SELECT FROM document d WHERE d.workspace = $1 AND d.id = %s AND d.visible
             AND (d.readers = '{}' OR d.readers && $3 OR $4) AND ($5 IS NULL OR passes(d.id, $5)) OFFSET 0$sql$;
     seen constant text := format($sql$EXISTS (
         SELECT FROM (SELECT document FROM chunk WHERE workspace = $1 AND id = v.id ORDER BY n OFFSET 0) AS c
