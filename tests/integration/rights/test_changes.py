@@ -129,21 +129,28 @@ async def test_a_document_is_removed_or_switched_off_during_a_question(database:
 
 @pytest.mark.parametrize("method", [*METHODS, "mix"])
 async def test_the_first_restricted_document_comes_during_a_question(database: Database, method: str) -> None:
-    """Until then the caller saw all, with scores and all methods."""
+    """Until then the caller saw all, with scores and all methods. `mix` has statements that run at the same time."""
     index = await entered(database, "test")
+    adding: list[asyncio.Task[int]] = []
+
+    async def add() -> None:
+        adding.append(asyncio.create_task(index.add_documents([HIDDEN])))
+        await asyncio.shield(adding[-1])  # even if the question is refused meanwhile
+
     for before in range(MOST):
         with pytest.MonkeyPatch.context() as patch:
-            made, shown = staged(patch, before, lambda: index.add_documents([HIDDEN]))
+            _, shown = staged(patch, before, add)
             try:
                 found = await index.acting_as([]).retrieve(QUESTION, method)
             except NotForRestricted:
                 assert method == "mix"
-                assert made
+                assert adding
             else:
                 assert not is_shown(found)
         assert not is_shown(shown), before
-        if not made:
+        if not adding:
             break
+        assert await adding.pop() == 1
         assert await index.remove(["secret"]) == 1
     else:
         raise AssertionError("too many statements")

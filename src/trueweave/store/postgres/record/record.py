@@ -49,9 +49,10 @@ async def store(workspace: Workspace, documents: Sequence[Contribution], room: i
     know whether an earlier attempt succeeded can simply retry.
     """
     size = sum(c.document.size for c in documents)
+    gives_readers = any(c.document.given_readers for c in documents)
     for attempt in range(1, _TRIES + 1):
         try:
-            async with workspace.transaction(unhurried=size > _LARGE) as tx:
+            async with workspace.transaction(unhurried=size > _LARGE, gives_readers=gives_readers) as tx:
                 if size < MUCH:
                     return await store_in(tx, documents, room)
                 return await off_loop(tx, lambda tx: store_in(tx, documents, room))

@@ -12,6 +12,7 @@ CREATE INDEX document_open ON document (workspace, id) WHERE visible AND readers
 
 ALTER TABLE source ADD COLUMN given_readers text[];
 COMMENT ON COLUMN source.given_readers IS 'The readers of the document. NULL if none were given: then it keeps those that it was given before.';
+CREATE INDEX source_restricted ON source (workspace) WHERE given_readers <> '{}';
 
 CREATE TABLE access_rule (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -282,6 +283,22 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
         OR (SELECT w.mode = 'fuzzy' FROM workspace w WHERE w.id = current_setting('trueweave.workspace')::int)
 $$;
 
+-- A transaction that may give the first document of a workspace readers calls this before it takes other locks: it waits
+-- for callers who were found to see all, and nobody else is until it ends. `keep_sight` alone would wait with locks that
+-- these callers need.
+CREATE FUNCTION await_sight(gives_readers boolean) RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+BEGIN
+    IF NOT EXISTS (SELECT FROM document d WHERE d.workspace = here AND d.readers <> '{}') AND (gives_readers
+        OR EXISTS (SELECT FROM access_rule r WHERE r.workspace = here AND r.readers <> '{}')
+        OR EXISTS (SELECT FROM source s WHERE s.workspace = here AND s.given_readers <> '{}'))
+    THEN
+        PERFORM pg_advisory_xact_lock(1415005017, here);
+    END IF;
+END $$;
+
 -- Roles that are handed out see documents that everybody reads, and what is derived from all documents only where these
 -- are all there are.
 CREATE FUNCTION holds_restricted() RETURNS boolean
@@ -547,7 +564,7 @@ BEGIN
 END $$;
 
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA trueweave FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION rule_readers, reader_facets, keep_readers, sees_all TO trueweave_app;
+GRANT EXECUTE ON FUNCTION rule_readers, reader_facets, keep_readers, sees_all, await_sight TO trueweave_app;
 GRANT EXECUTE ON FUNCTION holds_restricted TO trueweave_reader;
 GRANT EXECUTE ON FUNCTION meets, may_differ, summaries_of, seen_documents, seen_names, seen_pairs, seen_chunks, search_seen, seen_coverage, near_seen
     TO trueweave_app, trueweave_caller;
