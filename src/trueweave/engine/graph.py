@@ -66,8 +66,10 @@ class AsyncGraphGroup:
     """The graph of a workspace: `trueweave.graph`.
 
     With a `filter`, what is shown is computed from the documents that pass it, as in a workspace that has only these:
-    names, types, descriptions, counts, degrees and weights. Lists of all entities or relations, and searches by words,
-    then read all names or relations in these documents; if there are more than 200,000, NotForRestricted is raised.
+    names, types, descriptions, counts, degrees and weights. Only the order of what `search_entities` and
+    `search_relations` find, and so what is first if more match than the limit, may depend on all documents, because
+    vectors are made from all. Lists of all entities or relations, and searches by words, then read all names or
+    relations in these documents; if there are more than 200,000, NotForRestricted is raised.
     """
 
     def __init__(self, core: OpenWorkspace) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import TypeVar
 from uuid import UUID
 
 from trueweave.core.errors import AmbiguousName, ModelFilesMissing, NoVectors, UnknownDocument, UnknownEntity
@@ -28,6 +29,8 @@ from trueweave.store.postgres.view.likeness import WordHit
 from trueweave.store.postgres.view.lookup import FoundDocument
 from trueweave.store.postgres.view.seen import lookups
 from trueweave.text.names import storable, tidy
+
+T = TypeVar("T", bound=Entity | Relation)
 
 _DEEPER = 10  # factor for searching deeper by meaning when only one type counts
 _DEEPEST = 1000
@@ -128,8 +131,18 @@ async def search_entities(core: OpenWorkspace, text: str, limit: int, type_: str
         words = await lookups(tx).entities_with_words(storable(text), 2 * limit, type_)
     scores, by = _fused(near, words)
     known = await passing.open_readers(Filter()).record.entities(list(scores))
-    found = [one for one in known if not type_ or _is_of(one, type_)]
-    return Hits(tuple(Scored(one, scores[one.id]) for one in found[:limit]), by)
+    found = [one for one in known if not type_ or _is_of(one, type_)][:limit]
+    if filter and near is not None and len(found) < limit:
+        async with passing.workspace.transaction(snapshot=True) as tx:
+            found = _filled(found, await lookups(tx).entities(limit, type_), limit)
+    return Hits(tuple(Scored(one, scores.get(one.id, 0.0)) for one in found), by)
+
+
+def _filled(found: Sequence[T], most: Sequence[T], limit: int) -> list[T]:
+    """What was found and, up to the limit, what else is there: vectors do not find what is hidden, or one entity with
+    others, among all documents, but not among those that pass."""
+    there = {one.id for one in found}
+    return [*found, *(one for one in most if one.id not in there)][:limit]
 
 
 def _is_of(entity: Entity, type_: str) -> bool:
@@ -144,8 +157,10 @@ async def search_relations(core: OpenWorkspace, text: str, limit: int, filter: F
     async with passing.workspace.transaction(snapshot=True) as tx:
         words = await lookups(tx).relations_with_words(storable(text), 2 * limit)
     scores, by = _fused(near, words)
-    found = await passing.open_readers(Filter()).record.relations(list(scores))
-    return Hits(tuple(Scored(one, scores[one.id]) for one in found[:limit]), by)
+    found = (await passing.open_readers(Filter()).record.relations(list(scores)))[:limit]
+    if filter and near is not None and len(found) < limit:
+        found = _filled(found, await heaviest_relations(passing, limit), limit)
+    return Hits(tuple(Scored(one, scores.get(one.id, 0.0)) for one in found), by)
 
 
 async def _near(

@@ -126,8 +126,10 @@ class GraphGroup(_Group):
     """The graph of a workspace: `trueweave.graph`.
 
     With a `filter`, what is shown is computed from the documents that pass it, as in a workspace that has only these:
-    names, types, descriptions, counts, degrees and weights. Lists of all entities or relations, and searches by words,
-    then read all names or relations in these documents; if there are more than 200,000, NotForRestricted is raised."""
+    names, types, descriptions, counts, degrees and weights. Only the order of what `search_entities` and
+    `search_relations` find, and so what is first if more match than the limit, may depend on all documents, because
+    vectors are made from all. Lists of all entities or relations, and searches by words, then read all names or
+    relations in these documents; if there are more than 200,000, NotForRestricted is raised."""
 
     def entities(self, limit: int = 50, *, type: str = "", filter: Filter | None = None) -> list[Entity]:
         """The most mentioned entities, optionally of one type."""

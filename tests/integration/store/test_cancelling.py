@@ -47,7 +47,7 @@ async def test_a_lease_is_given_back_if_renewing_it_fails_as_it_is_cancelled(
     renewing = asyncio.Event()
 
     class Failing(Workspace):
-        def transaction(self, **given: bool | None) -> Any:
+        def transaction(self, **given: Any) -> Any:
             if asyncio.current_task() is not main:
                 return _FailsWhenCancelled(renewing)
             return super().transaction(**given)
