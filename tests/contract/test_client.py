@@ -388,6 +388,14 @@ async def test_files_folders_and_texts_are_added(index: Index, tmp_path: Path) -
     assert (again.new, again.unchanged, again.extracted) == (0, 3, 0)
     refreshed = await index.add(text, refresh=True)
     assert (refreshed.new, refreshed.unchanged) == (0, 1)
+    assert await index.switch_off(["text", "nothing"]) == 1
+    assert [(one.uri, one.state) for one in await index.list_documents(state="off")] == [("text", "off")]
+    assert (await index.status()).off == 1
+    with pytest.raises(errors.UnknownDocument, match="switched off"):
+        await index.document("text")
+    with pytest.raises(errors.InvalidArgument, match="cannot be filtered"):
+        await index.list_documents(state="off", filter=Filter(("text",)))
+    assert await index.switch_on(["text", "nothing"]) == 1
     assert await index.remove(["text", "nothing"]) == 1
     estimate = await index.estimate(folder)
     assert (estimate.documents, estimate.unchanged, estimate.unreadable) == (0, 2, 1)

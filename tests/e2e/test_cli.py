@@ -148,6 +148,16 @@ def test_documents_come_and_go(trueweave: Trueweave, file: Path) -> None:
     again = answer(trueweave("add", "./notes.jsonl", "--json"))
     assert (again["documents"], again["new"], again["unchanged"]) == (2, 0, 2)
     assert "[Mary] Somerville" in trueweave("entities").stdout
+    off = trueweave("off", f"{file}#notes/2", "notes/9", code=1)
+    assert off.stdout == "1 document switched off.\n"
+    assert off.stderr == "error: not found in workspace acme: notes/9\n"
+    assert "switched off" in trueweave("status").stdout
+    assert "notes/2" in trueweave("documents", "--off").stdout
+    assert "notes/2" not in trueweave("documents").stdout
+    again = answer(trueweave("add", "./notes.jsonl", "--json"))
+    assert (again["new"], again["unchanged"]) == (0, 2)
+    assert trueweave("on", file).stdout == "1 document switched on.\n"
+    assert trueweave("documents", "--off").stdout == "No document is switched off.\n"
     removed = trueweave("remove", f"{file}#notes/2", "notes/9", code=1)
     assert removed.stdout == "1 document removed.\n"
     assert removed.stderr == "error: not found in workspace acme: notes/9\n"

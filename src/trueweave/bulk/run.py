@@ -48,6 +48,11 @@ _STOOD_STILL = (
     "as it was. Run the same command again: what was extracted is kept."
 )
 
+_SWITCHED_OFF = (
+    "documents were switched off again and again while the load was about to end. The workspace is as it was. Run the "
+    "same command again: what was extracted is kept."
+)
+
 
 def untold(_stage: str, _done: int, _total: int) -> None:
     """Report progress to no one."""
@@ -127,11 +132,12 @@ class _BulkLoad:
     async def _load(self, made: Workspace, incoming: Sequence[Shard]) -> BulkReport:
         await self._tell("Reading documents", 0, 1)
         async with self.target.transaction(snapshot=True, unhurried=True) as tx:
-            there = await bulk.document_ids(tx)
+            there, off = await bulk.document_ids(tx), await bulk.off(tx)
         await self._tell("Reading documents", 1, 1)
         load = await self._prepared(made)
+        visible = [id_ for id_, uri in there.items() if uri not in off]
         shards: list[Shard | RecordShard] = [
-            *(RecordShard(self.target.id, tuple(ids)) for ids in _batches(sorted(there))),
+            *(RecordShard(self.target.id, tuple(ids)) for ids in _batches(sorted(visible))),
             *incoming,
         ]
         pipeline = Pipeline(self.flow, load, self.told)
@@ -277,7 +283,7 @@ class _BulkLoad:
         """Copy what was written to the target into the new workspace, while others continue to write. Returns the
         versions of documents of the target that the new workspace now has."""
         async with self.target.transaction(snapshot=True, unhurried=True) as tx:
-            now = await bulk.document_ids(tx)
+            now, off = await bulk.document_ids(tx), await bulk.off(tx)
             rules, how = await resolution.rules(tx), await resolution.settings(tx)
             found = await communities.hierarchy(tx)
         await self._tell("Catching up", 0, 1)
@@ -286,11 +292,12 @@ class _BulkLoad:
         for ids in _batches(new):
             async with self.target.transaction(snapshot=True, unhurried=True) as tx:
                 rows = await bulk.rows_of(tx, ids)  # documents removed just now are no longer there
-            await record.store(made, _without_sources(rows))
+            await record.store(made, _without_sources(rows), off=off)
             arrived |= {one.document.id: one.document.uri for one in rows}
         if gone:
             await record.withdraw(made, gone)
         async with made.transaction() as tx:
+            await bulk.switch(tx, off)
             await _follow(tx, rules, how)
         settled = await settle(made, self.embedder)
         await link(made)
@@ -302,18 +309,21 @@ class _BulkLoad:
     async def _catch_up_alone(self, tx: Transaction, made: int, before: dict[UUID, str]) -> None:
         """The same in the transaction of the switch, while others wait to write. Documents stored here are settled
         after the switch: no model is called while others wait."""
-        now = await bulk.document_ids(tx, failed=True)
+        now, off = await bulk.document_ids(tx, failed=True), await bulk.off(tx)
         rules, how = await resolution.rules(tx), await resolution.settings(tx)
         new, gone = _difference(before, now)
         for ids in _batches(new):
             rows = await bulk.rows_of(tx, ids)
             async with bulk.inside(tx, made) as there:
-                await record.store_in(there, _without_sources(rows))
+                await record.store_in(there, _without_sources(rows), off=off)
                 await there.run("record.stage")
                 await there.run("record.clear_stage")
         async with bulk.inside(tx, made) as there:
             if gone:
                 await record.withdraw_in(there, gone)
+            await bulk.switch(there, off)
+            if await there.value("bulk.any_to_hide"):
+                raise DatabaseError(_SWITCHED_OFF)
             await _follow(there, rules, how)
             await ask_for(there, "settle")
 

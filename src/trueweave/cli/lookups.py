@@ -16,7 +16,7 @@ from trueweave.cli.session import CommandSession, reading_command
 from trueweave.core.record import NameKey
 
 if TYPE_CHECKING:
-    from trueweave.core.jobs import DocumentInfo
+    from trueweave.core.jobs import DocumentInfo, ListedState
     from trueweave.engine.trueweave import AsyncTrueweave
 
 Fitting = Annotated[str | None, typer.Argument(metavar="[TEXT]", help="Show only relations that match this text.")]
@@ -26,6 +26,7 @@ Fitting = Annotated[str | None, typer.Argument(metavar="[TEXT]", help="Show only
 def documents(
     session: CommandSession,
     notes: Annotated[bool, typer.Option("--notes", help="List only documents with notes, and show the notes.")] = False,
+    off: Annotated[bool, typer.Option("--off", help="List the documents that are switched off instead.")] = False,
     document: Documents = None,
     where: Where = None,
     filter: FilterText = None,
@@ -36,12 +37,15 @@ def documents(
     passing = read_filter(document, where, filter, session.settings.project_folder)
 
     async def look(trueweave: AsyncTrueweave) -> tuple[list[DocumentInfo], int]:
-        found = await trueweave.list_documents(limit, noted=notes, after=after, filter=passing)
-        return found, (await trueweave.status()).documents
+        state: ListedState = "off" if off else ""
+        found = await trueweave.list_documents(limit, noted=notes, after=after, filter=passing, state=state)
+        status = await trueweave.status()
+        return found, status.off if off else status.documents
 
     found, there = session(look)
-    text = render.document_list(found, there, limit, with_notes=notes, narrowed=bool(passing or after))
-    session.reply({"documents": found, "number": there}, *text)
+    narrowed = bool(passing or after)
+    shown = render.document_list(found, there, limit, with_notes=notes, narrowed=narrowed, off=off)
+    session.reply({"documents": found, "number": there}, *shown)
 
 
 @reading_command

@@ -33,6 +33,10 @@ EntityType = Annotated[str, typer.Option("--type", metavar="TYPE", help="Only en
 Limit = Annotated[int, typer.Option(min=1, help="How many to show.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 All = Annotated[bool, typer.Option("--all", help="List every file that was skipped or could not be read.")]
+DocumentPaths = Annotated[
+    list[str],
+    typer.Argument(metavar="PATH", help='Files, folders, patterns in quotes ("notes/**/*.md"), or uris of documents.'),
+]
 Paths = Annotated[
     list[str],
     typer.Argument(

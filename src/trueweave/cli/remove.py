@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
 
 import typer
 
-from trueweave.cli.options import Yes
+from trueweave.cli.options import DocumentPaths, Yes
 from trueweave.cli.render.console import say
 from trueweave.cli.render.lines import count
 from trueweave.cli.render.run_summary import first_of
 from trueweave.cli.session import CommandSession, workspace_command
 
-Uris = Annotated[
-    list[str],
-    typer.Argument(metavar="PATH", help='Files, folders, patterns in quotes ("notes/**/*.md"), or uris of documents.'),
-]
-
 
 @workspace_command
 def remove(
     session: CommandSession,
-    paths: Uris,
+    paths: DocumentPaths,
     yes: Yes = False,
 ) -> None:
     """Remove documents, and everything that only they state.

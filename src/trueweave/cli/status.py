@@ -95,6 +95,7 @@ def _size_rows(found: WorkspaceState) -> dict[str, str]:
     )
     return {
         "documents": f"{index.documents:,}",
+        **({"switched off": count(index.off, "document")} if index.off else {}),
         "chunks": f"{index.chunks:,}",
         "entities": f"{index.entities:,}",
         "relations": f"{index.relations:,}",

@@ -148,14 +148,31 @@ class ClientDocumentCalls:
         Their text is erased everywhere, including from cached model replies and from community reports that may quote
         it; those reports are marked to be written again.
         """
-        removed = 0
+        return await self._write_all("/documents/delete", uris, "removed")
+
+    async def switch_off(self, uris: Sequence[str]) -> int:
+        """Switch these documents off, and update the index. Returns how many of them were switched on.
+
+        They leave the index as removed documents do, but what was extracted from them stays stored. New versions of
+        them are stored and stay switched off. Community reports that may quote them are erased.
+        """
+        return await self._write_all("/documents/off", uris, "switched")
+
+    async def switch_on(self, uris: Sequence[str]) -> int:
+        """Switch these documents on again, and update the index. Returns how many of them were switched off. Their
+        passages are embedded again; nothing is extracted again."""
+        return await self._write_all("/documents/on", uris, "switched")
+
+    async def _write_all(self, path: str, uris: Sequence[str], counted: str) -> int:
+        """The sum of a count over requests that have as many uris as one may have."""
+        total = 0
         for first in range(0, len(uris), _URIS_AT_ONCE):
             body = {"uris": list(uris[first : first + _URIS_AT_ONCE])}
-            removed += part(await self._requests.write("/documents/delete", body), "removed")
-        return removed
+            total += part(await self._requests.write(path, body), counted)
+        return total
 
     def documents(self) -> Stream[Document]:
-        """All documents as they were stored, in no particular order."""
+        """All documents as they were stored, in no particular order; without those that are switched off."""
         return self._requests.streams.hand_out(self._documents())
 
     async def _documents(self) -> AsyncGenerator[Document, None]:
@@ -202,8 +219,9 @@ class ClientDocumentCalls:
     ) -> list[DocumentInfo]:
         """The documents that pass a filter, sorted by uri or, with the order "added", the latest first; optionally only
         those with a note, whose uri begins with `prefix`, or that were added `since` a time. By default these are the
-        documents in the index; with a `state`, those in this state, and with "any", also those in the queue. For the
-        next page, pass as `after` the last uri of this one, or a pair of its time and uri if the latest come first."""
+        documents in the index; with a `state`, those in this state, and with "any", also those in the queue and those
+        that are switched off. For the next page, pass as `after` the last uri of this one, or a pair of its time and
+        uri if the latest come first."""
         params = _listed(noted, prefix, filter, state, since)
         at, uri = (None, after) if isinstance(after, str) else after
         return await self._requests.listed(

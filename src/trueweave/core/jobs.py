@@ -26,8 +26,8 @@ class BulkReport:
 
 
 JobState = Literal["under way", "done", "failed"]
-WorkState = Literal["waiting", "indexing", "indexed", "failed"]
-ListedState = Literal["", "any", "waiting", "indexing", "indexed", "failed"]
+WorkState = Literal["waiting", "indexing", "indexed", "failed", "off"]
+ListedState = Literal["", "any", "waiting", "indexing", "indexed", "failed", "off"]
 DocumentOrder = Literal["uri", "added"]
 
 
@@ -75,8 +75,9 @@ class FailedDocument:
 
 @dataclass(frozen=True, slots=True)
 class DocumentState:
-    """The state of a document: queued, processed but not indexed yet, indexed, or failed for good. `error` is that of
-    the last attempt. The stored version has `chunks` chunks and these notes, and was stored at `added`."""
+    """The state of a document: queued, processed but not indexed yet, indexed, failed for good, or switched off.
+    `error` is that of the last attempt. The stored version has `chunks` chunks and these notes, and was stored at
+    `added`."""
 
     uri: str
     state: WorkState
@@ -89,8 +90,8 @@ class DocumentState:
 @dataclass(frozen=True, slots=True)
 class IngestJob:
     """Documents that were submitted together, and how many of them are queued, processed but not indexed yet, indexed,
-    and failed for good. Documents that were removed since are in none of these. `refused` lists why files, or rows of
-    files, could not be used: the first hundred."""
+    and failed for good. One that is switched off counts as indexed. Documents that were removed since are in none of
+    these. `refused` lists why files, or rows of files, could not be used: the first hundred."""
 
     id: UUID
     made: datetime
@@ -127,7 +128,8 @@ class Status:
     """The size of a workspace, and what is not indexed yet: documents, and names after a change of rules.
 
     `graph_vectors` says whether entities and relations have vectors: they are `kept`, there are `none`, or some are
-    missing, because `trueweave vectors make` is `making` them or was interrupted.
+    missing, because `trueweave vectors make` is `making` them or was interrupted. `off` is the number of documents that
+    are switched off, which are not among `documents`.
     """
 
     documents: int
@@ -138,6 +140,7 @@ class Status:
     waiting_names: int
     embedding_model: str
     graph_vectors: GraphVectors
+    off: int = 0
 
 
 WorkKind = Literal["settle", "names", "link", "summary", "report"]

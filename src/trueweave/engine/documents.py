@@ -361,6 +361,24 @@ class DocumentCalls:
         await self._erase()
         return removed
 
+    async def switch_off(self, uris: Sequence[str]) -> int:
+        """Switch these documents off, and update the index. Returns how many of them were switched on.
+
+        They leave the index as removed documents do, but what was extracted from them stays stored. New versions of
+        them are stored and stay switched off. Community reports that may quote them are erased.
+        """
+        switched = await record.switch(self._core.workspace, uris, off=True)
+        await self._core.settle()
+        await self._erase()
+        return switched
+
+    async def switch_on(self, uris: Sequence[str]) -> int:
+        """Switch these documents on again, and update the index. Returns how many of them were switched off. Their
+        passages are embedded again; nothing is extracted again."""
+        switched = await record.switch(self._core.workspace, uris, off=False)
+        await self._core.settle()
+        return switched
+
     async def _erase(self) -> None:
         """Erase what is left of removed documents. If another process is still settling some of it, wait; if that takes
         long, leave it to workers and to `sweep`."""
@@ -373,7 +391,7 @@ class DocumentCalls:
             await self._core.settle()
 
     def documents(self) -> Stream[Document]:
-        """All documents as they were stored, in no particular order."""
+        """All documents as they were stored, in no particular order; without those that are switched off."""
         return self._core.streams.hand_out(self._documents())
 
     async def _documents(self) -> AsyncGenerator[Document, None]:
@@ -397,8 +415,9 @@ class DocumentCalls:
     ) -> list[DocumentInfo]:
         """The documents that pass a filter, sorted by uri or, with the order "added", the latest first; optionally only
         those with a note, whose uri begins with `prefix`, or that were added `since` a time. By default these are the
-        documents in the index; with a `state`, those in this state, and with "any", also those in the queue. For the
-        next page, pass as `after` the last uri of this one, or a pair of its time and uri if the latest come first."""
+        documents in the index; with a `state`, those in this state, and with "any", also those in the queue and those
+        that are switched off. For the next page, pass as `after` the last uri of this one, or a pair of its time and
+        uri if the latest come first."""
         if after and isinstance(after, str) != (order == "uri"):
             raise InvalidArgument(
                 "the next page by uri begins after a uri, and that of the latest documents after a time and a uri. "
@@ -426,6 +445,11 @@ class DocumentCalls:
     async def _selection(
         self, filter: Filter | None, state: ListedState, prefix: str, since: datetime | None, *, noted: bool
     ) -> read.DocumentSelection:
+        if filter and state == "off":
+            raise InvalidArgument(
+                "documents that are switched off cannot be filtered, as they are not in the index. List those whose "
+                "uris begin with a `prefix`."
+            )
         passing = await scope(self._core.workspace.read, filter) if filter else ALL
         return read.DocumentSelection(passing.shape, passing.params, state, prefix, since, noted)
 

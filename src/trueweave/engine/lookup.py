@@ -226,8 +226,11 @@ async def entity_path(core: OpenWorkspace, ends: Sequence[UUID], longest: int, p
 
 
 async def found_document(tx: Transaction, uri: str) -> FoundDocument:
-    """The document with this uri. Raises UnknownDocument, with similar uris, if there is none."""
+    """The document with this uri. Raises UnknownDocument, with similar uris, if there is none, or if it is switched
+    off."""
     found = await lookup.document(tx, uri)
+    if found is None and await lookup.is_off(tx, uri):
+        raise UnknownDocument(f"the document {uri!r} is switched off.", hint="`trueweave on` switches it on again.")
     if found is None:
         near = tuple(await lookup.near_uris(tx, uri))
         told = f" Near it: {', '.join(near)}." if near else ""

@@ -1162,8 +1162,21 @@ class Trueweave(_Waiting):
         """
         return self._wait_for(lambda trueweave: trueweave.remove(uris))
 
+    def switch_off(self, uris: Sequence[str]) -> int:
+        """Switch these documents off, and update the index. Returns how many of them were switched on.
+
+        They leave the index as removed documents do, but what was extracted from them stays stored. New versions of
+        them are stored and stay switched off. Community reports that may quote them are erased.
+        """
+        return self._wait_for(lambda trueweave: trueweave.switch_off(uris))
+
+    def switch_on(self, uris: Sequence[str]) -> int:
+        """Switch these documents on again, and update the index. Returns how many of them were switched off. Their
+        passages are embedded again; nothing is extracted again."""
+        return self._wait_for(lambda trueweave: trueweave.switch_on(uris))
+
     def documents(self) -> Iterator[Document]:
-        """All documents as they were stored, in no particular order."""
+        """All documents as they were stored, in no particular order; without those that are switched off."""
         return self._iterate(lambda trueweave: trueweave.documents())
 
     def list_documents(
@@ -1180,8 +1193,9 @@ class Trueweave(_Waiting):
     ) -> list[DocumentInfo]:
         """The documents that pass a filter, sorted by uri or, with the order "added", the latest first; optionally only
         those with a note, whose uri begins with `prefix`, or that were added `since` a time. By default these are the
-        documents in the index; with a `state`, those in this state, and with "any", also those in the queue. For the
-        next page, pass as `after` the last uri of this one, or a pair of its time and uri if the latest come first."""
+        documents in the index; with a `state`, those in this state, and with "any", also those in the queue and those
+        that are switched off. For the next page, pass as `after` the last uri of this one, or a pair of its time and
+        uri if the latest come first."""
         return self._wait_for(
             lambda trueweave: trueweave.list_documents(
                 limit, noted=noted, after=after, prefix=prefix, filter=filter, state=state, order=order, since=since

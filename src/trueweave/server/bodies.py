@@ -323,6 +323,12 @@ class RemovedBody(BaseModel):
     removed: int
 
 
+class SwitchedBody(BaseModel):
+    """How many documents were switched."""
+
+    switched: int
+
+
 class NotUsedBody(BaseModel):
     """A file that was not read, or a document that cannot be used, and why."""
 

@@ -50,7 +50,7 @@ STEPS: tuple[Step, ...] = (
 )
 LOCKED: Step = ("Switching", 0)  # in the transaction that switches
 ACCEPTED = ("add", "update", "remove", "add again", "store", "rule", "undo", "resolve", "find", "settings", "submit")
-ACCEPTED_TOO = ("budget", "key")
+ACCEPTED_TOO = ("budget", "key", "switch off", "switch on")
 REFUSED = ("reembed", "project", "move", "load")
 
 OLD, NEW = HashEmbedder(8), HashEmbedder(16)
@@ -130,6 +130,10 @@ class Writes:
                 await it.maintenance.change_settings({"max_chunk_size": 700})
             case "submit":
                 await it.jobs.submit(Source("queued", "Hedy Lamarr met George Antheil."))
+            case "switch off":
+                await it.switch_off(["to hide", "a.jsonl#20"])
+            case "switch on":
+                await it.switch_on(["to show"])
             case "budget":
                 await it.budget.allow(tokens=777)
             case "key":
@@ -158,6 +162,7 @@ class After:
 
     writes: Writes
     documents: dict[str, set[str]]
+    off: set[str]
     rules: set[tuple[str, ...]]
     resolution: ResolutionSettings
     has_communities: bool
@@ -177,6 +182,9 @@ async def live_through(url: str, folder: Path, step: Step) -> After:
         async with opened(database, "bulk", folder, OLD) as it:
             await it.add_documents([doc("removed", "Old Thing", "London"), doc("updated", "Grace Hopper", "Cobol")])
             await it.add_documents([doc("again", "London", "Cobol"), doc("stays", "Ada Lovelace", "London")])
+            await it.add_documents([doc(uri, "Ada Lovelace", "Paris") for uri in ("to hide", "to show", "off")])
+            await it.add_documents([doc("a.jsonl#20", "Paris"), doc("a.jsonl#21", "Paris", "Rome")])
+            await it.switch_off(["to show", "off", "a.jsonl#21"])
             undone = await it.rules.merge(NameKey("Ada Lovelace"), NameKey("Grace Hopper"))
             await it.maintenance.settle()
             writes = Writes(database, it, folder, undone.id)
@@ -208,6 +216,7 @@ async def _look(database: Database, it: AsyncTrueweave, writes: Writes, folder: 
     return After(
         writes,
         {one.uri: {m.name for chunk in one.chunks for m in chunk.mentions} for one in documents},
+        {one.uri for one in await it.list_documents(state="off")},
         {tuple(name.name for name in rule.names) for rule in rules},
         how,
         found is not None,
@@ -244,6 +253,8 @@ async def test_a_write_during_a_load_is_there_after_it_or_is_refused_with_the_re
         "submit": after.documents["queued"] == {"Hedy Lamarr", "George Antheil"},
         "budget": after.tokens == 777,
         "key": after.keys == ("bulk",),
+        "switch off": after.off == {"to hide", "off", "a.jsonl#20", "a.jsonl#21"},
+        "switch on": "to show" in after.documents,
     }
     assert there == dict.fromkeys((*ACCEPTED, *ACCEPTED_TOO), True)
 
@@ -256,4 +267,5 @@ async def test_a_write_during_a_load_is_there_after_it_or_is_refused_with_the_re
     assert after.verdict.exact
     assert after.digest == after.as_added
     assert after.found
-    assert {f"a.jsonl#{n}" for n in range(20, 26)} | {"stays"} <= after.documents.keys()
+    assert {f"a.jsonl#{n}" for n in range(22, 26)} | {"stays"} <= after.documents.keys()
+    assert after.documents.keys().isdisjoint(after.off)

@@ -169,6 +169,8 @@ CALLS: dict[str, Call] = {
     "recall": lambda it: it.recall("Who?"),
     "forget": lambda it: it.forget("memory:a"),
     "remove": lambda it: it.remove(["a"]),
+    "switch_off": lambda it: it.switch_off(["a"]),
+    "switch_on": lambda it: it.switch_on(["a"]),
     "rename": lambda it: it.rules.rename(NAME, "Countess"),
     "report": lambda it: it.communities.report(uuid4()),
     "request_reports": lambda it: it.communities.request_reports(),

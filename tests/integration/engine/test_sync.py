@@ -322,6 +322,8 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
             assert beside.workspace != trueweave.workspace
             beside.close()  # which is not for it to close
         assert trueweave.maintenance.verify().exact
+        assert trueweave.switch_off(["a"]) == 1
+        assert trueweave.switch_on(["a"]) == 1
         assert trueweave.remove(["a"]) == 1
         assert trueweave.maintenance.state() != state
         assert trueweave.maintenance.sweep().names == 0

@@ -1,11 +1,11 @@
 """The law of the index: whatever happened, it equals one built from scratch from what is there now.
 
-Random histories of inserts, updates, deletes, batch deletes, rules about names and facts, accepted suggestions, changes
-of resolution and of model, of communities found in between, by one or two writers at once, with connections that break
-between any two statements. In one history of ten a writer loads documents in bulk, and in one of ten the workspace is
-moved to another server and back. After each the digest must equal that of a fresh build from the surviving documents,
-stored in another order and in other batches; and every write that was acknowledged must be there, unless a later one
-took its place.
+Random histories of inserts, updates, deletes, batch deletes, documents switched off and on, rules about names and
+facts, accepted suggestions, changes of resolution and of model, of communities found in between, by one or two writers
+at once, with connections that break between any two statements. In one history of ten a writer loads documents in bulk,
+and in one of ten the workspace is moved to another server and back. After each the digest must equal that of a fresh
+build from the surviving documents that are on, stored in another order and in other batches; and every write that was
+acknowledged must be there, unless a later one took its place.
 """
 
 import asyncio
@@ -144,6 +144,8 @@ step = st.one_of(
     steps("store", st.lists(documents, min_size=1, max_size=3)),
     steps("remove", st.lists(uris, min_size=1, max_size=1)),
     steps("remove", st.lists(uris, min_size=2, max_size=4)),
+    steps("off", st.lists(uris, min_size=1, max_size=4)),
+    steps("on", st.lists(uris, min_size=1, max_size=4)),
     steps("merge", st.lists(names, min_size=2, max_size=3, unique=True)),
     steps("split", st.lists(names, min_size=1, max_size=2, unique=True)),
     steps("rename", st.tuples(names, st.none(), labels)),
@@ -205,6 +207,7 @@ class Writer:
     rules: list[UUID] = field(default_factory=list)
     undone: set[UUID] = field(default_factory=set)
     documents: dict[str, UUID | None] = field(default_factory=dict)
+    off: set[str] = field(default_factory=set)
     resolution: ResolutionSettings | None = None
     has_accepted: bool = False
 
@@ -243,6 +246,13 @@ class Writer:
             case "remove":
                 await record.withdraw(workspace, step.what)
                 self.documents |= dict.fromkeys(step.what)
+                self.off -= {*step.what}
+            case "off":
+                await record.switch(workspace, step.what, off=True)
+                self.off |= {uri for uri in step.what if self.documents.get(uri)}
+            case "on":
+                await record.switch(workspace, step.what, off=False)
+                self.off -= {*step.what}
             case "merge" | "split":
                 await resolution.add_rule(workspace, Rule(rule_id, step.verb, tuple(step.what)))
                 self.rules.append(rule_id)
@@ -396,6 +406,11 @@ async def _check_acknowledged(writers: list[Writer]) -> None:
         last = [writer.documents[uri] for writer in writers if uri in writer.documents]
         assert there.get(uri) in last, (uri, there.get(uri), last)
     assert there.keys() <= written
+    off = {one.uri for one in await trueweave.list_documents(state="off")}
+    if len(writers) == 1:
+        assert off == writers[0].off
+    shown = {document.uri async for document in trueweave.documents()}
+    assert shown == there.keys() - off == {one.uri for one in await trueweave.list_documents()}
     rules = {rule.id for rule in await trueweave.rules.all()}
     acknowledged = {rule for writer in writers for rule in set(writer.rules) - writer.undone}
     assert acknowledged <= rules

@@ -117,6 +117,43 @@ async def test_a_removed_document_is_found_in_no_table(index: AsyncTrueweave, ur
     assert (verdict.exact, verdict.waiting_documents) == (True, 0)
 
 
+async def test_a_document_that_is_switched_off_stays_in_the_record_alone(
+    index: AsyncTrueweave, url: str, author: Author
+) -> None:
+    await index.add(Source("plain.md", SHARED), marked())
+    await used(index)
+    assert await index.switch_off([f"notes/{MARKER}.md"]) == 1
+    derived = {f"trueweave.{name}" for name in ("entity", "relation", "phrase", "phrase_count", "report")}
+    assert derived.isdisjoint(tables.holding(url, MARKER))
+    assert (await index.maintenance.verify()).exact
+    await index.maintenance.sweep()
+    asked = author.times("entities")
+    assert await index.switch_on([f"notes/{MARKER}.md"]) == 1
+    assert author.times("entities") == asked
+    assert derived - {"trueweave.report"} <= tables.holding(url, MARKER).keys()
+    await index.add(marked())
+    assert author.times("entities") == asked
+
+
+async def test_a_document_that_is_removed_while_it_is_off_is_found_in_no_table(index: AsyncTrueweave, url: str) -> None:
+    await index.add(Source("plain.md", SHARED), marked())
+    await index.add(marked(f"copies/{MARKER}.md"))
+    await used(index)
+    await index.remove([f"notes/{MARKER}.md"])  # replies are kept for the copy
+    await index.switch_off([f"copies/{MARKER}.md"])
+    await index.maintenance.sweep()
+    with psycopg.connect(url, autocommit=True) as looking:
+        hashes = "SELECT array_agg(text_hash) FROM trueweave.chunk WHERE text LIKE %s"
+        [told] = looking.execute(hashes, (f"%{MARKER}%",)).fetchone() or ()
+        replies = "SELECT count(*) FROM trueweave.reply WHERE text_hash = ANY(%s)"
+        assert looking.execute(replies, (told,)).fetchone() != (0,)
+        assert await index.remove([f"copies/{MARKER}.md"]) == 1
+        assert looking.execute(replies, (told,)).fetchone() == (0,)
+    assert tables.holding(url, MARKER) == {}
+    verdict = await index.maintenance.verify()
+    assert (verdict.exact, verdict.waiting_documents) == (True, 0)
+
+
 async def test_a_document_that_waits_or_failed_is_erased_too(index: AsyncTrueweave, url: str) -> None:
     await submit(index, marked(), marked("another"), Source("plain.md", SHARED))
     with psycopg.connect(url) as connection:

@@ -31,7 +31,7 @@ EXACT = {
 }
 # They write, or return what is made from all documents.
 REFUSED = {
-    "": "add add_documents sync plan_sync remove forget remember estimate try_extract matching "
+    "": "add add_documents sync plan_sync remove switch_off switch_on forget remember estimate try_extract matching "
     "estimate_varied varied rebuilt documents work worker_dependencies",
     "graph": "map nearest export to_networkx changes projection",
     "communities": "find estimate_reports estimate_report write_report write_reports request_reports hierarchy select "
@@ -59,6 +59,8 @@ OF_PROCESS = {
 ARGUMENTS: dict[str, tuple[object, ...]] = {
     "add_documents": ([Document("new", (Chunk("Ada", mentions=(Mention("Ada"),)),))],),
     "remove": (["open"],),
+    "switch_off": (["open"],),
+    "switch_on": (["open"],),
     "rules.merge": (NameKey("Ada"), NameKey("Babbage")),
     "rules.suppress": (NameKey("Ada"),),
     "rules.suggest_again": (NameKey("Ada"), NameKey("Babbage")),

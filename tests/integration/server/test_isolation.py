@@ -64,6 +64,8 @@ IN_WORKSPACE: dict[str, Case] = {
     f"POST {ROOM}/documents/files": Case({"job": "{job}"}, files={"file": ("a.txt", b"text")}),
     f"POST {ROOM}/documents/annotated": Case(content=LINES, headers={"Content-Type": "application/x-ndjson"}),
     f"POST {ROOM}/documents/retry": Case(json={"uris": ["{document}"]}),
+    f"POST {ROOM}/documents/off": Case(json={"uris": ["{document}"]}),
+    f"POST {ROOM}/documents/on": Case(json={"uris": ["{document}"]}),
     f"POST {ROOM}/documents/delete": Case(json={"uris": ["{document}"]}),
     f"GET {ROOM}/document": Case({"uri": "{document}"}),
     f"GET {ROOM}/document/outline": Case({"uri": "{document}"}),

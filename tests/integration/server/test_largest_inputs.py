@@ -64,6 +64,8 @@ LARGEST: dict[tuple[str, str], list[Any]] = {
     ("post", "/v1/workspaces/{workspace}/estimate"): [TEXT, WORD],
     ("post", "/v1/workspaces/{workspace}/documents/retry"): [{"uris": URIS}],
     ("post", "/v1/workspaces/{workspace}/documents/delete"): [{"uris": URIS}],
+    ("post", "/v1/workspaces/{workspace}/documents/off"): [{"uris": URIS}],
+    ("post", "/v1/workspaces/{workspace}/documents/on"): [{"uris": URIS}],
     ("post", "/v1/workspaces/{workspace}/memories"): [
         {"text": TEXT["documents"][0]["text"], "by": LINE, "source": LINE},
         {"messages": [{"role": "user", "content": "word " * 20}] * 1000, "conversation": LINE[:900]},

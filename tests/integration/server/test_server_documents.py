@@ -56,6 +56,12 @@ async def test_texts_become_documents(url: str) -> None:
         told = state.json()
         assert datetime.fromisoformat(told.pop("added")) == datetime.fromisoformat(found["added"])
         assert told == {"uri": "letter-1", "state": "indexed", "error": "", "chunks": 1, "notes": []}
+        assert (await client.post(f"{ROOM}/documents/off", json={"uris": ["letter-1", "x"]})).json() == {"switched": 1}
+        state = await client.get(f"{ROOM}/document/status", params={"uri": "letter-1"})
+        assert state.json()["state"] == "off"
+        off = await client.get(f"{ROOM}/document", params={"uri": "letter-1"})
+        assert (off.status_code, off.json()["detail"]) == (404, "the document 'letter-1' is switched off.")
+        assert (await client.post(f"{ROOM}/documents/on", json={"uris": ["letter-1", "x"]})).json() == {"switched": 1}
         assert (await client.delete(f"{ROOM}/document", params={"uri": "letter-1"})).json() == {"removed": 1}
         assert (await client.delete(f"{ROOM}/document", params={"uri": "letter-1"})).status_code == 404
         near = await client.get(f"{ROOM}/document", params={"uri": "letter-1"})

@@ -1,4 +1,4 @@
-import { CircleAlert, CircleCheck, Clock, LoaderCircle } from "lucide-react";
+import { CircleAlert, CircleCheck, CircleOff, Clock, LoaderCircle } from "lucide-react";
 import { Button } from "react-aria-components";
 import { Link } from "react-router";
 import type { Schemas } from "../api/client";
@@ -115,7 +115,7 @@ function Name({
   document: Listed;
 }) {
   const shown = <bdi>{title || uri}</bdi>;
-  const isReadable = state === "indexed" || (state !== "indexing" && chunks > 0);
+  const isReadable = state === "indexed" || (state !== "indexing" && state !== "off" && chunks > 0);
   return (
     <span className={styles.name}>
       {isReadable ? <Link to={documentPath(workspace, uri)}>{shown}</Link> : shown}
@@ -128,7 +128,13 @@ function Name({
   );
 }
 
-const ICONS = { indexed: CircleCheck, waiting: Clock, indexing: LoaderCircle, failed: CircleAlert };
+const ICONS = {
+  indexed: CircleCheck,
+  waiting: Clock,
+  indexing: LoaderCircle,
+  failed: CircleAlert,
+  off: CircleOff,
+};
 
 function State({ state }: { state: WorkState }) {
   const Icon = ICONS[state];

@@ -17,6 +17,7 @@ export const STATES: Record<WorkState, string> = {
   waiting: "waiting",
   indexing: "being indexed",
   failed: "failed",
+  off: "switched off",
 };
 
 /** What the address says. Values that no list has are left out. */

@@ -109,11 +109,11 @@ def _passages(found: Sequence[Passage], about: str) -> Iterable[RenderableType]:
 
 
 def document_list(
-    found: list[DocumentInfo], there: int, limit: int, *, with_notes: bool, narrowed: bool = False
+    found: list[DocumentInfo], there: int, limit: int, *, with_notes: bool, narrowed: bool = False, off: bool = False
 ) -> list[RenderableType]:
     """Documents with their titles and sizes, or with their notes, and how to see more."""
     if not there:
-        return [NOTHING_YET]
+        return ["No document is switched off."] if off else [NOTHING_YET]
     if not found:
         return ["No document fits." if narrowed else "No document has a note."]
     more: list[RenderableType] = []

@@ -1,4 +1,4 @@
-"""Routes for documents: add them as files, as text or with given entities; list, read and remove them."""
+"""Routes for documents: add them as files, as text or with given entities; list, read, remove and switch them."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ from trueweave.server.bodies import (
     RetryBody,
     SpanBody,
     SubmittedBody,
+    SwitchedBody,
     TakenBody,
     TextDocument,
     TextDocuments,
@@ -94,7 +95,7 @@ async def list_documents(
     filter: FilterJson = "",
     prefix: Annotated[Line, Query(description="Only those whose uri begins like this.")] = "",
     state: Annotated[
-        ListedState, Query(description="Only those in this state; `any`: also those in the queue. The index, if none.")
+        ListedState, Query(description="Only those in this state; `any`: in any state. The index, if none.")
     ] = "",
     order: Annotated[DocumentOrder, Query(description="By uri, or the latest first.")] = "uri",
     since: Annotated[AwareDatetime | None, Query(description="Only those added since this time.")] = None,
@@ -246,6 +247,26 @@ async def remove_documents(body: UrisBody, trueweave: Writing, once: Idempotent)
         return RemovedBody(removed=await trueweave.remove(body.uris))
 
     return RemovedBody.model_validate(await once(trueweave, body, act))
+
+
+@router.post("/documents/off")
+async def switch_documents_off(body: UrisBody, trueweave: Writing, once: Idempotent) -> SwitchedBody:
+    """Switch documents off: they leave the index and stay stored. The result is how many were on."""
+
+    async def act() -> SwitchedBody:
+        return SwitchedBody(switched=await trueweave.switch_off(body.uris))
+
+    return SwitchedBody.model_validate(await once(trueweave, body, act))
+
+
+@router.post("/documents/on")
+async def switch_documents_on(body: UrisBody, trueweave: Writing, once: Idempotent) -> SwitchedBody:
+    """Switch documents on again, without extracting anything again. The result is how many were off."""
+
+    async def act() -> SwitchedBody:
+        return SwitchedBody(switched=await trueweave.switch_on(body.uris))
+
+    return SwitchedBody.model_validate(await once(trueweave, body, act))
 
 
 @router.get("/document")

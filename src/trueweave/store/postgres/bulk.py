@@ -191,6 +191,19 @@ async def document_ids(tx: Transaction, *, failed: bool = False) -> dict[UUID, s
     return found
 
 
+async def off(tx: Transaction) -> set[str]:
+    """The documents of a workspace that are switched off."""
+    return {uri for (uri,) in await tx.rows("bulk.off")}
+
+
+async def switch(tx: Transaction, wanted: set[str]) -> None:
+    """Switch the documents of a workspace so that exactly these are off."""
+    there = await off(tx)
+    for uris, is_off in ((wanted - there, True), (there - wanted, False)):
+        if uris:
+            await record.switch_in(tx, list(uris), off=is_off)
+
+
 async def rows_of(tx: Transaction, ids: Sequence[UUID]) -> list[Contribution]:
     """Those of these document versions that are still stored. Requires a snapshot transaction, or that nobody
     writes."""

@@ -44,18 +44,25 @@ SELECT id, entity, count FROM name WHERE entity IS NOT NULL AND id > %(after)s O
 -- name: document_ids
 -- The current document versions, settled or not; those that cannot be settled only if `failed` is set.
 SELECT id, uri FROM document d WHERE current AND id > %(after)s
-    AND (visible OR %(failed)s OR NOT EXISTS (SELECT FROM failed_work f WHERE f.kind = 'settle' AND f.subject IN ('', d.uri)))
+    AND (visible OR off OR %(failed)s OR NOT EXISTS (SELECT FROM failed_work f WHERE f.kind = 'settle' AND f.subject IN ('', d.uri)))
 ORDER BY id LIMIT %(limit)s
+
+-- name: off
+SELECT uri FROM document WHERE current AND off
+
+-- name: any_to_hide
+-- Whether a document that is switched off is visible.
+SELECT EXISTS (SELECT FROM document WHERE current AND off AND visible)
 
 -- name: state
 -- A key over everything that a load depends on: documents, rules, resolution, embedding space and community settings.
 SELECT concat_ws(' ', w.space, w.next_space, w.mode, w.threshold, w.same, w.rules_hash,
     (SELECT concat_ws(',', library, seed, resolution, most) FROM hierarchy),
-    (SELECT concat_ws(',', count(*), bit_xor(hashtextextended(id::text, 0))) FROM document WHERE current))
+    (SELECT concat_ws(',', count(*), bit_xor(hashtextextended(id::text, off::int))) FROM document WHERE current))
 FROM workspace w
 
 -- name: any_unsettled
-SELECT EXISTS (SELECT FROM document WHERE (current AND NOT off) <> visible)
+SELECT EXISTS (SELECT FROM document WHERE current AND NOT off AND NOT visible)
 
 -- name: enter
 SELECT set_config('trueweave.workspace', %(workspace)s::text, true)

@@ -21,21 +21,22 @@ FROM (SELECT * FROM ingest_job
       ORDER BY made DESC, id DESC LIMIT %(limit)s) j
 CROSS JOIN LATERAL (
     SELECT count(*) FILTER (WHERE NOT s.failed) AS waiting, count(*) FILTER (WHERE s.failed) AS failed,
-           count(*) FILTER (WHERE s.failed IS NULL AND NOT d.visible) AS indexing,
-           count(*) FILTER (WHERE s.failed IS NULL AND d.visible) AS indexed
+           count(*) FILTER (WHERE s.failed IS NULL AND NOT d.visible AND NOT d.off) AS indexing,
+           count(*) FILTER (WHERE s.failed IS NULL AND (d.visible OR d.off)) AS indexed
     FROM ingest_job_document u
     LEFT JOIN LATERAL (SELECT failed FROM source WHERE uri = u.uri OFFSET 0) s ON true
-    LEFT JOIN LATERAL (SELECT visible FROM document WHERE uri = u.uri AND current OFFSET 0) d ON true
+    LEFT JOIN LATERAL (SELECT visible, off FROM document WHERE uri = u.uri AND current OFFSET 0) d ON true
     WHERE u.job = j.id) d
 ORDER BY j.made DESC, j.id DESC
 
 -- name: states
 -- The states of documents: a submitted version overrides the stored one.
-SELECT u.uri, CASE WHEN s.failed THEN 'failed' WHEN NOT s.failed THEN 'waiting' WHEN d.visible THEN 'indexed' ELSE 'indexing' END,
+SELECT u.uri, CASE WHEN s.failed THEN 'failed' WHEN NOT s.failed THEN 'waiting' WHEN d.off THEN 'off'
+           WHEN d.visible THEN 'indexed' ELSE 'indexing' END,
        coalesce(s.error, ''), (SELECT count(*)::int FROM chunk c WHERE c.document = d.id), coalesce(d.notes, '{}'), d.added
 FROM unnest(%(uris)s::text[]) AS u (uri)
 LEFT JOIN LATERAL (SELECT failed, error FROM source WHERE uri = u.uri OFFSET 0) s ON true
-LEFT JOIN LATERAL (SELECT id, visible, notes, added FROM document WHERE uri = u.uri AND current OFFSET 0) d ON true
+LEFT JOIN LATERAL (SELECT id, visible, off, notes, added FROM document WHERE uri = u.uri AND current OFFSET 0) d ON true
 WHERE s.failed IS NOT NULL OR d.visible IS NOT NULL
 
 -- name: documents

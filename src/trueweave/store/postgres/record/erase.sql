@@ -3,8 +3,8 @@
 -- name: note
 -- Record which names, entities, relations and communities these documents mention, with the current text hashes.
 INSERT INTO erasure (uri, names, entities, entity_hashes, relations, relation_hashes, relation_sources, relation_targets,
-    communities)
-SELECT u.uri, n.names, e.ids, e.hashes, r.ids, r.hashes, r.sources, r.targets, c.ids
+    communities, off)
+SELECT u.uri, n.names, e.ids, e.hashes, r.ids, r.hashes, r.sources, r.targets, c.ids, %(off)s
 FROM unnest(%(uris)s::text[]) AS u (uri)
 CROSS JOIN LATERAL (SELECT ARRAY(SELECT id FROM document WHERE uri = u.uri) AS ids) AS d
 CROSS JOIN LATERAL (SELECT coalesce(array_agg(DISTINCT m.name), '{}') AS names FROM unnest(d.ids) AS v (id)
@@ -34,15 +34,17 @@ WHERE d.ids <> '{}' OR u.uri = ANY(%(waiting)s)
 SELECT EXISTS (SELECT FROM erasure)
 
 -- name: due
--- Erasures whose documents are no longer in the view, and whether the uri was added again.
+-- Erasures whose documents are no longer in the view, whether the uri was added again, and whether the document was only
+-- switched off.
 SELECT e.id, e.uri, e.names, e.entities, e.entity_hashes, e.relations, e.relation_hashes, e.relation_sources,
-       e.relation_targets, e.communities, EXISTS (SELECT FROM document d WHERE d.uri = e.uri) OR EXISTS (SELECT FROM source s WHERE s.uri = e.uri)
-FROM erasure e WHERE NOT EXISTS (SELECT FROM document d WHERE d.uri = e.uri AND NOT d.current)
+       e.relation_targets, e.communities, EXISTS (SELECT FROM document d WHERE d.uri = e.uri) OR EXISTS (SELECT FROM source s WHERE s.uri = e.uri),
+       e.off
+FROM erasure e WHERE NOT EXISTS (SELECT FROM document d WHERE d.uri = e.uri AND d.visible AND NOT (d.current AND NOT d.off))
 ORDER BY e.id LIMIT %(limit)s
 
 -- name: reports
--- Delete reports whose content hash changed, that describe a changed entity or relation, or that quote a deleted chunk
--- (only reports written without a model quote chunks; a model sees only descriptions).
+-- Delete reports whose content hash changed, that describe a changed entity or relation, or that quote a chunk that
+-- is no longer visible (only reports written without a model quote chunks; a model sees only descriptions).
 WITH moved AS (
     SELECT m.leaf FROM unnest(%(entities)s::uuid[], %(entity_hashes)s::uuid[]) AS u (id, hash)
     CROSS JOIN LATERAL (SELECT leaf FROM member WHERE entity = u.id OFFSET 0) m
@@ -60,7 +62,9 @@ WHERE r.community = ANY(%(communities)s::uuid[]) AND c.id = r.community
         OR (r.author = '' AND EXISTS (
             SELECT FROM jsonb_array_elements(r.findings) AS f
             CROSS JOIN jsonb_array_elements_text(f -> 'chunks') AS quoted (chunk)
-            WHERE NOT EXISTS (SELECT FROM chunk k WHERE k.id = quoted.chunk::uuid OFFSET 0)))
+            WHERE NOT EXISTS (
+                SELECT FROM (SELECT document FROM chunk WHERE id = quoted.chunk::uuid OFFSET 0) AS k
+                CROSS JOIN LATERAL (SELECT FROM document WHERE id = k.document AND visible OFFSET 0) AS d)))
         OR EXISTS (SELECT FROM moved WHERE leaf BETWEEN c.n AND c.last)
         OR EXISTS (SELECT FROM between b WHERE b.source BETWEEN c.n AND c.last AND b.target BETWEEN c.n AND c.last))
 RETURNING r.community, r.title, r.summary

@@ -1,8 +1,9 @@
 """Erases what removed documents leave behind, and deletes data that has been kept long enough.
 
-A removed document leaves the view when its removal is settled. The transaction that removes it notes what it leaves
-elsewhere: names that nobody mentions any more, reports that may quote it, model replies about its texts, its uri in the
-ledger and in benchmarks. The first process to look once the document has left the view erases these.
+A removed document leaves the view when its removal is settled, and so does one that is switched off. The transaction
+that removes it notes what it leaves elsewhere: names that nobody mentions any more, reports that may quote it, model
+replies about its texts, its uri in the ledger and in benchmarks. The first process to look once the document has left
+the view erases these. Of a document that is switched off, it only erases the reports.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ class Forgotten(NamedTuple):
 
 
 class _Left(NamedTuple):
-    """A removed document, the entities and relations it mentioned with their text hashes, and whether its uri is in use
-    again."""
+    """A document that left the view, the entities and relations it mentioned with their text hashes, whether its uri is
+    in use, and whether it was only switched off."""
 
     id: int
     uri: str
@@ -59,6 +60,7 @@ class _Left(NamedTuple):
     relation_targets: list[UUID]
     communities: list[UUID]
     is_back: bool
+    is_off: bool
 
 
 async def erase(workspace: Workspace) -> int:
@@ -69,9 +71,10 @@ async def erase(workspace: Workspace) -> int:
             some = [_Left(*row) for row in await tx.rows("erase.due", limit=_DOCUMENTS_AT_ONCE)]
         if not some:
             return erased
-        await resolution.sweep(workspace, [name for one in some for name in one.names])
-        while await _forget_stale(workspace, _NOT_AT_ALL):
-            pass
+        if removed := [one for one in some if not one.is_off]:
+            await resolution.sweep(workspace, [name for one in removed for name in one.names])
+            while await _forget_stale(workspace, _NOT_AT_ALL):
+                pass
         async with workspace.transaction() as tx:
             await _erase(tx, some)
         erased += len(some)
@@ -86,13 +89,14 @@ async def _erase(tx: Transaction, some: Sequence[_Left]) -> None:
     await share_view(tx)
     for one in some:
         await _erase_reports(tx, one)
-    gone = Texts(one.uri for one in some if not one.is_back)
     await tx.run("erase.retired")
-    await tx.run("erase.replies_for", uris=gone)
-    await tx.run("erase.replies_of_nobody", uris=gone)
-    await tx.run("erase.replies_from_many")
-    await tx.run("erase.spending", uris=gone)
-    await tx.run("erase.bench_passages", uris=gone)
+    if not all(one.is_off for one in some):
+        gone = Texts(one.uri for one in some if not one.is_off and not one.is_back)
+        await tx.run("erase.replies_for", uris=gone)
+        await tx.run("erase.replies_of_nobody", uris=gone)
+        await tx.run("erase.replies_from_many")
+        await tx.run("erase.spending", uris=gone)
+        await tx.run("erase.bench_passages", uris=gone)
     await tx.run("erase.done", ids=[one.id for one in some])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Mapping, Sequence
 from itertools import accumulate, chain
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -16,7 +16,7 @@ from trueweave.graph.contribution import Contribution, DocumentRow, Made, Mentio
 from trueweave.store.postgres.binary_params import Ids
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction, Workspace
-from trueweave.store.postgres.locks import names_may_arrive
+from trueweave.store.postgres.locks import names_may_arrive, nothing_arrives
 from trueweave.store.postgres.offloop import MUCH, off_loop
 from trueweave.store.postgres.record.readers import give_readers, require_exact
 from trueweave.store.postgres.record.resolution import settings, stage_keys
@@ -41,9 +41,12 @@ class Stored(NamedTuple):
     names: list[UUID]
 
 
-async def store(workspace: Workspace, documents: Sequence[Contribution], room: int | None = None) -> Stored:
+async def store(
+    workspace: Workspace, documents: Sequence[Contribution], room: int | None = None, off: Collection[str] = ()
+) -> Stored:
     """Store one new version of each document, in one transaction. Raises StorageFull if the workspace would exceed
-    `room` bytes of text.
+    `room` bytes of text. A new version of a document that is switched off is switched off, and so are those with a uri
+    in `off`.
 
     Readers see nothing of it until it is settled. Storing a version again changes nothing, so a caller who does not
     know whether an earlier attempt succeeded can simply retry.
@@ -54,8 +57,8 @@ async def store(workspace: Workspace, documents: Sequence[Contribution], room: i
         try:
             async with workspace.transaction(unhurried=size > _LARGE, gives_readers=gives_readers) as tx:
                 if size < MUCH:
-                    return await store_in(tx, documents, room)
-                return await off_loop(tx, lambda tx: store_in(tx, documents, room))
+                    return await store_in(tx, documents, room, off)
+                return await off_loop(tx, lambda tx: store_in(tx, documents, room, off))
         except UniqueViolation:
             # Another writer stored a version of the same document meanwhile. Retry, which makes ours the later version.
             if attempt == _TRIES:
@@ -63,19 +66,24 @@ async def store(workspace: Workspace, documents: Sequence[Contribution], room: i
     raise AssertionError("unreachable")
 
 
-async def store_in(tx: Transaction, offered: Sequence[Contribution], room: int | None = None) -> Stored:
+async def store_in(
+    tx: Transaction, offered: Sequence[Contribution], room: int | None = None, off: Collection[str] = ()
+) -> Stored:
     """The same inside the caller's transaction. Raises UniqueViolation if another writer stores the same document."""
     await names_may_arrive(tx)
+    waiting = await tx.rows("source.switched_off", uris=sorted({c.document.uri for c in offered}))
     latest = {c.document.uri: c for c in await _still_wanted(tx, offered)}  # of two versions, keep the later
     documents = [latest[uri] for uri in sorted(latest)]
     await note_recipes(tx, {c.made for c in documents if c.made})
     await require_exact(tx, [group for c in documents for group in c.document.given_readers or ()])
     ids, uris = [c.document.id for c in documents], [c.document.uri for c in documents]
-    before = {uri: given for uri, given, is_current in await tx.rows("record.lock_versions", uris=uris) if is_current}
+    rows = await tx.rows("record.lock_versions", uris=uris)
+    before = {uri: given for uri, given, is_current, _ in rows if is_current}
+    off = [*off, *(uri for (uri,) in waiting), *(uri for uri, _, is_current, is_off in rows if is_current and is_off)]
     await tx.run("record.forget_invisible", uris=uris, keep=ids)
     await tx.run("record.unset_current", uris=uris, keep=ids)
     await tx.run("failed.forget_documents", uris=uris)
-    known = {id_ for (id_,) in await tx.rows("record.set_current", ids=ids)}
+    known = {id_ for (id_,) in await tx.rows("record.set_current", ids=ids, off=off)}
     known |= {id_ for (id_,) in await tx.rows("record.known_versions", ids=ids)}
     await _made_anew(tx, [c.document for c in documents if c.document.id in known and c.document.source])
     await give_readers(tx, {c.document.id: c.document.given_readers for c in documents if c.document.id in known})
@@ -85,7 +93,7 @@ async def store_in(tx: Transaction, offered: Sequence[Contribution], room: int |
     if fresh:
         await tx.run("record.stage")
         await tx.copy("stage_document", DOCUMENT_TYPES, (c.document for c in fresh))
-        await tx.run("record.insert_documents")
+        await tx.run("record.insert_documents", off=off)
         names = await _register(tx, chain.from_iterable(c.mentions for c in fresh))
         await tx.copy("stage_chunk", CHUNK_TYPES, chain.from_iterable(c.chunks for c in fresh))
         await tx.run("record.insert_chunks")
@@ -168,6 +176,28 @@ def made(recipe: Mapping[str, Any], fingerprint: str) -> Made:
     return Made(json.dumps(recipe, sort_keys=True), fingerprint)
 
 
+async def switch(workspace: Workspace, uris: Sequence[str], *, off: bool) -> int:
+    """Switch these documents off or on, all in one transaction; returns how many were in the other state.
+
+    Reports that may quote a document are noted, and erased once it has left the view.
+    """
+    async with workspace.transaction() as tx:
+        return await switch_in(tx, uris, off=off)
+
+
+async def switch_in(tx: Transaction, uris: Sequence[str], *, off: bool) -> int:
+    """The same inside the caller's transaction. Nobody stores documents meanwhile."""
+    ordered = sorted(set(uris))
+    await nothing_arrives(tx)
+    waiting = await tx.rows("source.switch", uris=ordered, off=off)
+    await tx.rows("record.lock_versions", uris=ordered)
+    stored = sorted({uri for (uri,) in await tx.rows("record.switch", uris=ordered, off=off)})
+    if off:
+        await tx.run("erase.note", uris=stored, waiting=[], off=True)
+    await tx.run("failed.forget_documents", uris=stored)
+    return len({*stored, *(uri for (uri,) in waiting)})
+
+
 async def withdraw(workspace: Workspace, uris: Sequence[str]) -> int:
     """Mark these documents as no longer current, all in one transaction; returns how many there were.
 
@@ -182,7 +212,7 @@ async def withdraw_in(tx: Transaction, uris: Sequence[str]) -> int:
     ordered = sorted(set(uris))
     waiting = await tx.rows("source.withdraw", uris=ordered)
     await tx.rows("record.lock_versions", uris=ordered)
-    await tx.run("erase.note", uris=ordered, waiting=[uri for (uri,) in waiting])
+    await tx.run("erase.note", uris=ordered, waiting=[uri for (uri,) in waiting], off=False)
     await forget_jobs(tx, ordered)
     forgotten = await tx.rows("record.forget_invisible", uris=ordered, keep=[])
     withdrawn = await tx.rows("record.unset_current", uris=ordered, keep=[])

@@ -16,20 +16,33 @@ SELECT id FROM document WHERE id = ANY(%(ids)s) AND current
 
 -- name: lock_versions
 -- Sorted by uri, so that two writers of the same documents wait for each other instead of deadlocking.
-SELECT uri, given_readers, current FROM document WHERE id = ANY(ARRAY(
+SELECT uri, given_readers, current, off FROM document WHERE id = ANY(ARRAY(
     SELECT d.id FROM unnest(%(uris)s::text[]) AS u (uri)
     CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri OFFSET 0) d))
 ORDER BY uri, id FOR UPDATE
 
+-- name: switch
+-- Returns the documents that were in the other state.
+UPDATE document SET off = %(off)s WHERE id = ANY(ARRAY(
+    SELECT d.id FROM unnest(%(uris)s::text[]) AS u (uri)
+    CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri AND current OFFSET 0) d))
+AND off <> %(off)s RETURNING uri
+
 -- name: forget_invisible
--- A version that was never visible is deleted without a trace.
+-- A version that is not visible was never visible, or is switched off. It is deleted at once. Replies of models may have
+-- been made from its texts.
 WITH gone AS (
     DELETE FROM document WHERE id = ANY(ARRAY(
         SELECT d.id FROM unnest(%(uris)s::text[]) AS u (uri)
         CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri OFFSET 0) d))
     AND NOT visible AND id <> ALL(%(keep)s) RETURNING id, uri),
 facets AS (DELETE FROM facet f USING gone WHERE f.document = gone.id),
-chunks AS (DELETE FROM chunk c USING gone WHERE c.document = gone.id),
+chunks AS (DELETE FROM chunk c USING gone WHERE c.document = gone.id RETURNING c.text_hash),
+stale AS (
+    INSERT INTO stale_text (hash) SELECT DISTINCT c.text_hash FROM chunks c
+    WHERE EXISTS (SELECT FROM reply r WHERE r.text_hash = c.text_hash OFFSET 0)
+        OR EXISTS (SELECT FROM reply WHERE chunk_hashes IS NOT NULL)
+    ORDER BY 1 ON CONFLICT DO NOTHING),
 mentions AS (DELETE FROM mention m USING gone WHERE m.document = gone.id),
 links AS (DELETE FROM link l USING gone WHERE l.document = gone.id)
 SELECT uri FROM gone
@@ -43,7 +56,7 @@ AND id <> ALL(%(keep)s)
 RETURNING uri
 
 -- name: set_current
-UPDATE document SET current = true WHERE id = ANY(%(ids)s) AND NOT current RETURNING id
+UPDATE document SET current = true, off = uri = ANY(%(off)s::text[]) WHERE id = ANY(%(ids)s) AND NOT current RETURNING id
 
 -- name: made_from
 -- A known version may have been made again from another source.
@@ -66,9 +79,9 @@ JOIN recipe r ON r.id = d.recipe ORDER BY d.documents DESC, r.id
 -- name: insert_documents
 WITH stored AS (
     INSERT INTO document (id, uri, title, content_hash, metadata, places, source, notes, size, recipe, current, visible,
-        given_readers, readers)
+        given_readers, readers, off)
     SELECT id, uri, title, content_hash, metadata::jsonb, places::jsonb, source, notes, size, recipe, true, false,
-        given_readers, coalesce(given_readers, rule_readers(uri))
+        given_readers, coalesce(given_readers, rule_readers(uri)), uri = ANY(%(off)s::text[])
     FROM stage_document ORDER BY uri RETURNING id, metadata, readers)
 INSERT INTO facet (document, facet)
 SELECT id, f FROM stored CROSS JOIN LATERAL facets(metadata) AS f WHERE metadata <> '{}'
@@ -99,7 +112,7 @@ SELECT * FROM stage_link
 -- name: read_documents
 -- With the readers that they have, so that a copy needs no access rules; NULL if nobody has restricted them.
 SELECT id, uri, title, metadata, places, CASE WHEN given_readers IS NOT NULL OR readers <> '{}' THEN readers END
-FROM document WHERE current AND id > %(after)s ORDER BY id LIMIT %(limit)s
+FROM document WHERE current AND NOT off AND id > %(after)s ORDER BY id LIMIT %(limit)s
 
 -- name: read_visible
 SELECT id, uri, title, metadata, places, CASE WHEN given_readers IS NOT NULL OR readers <> '{}' THEN readers END

@@ -35,6 +35,15 @@ UPDATE source s SET given_readers = ARRAY(SELECT jsonb_array_elements_text(g.rea
 FROM unnest(%(uris)s::text[], %(ids)s::uuid[], %(readers)s::text[]) AS g (uri, id, readers)
 WHERE s.uri = g.uri AND s.id = g.id
 
+-- name: switch
+-- Documents that wait to be processed.
+UPDATE source SET off = %(off)s
+WHERE uri = ANY(ARRAY(SELECT uri FROM source WHERE uri = ANY(%(uris)s) AND off <> %(off)s ORDER BY uri FOR UPDATE))
+RETURNING uri
+
+-- name: switched_off
+SELECT uri FROM source WHERE uri = ANY(%(uris)s) AND off
+
 -- name: current_versions
 -- The versions in the record that were made from these sources.
 SELECT d.id, d.uri FROM unnest(%(uris)s::text[], %(ids)s::uuid[]) AS g (uri, id)

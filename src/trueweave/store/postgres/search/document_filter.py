@@ -69,7 +69,7 @@ class FilterShape(NamedTuple):
         """A condition on a column that holds a document: the document is visible and passes the filter."""
         if self.by_ids:
             return f"{document} = ANY(%(scope)s)"
-        return " AND ".join((_is_visible(document), *_passes(document, self.conditions)))
+        return " AND ".join((is_visible(document), *_passes(document, self.conditions)))
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ async def scope(read: Read, given: Filter) -> Scope:
     if by_uri:
         query = _query("scope_by_uri", passes=" AND ".join(others) or "true")
     elif _cost(shape) < _UNINDEXED:
-        found, visible = " UNION ALL ".join(_found(shape, "0", FEW + 1)), _is_visible("d.id")
+        found, visible = " UNION ALL ".join(_found(shape, "0", FEW + 1)), is_visible("d.id")
         query = _query("scope_by_condition", found=found, few=FEW, passes=passes, visible=visible)
     else:
         query = _query("scope_by_reading", read=_READ, few=FEW, passes=passes)
@@ -299,7 +299,8 @@ def _trimmed(value: Decimal) -> str:
     return written.rstrip("0").rstrip(".") if "." in written else written
 
 
-def _is_visible(document: str) -> str:
+def is_visible(document: str) -> str:
+    """A condition on a column that holds a document: the document is visible."""
     return _query("is_visible", document=document)
 
 

@@ -13,7 +13,7 @@ from trueweave.core.graph import GRAPH_KINDS, GraphVectors, VectorKind, check_ke
 from trueweave.graph.aggregate import DESCRIPTIONS_KEPT, KEYWORDS_KEPT
 from trueweave.store.limits import FAN_OUT, MOST_AROUND, MOST_RELATIONS, NAMES, WIDE
 from trueweave.store.postgres.queries import QUERIES
-from trueweave.store.postgres.search.document_filter import FilterShape
+from trueweave.store.postgres.search.document_filter import FilterShape, is_visible
 from trueweave.store.postgres.vectors.space import Space
 
 REACH = 200  # mentions or links examined per entity or relation for what visible documents say about it
@@ -183,8 +183,9 @@ def relations(shape: FilterShape) -> bytes:
 @lru_cache(maxsize=256)
 def from_ids(query: str, shape: FilterShape) -> bytes:
     """The neighbours of objects by id, using a query that limits how many are followed from each."""
-    visible = {f"{letter}_visible": shape.visible(f"{letter}.document") for letter in "ml"}
-    return _whole(query, columns=_relation("r", shape), edges=_edges("given", shape, ", g.degree"), **visible)
+    passing = {f"{letter}_visible": "true" if shape.is_all else shape.visible(f"{letter}.document") for letter in "ml"}
+    edges = _edges("given", shape, ", g.degree")
+    return _whole(query, columns=_relation("r", shape), edges=edges, **_shown(shape), **passing)
 
 
 @lru_cache(maxsize=64)
@@ -250,7 +251,15 @@ def _is_told_of(kind: VectorKind, id_: str, shape: FilterShape) -> str:
     if shape.is_all or shape.seen:  # row-level security checks rights and the filter
         return "true"
     column = _DOCUMENT_OF[kind]
-    return _piece(f"visible_{kind}", id=id_, **{f"{column[0]}_visible": shape.visible(column)})
+    return _piece(f"visible_{kind}", id=id_, **_shown(shape), **{f"{column[0]}_visible": shape.visible(column)})
+
+
+def _shown(shape: FilterShape) -> dict[str, str]:
+    """Conditions on rows of `mention` and `link`: the document is visible."""
+    tables = ("mention", "link")
+    if shape.seen:  # row-level security checks it
+        return {f"{table}_shown": "true" for table in tables}
+    return {f"{table}_shown": is_visible(f"{table}.document") for table in tables}
 
 
 def _text_search(shape: FilterShape) -> str:
@@ -282,7 +291,7 @@ def _entity(alias: str, shape: FilterShape) -> str:
     if shape.is_all:
         own = {what: f"{alias}.{what}" for what in ("name", "type", "description", "aliases")}
         return _piece("entity_columns", e=alias, summary=_piece("summary", of=alias), **own)
-    said = _piece("entity_said", e=alias, m_visible=shape.visible("m.document"))
+    said = _piece("entity_said", e=alias, m_visible=shape.visible("m.document"), **_shown(shape))
     named = {"name": _called(f"{alias}.id", "written", shape), "type": _called(f"{alias}.id", "type", shape)}
     return _piece("entity_columns", e=alias, description=said, aliases="ARRAY[]::text[]", summary="''", **named)
 
@@ -294,13 +303,14 @@ def _relation(alias: str, shape: FilterShape) -> str:
         return _piece("relation_columns", r=alias, summary=_piece("summary", of=alias), **own)
     visible = shape.visible("l.document")
     told = {"description": "said", "keywords": "keywords", "type": "type"}
-    own = {column: _piece(f"relation_{piece}", r=alias, l_visible=visible) for column, piece in told.items()}
+    parts = {"l_visible": visible, **_shown(shape)}
+    own = {column: _piece(f"relation_{piece}", r=alias, **parts) for column, piece in told.items()}
     ends = {f"{end}_name": _called(f"{alias}.{end}", "written", shape) for end in ("source", "target")}
     return _piece("relation_columns", r=alias, summary="''", **own, **ends)
 
 
 def _called(id_: str, what: str, shape: FilterShape) -> str:
-    called = _piece("entity_called", id=id_, what=what, m_visible=shape.visible("m.document"))
+    called = _piece("entity_called", id=id_, what=what, m_visible=shape.visible("m.document"), **_shown(shape))
     return f"coalesce({called}, '')"
 
 

@@ -1,6 +1,8 @@
 -- Queries of retrieval methods. All rows are found by key or by a vector index, and fan-out is limited: for a name that
 -- is mentioned everywhere, only the mentions with the highest emphasis are used. The caller fills in {tables}, limits
--- and conditions: {m_visible} says whether the document of a mention m is visible and passes the filter, and so on.
+-- and conditions: {m_visible} says whether the document of a mention m is visible and passes the filter, and so on;
+-- {mention_shown}, which is checked before a limit, whether the document of a row of `mention` is visible, so that a
+-- document that is switched off takes no other's place.
 --
 -- OFFSET 0 prevents subqueries from being flattened, so that each is an index lookup. Without statistics the planner
 -- expects one row per workspace in small tables (see `guard` in 0001_workspaces.sql) and would prefer to scan them.
@@ -167,12 +169,14 @@ EXISTS (SELECT FROM (SELECT document FROM chunk WHERE id = {id} ORDER BY n OFFSE
 
 -- name: visible_entity
 EXISTS (SELECT FROM name n CROSS JOIN LATERAL (
-    SELECT document FROM mention WHERE name = n.id ORDER BY emphasis DESC, chunk LIMIT {reach}) AS m
+    SELECT document FROM mention WHERE name = n.id AND {mention_shown}
+    ORDER BY emphasis DESC, chunk LIMIT {reach}) AS m
 WHERE n.entity = {id} AND {m_visible})
 
 -- name: visible_relation
 EXISTS (SELECT FROM name_pair t CROSS JOIN LATERAL (
-    SELECT document FROM link WHERE source = t.source AND target = t.target ORDER BY strength DESC, chunk LIMIT {reach}) AS l
+    SELECT document FROM link WHERE source = t.source AND target = t.target AND {link_shown}
+    ORDER BY strength DESC, chunk LIMIT {reach}) AS l
 WHERE t.relation = {id} AND {l_visible})
 
 -- name: chunk_columns
@@ -208,7 +212,8 @@ CROSS JOIN LATERAL (SELECT e.* FROM entity e WHERE e.id = hit.id OFFSET 0) AS e
 -- name: entity_called
 -- The most frequent name or type of an entity in visible documents.
 (SELECT m.{what} FROM name n CROSS JOIN LATERAL (
-    SELECT document, written, type FROM mention WHERE name = n.id ORDER BY emphasis DESC, chunk LIMIT {reach}) AS m
+    SELECT document, written, type FROM mention WHERE name = n.id AND {mention_shown}
+    ORDER BY emphasis DESC, chunk LIMIT {reach}) AS m
 WHERE n.entity = {id} AND {m_visible} GROUP BY m.{what} ORDER BY count(*) DESC, m.{what} COLLATE "C" LIMIT 1)
 
 -- name: relation_details
@@ -225,7 +230,7 @@ coalesce((SELECT y.text FROM summary y WHERE y.hash = {of}.text_hash), '')
     SELECT each.hash, min(each.description) AS description FROM (
         SELECT m.hash, min(m.description) AS description, sum(m.emphasis) AS emphasis FROM name n CROSS JOIN LATERAL (
             SELECT document, description_hash AS hash, description, emphasis FROM mention
-            WHERE name = n.id ORDER BY emphasis DESC, chunk LIMIT {reach}) AS m
+            WHERE name = n.id AND {mention_shown} ORDER BY emphasis DESC, chunk LIMIT {reach}) AS m
         WHERE n.entity = {e}.id AND m.description <> '' AND {m_visible} GROUP BY n.id, m.hash) AS each
     GROUP BY each.hash ORDER BY max(each.emphasis) DESC, each.hash LIMIT {kept}) AS said)
 
@@ -235,14 +240,14 @@ coalesce((SELECT y.text FROM summary y WHERE y.hash = {of}.text_hash), '')
         SELECT l.hash, min(l.description) AS description, sum(l.emphasis) AS emphasis
         FROM name_pair t CROSS JOIN LATERAL (
             SELECT document, description_hash AS hash, description, emphasis FROM link
-            WHERE source = t.source AND target = t.target ORDER BY strength DESC, chunk LIMIT {reach}) AS l
+            WHERE source = t.source AND target = t.target AND {link_shown} ORDER BY strength DESC, chunk LIMIT {reach}) AS l
         WHERE t.relation = {r}.id AND l.description <> '' AND {l_visible} GROUP BY t.source, t.target, l.hash) AS each
     GROUP BY each.hash ORDER BY max(each.emphasis) DESC, each.hash LIMIT {kept}) AS said)
 
 -- name: relation_keywords
 ARRAY(SELECT k.word FROM name_pair t CROSS JOIN LATERAL (
         SELECT document, keywords, emphasis FROM link
-        WHERE source = t.source AND target = t.target ORDER BY strength DESC, chunk LIMIT {reach}) AS l
+        WHERE source = t.source AND target = t.target AND {link_shown} ORDER BY strength DESC, chunk LIMIT {reach}) AS l
     CROSS JOIN unnest(l.keywords) AS k (word)
     WHERE t.relation = {r}.id AND {l_visible}
     GROUP BY k.word ORDER BY sum(l.emphasis) DESC, k.word COLLATE "C" LIMIT {keywords_kept})
@@ -251,7 +256,7 @@ ARRAY(SELECT k.word FROM name_pair t CROSS JOIN LATERAL (
 -- The first keyword of most links in visible documents.
 coalesce((SELECT lower(l.keywords[1]) FROM name_pair t CROSS JOIN LATERAL (
         SELECT document, keywords FROM link
-        WHERE source = t.source AND target = t.target ORDER BY strength DESC, chunk LIMIT {reach}) AS l
+        WHERE source = t.source AND target = t.target AND {link_shown} ORDER BY strength DESC, chunk LIMIT {reach}) AS l
     WHERE t.relation = {r}.id AND l.keywords <> '{{}}' AND {l_visible}
     GROUP BY 1 ORDER BY count(*) DESC, lower(l.keywords[1]) COLLATE "C" LIMIT 1), '')
 
@@ -317,7 +322,8 @@ spoken AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT id FROM (SELECT id FROM name WHERE entity = g.id OFFSET 0) AS n ORDER BY id LIMIT {names}) AS n
     CROSS JOIN LATERAL (
-        SELECT document, chunk FROM mention WHERE name = n.id ORDER BY emphasis DESC, chunk LIMIT {fan_out}) AS m
+        SELECT document, chunk FROM mention WHERE name = n.id AND {mention_shown}
+        ORDER BY emphasis DESC, chunk LIMIT {fan_out}) AS m
     WHERE {m_visible} GROUP BY m.document, m.chunk),
 counted AS (
     SELECT g.id AS entity, s.chunk,
@@ -363,7 +369,8 @@ SELECT DISTINCT g.id, m.chunk FROM unnest(%(entities)s::uuid[]) AS g (id)
 CROSS JOIN LATERAL (
     SELECT id FROM (SELECT id FROM name WHERE entity = g.id OFFSET 0) AS n ORDER BY id LIMIT {names}) AS n
 CROSS JOIN LATERAL (
-    SELECT document, chunk FROM mention WHERE name = n.id ORDER BY emphasis DESC, chunk LIMIT {fan_out}) AS m
+    SELECT document, chunk FROM mention WHERE name = n.id AND {mention_shown}
+    ORDER BY emphasis DESC, chunk LIMIT {fan_out}) AS m
 WHERE {m_visible}
 
 -- name: chunks_of_relations
@@ -372,7 +379,7 @@ CROSS JOIN LATERAL (
     SELECT * FROM (SELECT source, target FROM name_pair WHERE relation = g.id OFFSET 0) AS t
     ORDER BY source, target LIMIT {names}) AS t
 CROSS JOIN LATERAL (
-    SELECT document, chunk FROM link WHERE source = t.source AND target = t.target
+    SELECT document, chunk FROM link WHERE source = t.source AND target = t.target AND {link_shown}
     ORDER BY strength DESC, chunk LIMIT {fan_out}) AS l
 WHERE {l_visible}
 

@@ -199,8 +199,10 @@ CROSS JOIN LATERAL (
 LEFT JOIN LATERAL (SELECT text FROM summary WHERE hash = e.text_hash OFFSET 0) s ON true
 LEFT JOIN LATERAL (
     SELECT m.chunk FROM (SELECT id FROM name WHERE entity = e.id ORDER BY count DESC, id LIMIT 1) AS n
-    CROSS JOIN LATERAL (SELECT chunk, document FROM mention WHERE name = n.id ORDER BY emphasis DESC, chunk LIMIT 8) m
-    WHERE EXISTS (SELECT FROM document d WHERE d.id = m.document AND d.visible OFFSET 0) LIMIT 1) m ON true
+    CROSS JOIN LATERAL (
+        SELECT chunk FROM mention
+        WHERE name = n.id AND EXISTS (SELECT FROM document d WHERE d.id = mention.document AND d.visible OFFSET 0)
+        ORDER BY emphasis DESC, chunk LIMIT 1) m) m ON true
 ORDER BY u.n, e.degree DESC, e.name COLLATE "C", e.id
 
 -- name: facts_relations
@@ -220,8 +222,10 @@ LEFT JOIN LATERAL (SELECT text FROM summary WHERE hash = r.text_hash OFFSET 0) s
 LEFT JOIN LATERAL (
     SELECT l.chunk FROM (SELECT source, target FROM name_pair WHERE relation = r.id ORDER BY weight DESC, source LIMIT 1) AS t
     CROSS JOIN LATERAL (
-        SELECT chunk, document FROM link WHERE source = t.source AND target = t.target ORDER BY strength DESC, chunk LIMIT 8) l
-    WHERE EXISTS (SELECT FROM document d WHERE d.id = l.document AND d.visible OFFSET 0) LIMIT 1) l ON true
+        SELECT chunk FROM link
+        WHERE source = t.source AND target = t.target
+            AND EXISTS (SELECT FROM document d WHERE d.id = link.document AND d.visible OFFSET 0)
+        ORDER BY strength DESC, chunk LIMIT 1) l) l ON true
 ORDER BY u.n, r.weight DESC, r.source_name COLLATE "C", r.target_name COLLATE "C", r.id
 
 -- name: facts_parts

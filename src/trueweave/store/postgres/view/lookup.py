@@ -56,6 +56,11 @@ async def document(tx: Transaction, uri: str) -> FoundDocument | None:
     return FoundDocument(*rows[0]) if rows else None
 
 
+async def is_off(tx: Transaction, uri: str) -> bool:
+    """Whether there is a document with this uri that is switched off."""
+    return bool(await tx.value("lookup.is_off", uri=uri))
+
+
 async def chunks(tx: Transaction, of: FoundDocument, first: int, limit: int, start: int = 0) -> list[Passage]:
     """Chunks of a document in order, from number `first`, counted from the chunk that contains the character
     `start`."""

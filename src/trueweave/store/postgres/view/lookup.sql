@@ -123,8 +123,9 @@ SELECT g.id, m.chunk FROM unnest(%(ids)s::uuid[]) AS g (id) CROSS JOIN LATERAL (
     SELECT m.chunk, max(m.emphasis) AS most
     FROM (SELECT id FROM (SELECT id FROM name WHERE entity = g.id OFFSET 0) AS n ORDER BY id LIMIT %(names)s) AS n
     CROSS JOIN LATERAL (
-        SELECT document, chunk, emphasis FROM mention WHERE name = n.id ORDER BY emphasis DESC, chunk LIMIT %(each)s) AS m
-    CROSS JOIN LATERAL (SELECT FROM document WHERE id = m.document AND visible OFFSET 0) AS d
+        SELECT chunk, emphasis FROM mention
+        WHERE name = n.id AND EXISTS (SELECT FROM document d WHERE d.id = mention.document AND d.visible OFFSET 0)
+        ORDER BY emphasis DESC, chunk LIMIT %(each)s) AS m
     GROUP BY m.chunk ORDER BY most DESC, m.chunk LIMIT %(each)s) AS m
 
 -- name: chunks_of_relations
@@ -134,10 +135,14 @@ SELECT g.id, l.chunk FROM unnest(%(ids)s::uuid[]) AS g (id) CROSS JOIN LATERAL (
     FROM (SELECT source, target FROM (SELECT source, target FROM name_pair WHERE relation = g.id OFFSET 0) AS t
           ORDER BY source, target LIMIT %(names)s) AS t
     CROSS JOIN LATERAL (
-        SELECT document, chunk, strength FROM link WHERE source = t.source AND target = t.target
+        SELECT chunk, strength FROM link
+        WHERE source = t.source AND target = t.target
+            AND EXISTS (SELECT FROM document d WHERE d.id = link.document AND d.visible OFFSET 0)
         ORDER BY strength DESC, chunk LIMIT %(each)s) AS l
-    CROSS JOIN LATERAL (SELECT FROM document WHERE id = l.document AND visible OFFSET 0) AS d
     GROUP BY l.chunk ORDER BY most DESC, l.chunk LIMIT %(each)s) AS l
+
+-- name: is_off
+SELECT EXISTS (SELECT FROM document WHERE uri = %(uri)s AND current AND off)
 
 -- name: document
 SELECT d.id, d.uri, d.title, d.metadata, d.added, d.notes, (SELECT count(*) FROM chunk c WHERE c.document = d.id), d.readers

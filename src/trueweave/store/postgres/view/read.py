@@ -23,8 +23,8 @@ from trueweave.store.postgres.search.document_filter import FilterShape
 
 async def status(tx: Transaction) -> Status:
     """The size of the workspace, and what still has to be indexed."""
-    [(documents, chunks, entities_, relations, due, dirty_names, model, graph)] = await tx.rows("read.status")
-    return Status(documents, chunks, entities_, relations, due, dirty_names, model or "", graph)
+    [(documents, chunks, entities_, relations, due, dirty_names, model, graph, off)] = await tx.rows("read.status")
+    return Status(documents, chunks, entities_, relations, due, dirty_names, model or "", graph, off)
 
 
 class DocumentSelection(NamedTuple):

@@ -6,7 +6,8 @@ SELECT (SELECT count(*) FROM document WHERE visible),
        (SELECT count(DISTINCT uri) FROM document WHERE (current AND NOT off) <> visible),
        (SELECT count(*) FROM dirty_name) + (SELECT count(*) FROM dirty_pair),
        (SELECT s.model FROM workspace w JOIN space s ON s.id = w.space),
-       (SELECT graph_vectors FROM workspace)
+       (SELECT graph_vectors FROM workspace),
+       (SELECT count(*) FROM document WHERE current AND off)
 
 -- name: sees_all
 -- Whether this transaction is not one of a caller who may not read all documents: see docs/adr/0056-access-rights.md.
@@ -36,11 +37,11 @@ SELECT count(*) FROM ({stored} UNION ALL {queued}) AS x
 -- name: stored_documents
 -- The documents in the record. A version in the queue decides the state.
 SELECT d.id, d.uri, d.title, d.added, d.notes, d.readers, coalesce(s.error, '') AS error,
-       CASE WHEN s.failed THEN 'failed' WHEN NOT s.failed THEN 'waiting' WHEN d.visible THEN 'indexed' ELSE 'indexing' END AS state
+       CASE WHEN s.failed THEN 'failed' WHEN NOT s.failed THEN 'waiting' WHEN d.off THEN 'off' WHEN d.visible THEN 'indexed' ELSE 'indexing' END AS state
 FROM document d LEFT JOIN LATERAL (SELECT failed, error FROM source WHERE uri = d.uri OFFSET 0) AS s ON true
-WHERE d.current AND %(state)s::text IN ('', 'any', 'indexing', 'indexed')
-    AND CASE %(state)s::text WHEN 'any' THEN true WHEN 'indexing' THEN s.failed IS NULL AND NOT d.visible
-                             WHEN 'indexed' THEN s.failed IS NULL AND d.visible ELSE d.visible END
+WHERE d.current AND %(state)s::text IN ('', 'any', 'indexing', 'indexed', 'off')
+    AND CASE %(state)s::text WHEN 'any' THEN true WHEN 'off' THEN d.off WHEN 'indexing' THEN s.failed IS NULL AND NOT d.visible AND NOT d.off
+                             WHEN 'indexed' THEN s.failed IS NULL AND d.visible AND NOT d.off ELSE d.visible AND NOT d.off END
     AND {passes} AND {selected} AND {after}
 
 -- name: seen_documents

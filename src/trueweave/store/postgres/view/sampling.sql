@@ -16,6 +16,7 @@ said AS (
         SELECT DISTINCT ON (m.document) m.document, m.chunk, m.written
         FROM (SELECT id FROM name WHERE entity = e.entity OFFSET 0) AS n
         CROSS JOIN LATERAL (SELECT document, chunk, n, written FROM mention WHERE name = n.id OFFSET 0) AS m
+        WHERE EXISTS (SELECT FROM document d WHERE d.id = m.document AND d.visible OFFSET 0)
         ORDER BY m.document, m.chunk, m.n) AS m),
 few AS (SELECT * FROM said WHERE at <= %(documents)s)
 SELECT e.id, few.written, d.uri, d.title, c.start + w.skipped, substr(c.text, w.skipped + 1, %(window)s),

@@ -34,8 +34,7 @@ Pair = tuple[UUID, UUID]
 
 _TOO_MUCH = (
     f"this look-up would compute the graph from more than {MOST_READ:,} names or pairs of names, because it is asked "
-    "under rights or a filter, or some documents are switched off. Look up one entity, or take a filter that fewer "
-    "documents pass."
+    "under rights or a filter. Look up one entity, or take a filter that fewer documents pass."
 )
 
 
