@@ -61,6 +61,16 @@ CREATE FUNCTION trueweave.choose_server(among text[]) RETURNS text
     RETURNING nullif(name, 'home')
 $$;
 
+CREATE FUNCTION trueweave.chunk_tables() RETURNS SETOF text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+    SELECT format('vector_%s_chunk', w.space) FROM workspace w WHERE w.id = current_setting('trueweave.workspace')::int AND w.space IS NOT NULL
+    UNION ALL
+    SELECT o.name FROM workspace w JOIN own_table o ON o.workspace = w.id AND o.space = w.space AND o.kind = 'chunk' AND o.state = 'current'
+    WHERE w.id = current_setting('trueweave.workspace')::int
+$$;
+
 CREATE FUNCTION trueweave.chunks_with(sizes bigint[], words bigint[]) RETURNS SETOF uuid
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
@@ -397,6 +407,30 @@ CREATE FUNCTION trueweave.facets(metadata jsonb) RETURNS SETOF uuid
     FROM part WHERE jsonb_typeof(value) IN ('string', 'number', 'boolean')
 $$;
 
+CREATE FUNCTION trueweave.few_seen(most integer) RETURNS uuid[]
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    groups constant text[] := current_setting('trueweave.groups')::text[];
+    found uuid[];
+BEGIN
+    IF '*' = ANY (groups) THEN
+        RETURN NULL;
+    END IF;
+    found := ARRAY(SELECT id FROM document WHERE workspace = here AND visible AND readers = '{}' ORDER BY id LIMIT most + 1);
+    IF cardinality(found) <= most THEN
+        found := found || ARRAY(
+            SELECT DISTINCT f.document FROM (SELECT DISTINCT reader_facets(groups) AS facet) AS g
+            CROSS JOIN LATERAL (
+                SELECT document FROM facet WHERE workspace = here AND facet = g.facet ORDER BY document LIMIT most + 1) AS f
+            LIMIT most + 1);
+    END IF;
+    RETURN CASE WHEN cardinality(found) <= most THEN ARRAY(SELECT seen_documents(found)) END;
+END $$;
+
 CREATE FUNCTION trueweave.finish_jobs(claimant integer, ids bigint[]) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
@@ -463,7 +497,7 @@ CREATE FUNCTION trueweave.guard_vectors(guarded regclass) RETURNS void
 BEGIN
     PERFORM guard_derived(guarded);
     IF guarded::text ~ '^(trueweave\.)?vector_\d+_chunk' THEN
-        PERFORM guard_callers(guarded, '', format('SELECT FROM trueweave.chunk c WHERE c.id = %s.id ORDER BY c.n', guarded));
+        PERFORM guard_callers(guarded, '', format('SELECT FROM trueweave.chunk c WHERE c.id = %s.id', guarded));
     END IF;
 END $$;
 
@@ -557,6 +591,12 @@ CREATE FUNCTION trueweave.is_alive(owner integer) RETURNS boolean
     LANGUAGE sql STABLE
     AS $$
     SELECT EXISTS (SELECT FROM process p WHERE p.id = owner)
+$$;
+
+CREATE FUNCTION trueweave.is_readable(of_document uuid, readers text[], groups text[], wanted jsonb) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT (readers = '{}' OR readers && groups OR '*' = ANY (groups)) AND (wanted IS NULL OR trueweave.passes(of_document, wanted))
 $$;
 
 CREATE FUNCTION trueweave.keep_ordered_facets() RETURNS trigger
@@ -871,9 +911,7 @@ CREATE FUNCTION trueweave.meets(of_document uuid, wanted jsonb) RETURNS boolean
     AS $$
     SELECT EXISTS (
         SELECT FROM document d WHERE d.workspace = current_setting('trueweave.workspace')::int AND d.id = of_document
-            AND (d.readers = '{}' OR d.readers && current_setting('trueweave.groups')::text[]
-                OR '*' = ANY (current_setting('trueweave.groups')::text[]))
-            AND passes(d.id, wanted))
+            AND is_readable(d.id, d.readers, current_setting('trueweave.groups')::text[], wanted))
 $$;
 
 CREATE FUNCTION trueweave.moment(written text) RETURNS numeric
@@ -934,22 +972,25 @@ DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
     groups constant text[] := current_setting('trueweave.groups')::text[];
     wanted constant jsonb := nullif(current_setting('trueweave.filter'), '')::jsonb;
-    readable constant text := $sql$
-        SELECT FROM document d WHERE d.workspace = $1 AND d.id = %s AND d.visible
-            AND (d.readers = '{}' OR d.readers && $3 OR $4) AND ($5 IS NULL OR passes(d.id, $5)) OFFSET 0$sql$;
-    seen constant text := format($sql$EXISTS (
-        SELECT FROM (SELECT document FROM chunk WHERE workspace = $1 AND id = v.id ORDER BY n OFFSET 0) AS c
-        CROSS JOIN LATERAL (%s) AS d)$sql$, format(readable, 'c.document'));
+    seen constant text := $sql$EXISTS (
+        SELECT FROM (SELECT document FROM chunk WHERE workspace = $1 AND id = v.id OFFSET 0) AS c
+        CROSS JOIN LATERAL (
+            SELECT FROM document d WHERE d.workspace = $1 AND d.id = c.document AND d.visible
+                AND is_readable(d.id, d.readers, $3, $4) OFFSET 0) AS d)$sql$;
     of_space space%ROWTYPE;
     operator text;
     own text;
     every text;
+    within uuid[];  -- the chunks of the scope
 BEGIN
+    IF scope IS NOT NULL THEN
+        within := ARRAY(
+            SELECT c.id FROM seen_documents(ARRAY(SELECT DISTINCT u.id FROM unnest(scope) AS u (id))) AS d (id)
+            CROSS JOIN LATERAL (SELECT id FROM chunk WHERE workspace = here AND document = d.id OFFSET 0) AS c);
+    END IF;
     SELECT s.* INTO of_space FROM workspace w JOIN space s ON s.id = w.space WHERE w.id = here;
     operator := CASE of_space.metric WHEN 'cosine' THEN '<=>' WHEN 'l2' THEN '<->' ELSE '<#>' END;
-    FOR own IN
-        SELECT format('vector_%s_chunk', of_space.id) UNION ALL
-        SELECT o.name FROM own_table o WHERE o.workspace = here AND o.space = of_space.id AND o.kind = 'chunk' AND o.state = 'current'
+    FOR own IN SELECT chunk_tables()
     LOOP
         every := format($sql$(
             SELECT v.id, v.distance FROM (
@@ -957,11 +998,9 @@ BEGIN
             WHERE %s LIMIT %s)$sql$, operator, own, operator, seen, most);
         IF scope IS NOT NULL THEN
             every := format($sql$
-                SELECT v.id, v.v %s $2 AS distance FROM (SELECT DISTINCT u.id FROM unnest($6) AS u (id)) AS s
-                CROSS JOIN LATERAL (%s) AS d
-                CROSS JOIN LATERAL (SELECT id FROM chunk WHERE workspace = $1 AND document = s.id OFFSET 0) AS c
-                CROSS JOIN LATERAL (SELECT id, v FROM %I WHERE workspace = $1 AND id = c.id OFFSET 0) AS v
-                ORDER BY distance LIMIT %s$sql$, operator, format(readable, 's.id'), own, most);
+                SELECT u.id, v.v %s $2 AS distance FROM unnest($5) AS u (id)
+                CROSS JOIN LATERAL (SELECT v FROM %I WHERE workspace = $1 AND id = u.id OFFSET 0) AS v
+                ORDER BY distance LIMIT %s$sql$, operator, own, most);
         ELSIF own <> format('vector_%s_chunk', of_space.id) THEN
             every := format($sql$(
                 WITH by_index AS MATERIALIZED (
@@ -973,7 +1012,7 @@ BEGIN
                 SELECT id, distance FROM %s AS every WHERE (SELECT count(*) FROM by_index) < %s)$sql$,
                 operator, own, operator, sparse * enough, seen, enough, enough, every, enough);
         END IF;
-        RETURN QUERY EXECUTE every USING here, vector, groups, '*' = ANY (groups), wanted, scope;
+        RETURN QUERY EXECUTE every USING here, vector, groups, wanted, within;
     END LOOP;
 END $_$;
 
@@ -1371,19 +1410,17 @@ END $$;
 CREATE FUNCTION trueweave.seen_chunks(ids uuid[]) RETURNS SETOF uuid
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
-    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
-    groups constant text[] := current_setting('trueweave.groups')::text[];
-    every constant boolean := '*' = ANY (groups);
-    wanted constant jsonb := nullif(current_setting('trueweave.filter'), '')::jsonb;
 BEGIN
-    RETURN QUERY SELECT u.id FROM unnest(ids) AS u (id) WHERE EXISTS (
-        SELECT FROM (SELECT document FROM chunk WHERE workspace = here AND chunk.id = u.id OFFSET 0) AS c
-        CROSS JOIN LATERAL (
-            SELECT FROM document d WHERE d.workspace = here AND d.id = c.document AND d.visible
-                AND (d.readers = '{}' OR d.readers && groups OR every) AND (wanted IS NULL OR passes(d.id, wanted)) OFFSET 0) AS d);
+    RETURN QUERY
+    WITH found AS MATERIALIZED (
+        SELECT u.id, c.document FROM unnest(ids) AS u (id)
+        CROSS JOIN LATERAL (SELECT document FROM chunk WHERE workspace = here AND chunk.id = u.id OFFSET 0) AS c),
+    visible AS MATERIALIZED (SELECT seen_documents(ARRAY(SELECT DISTINCT document FROM found)) AS id)
+    SELECT f.id FROM found f WHERE f.document IN (SELECT v.id FROM visible v);
 END $$;
 
 CREATE FUNCTION trueweave.seen_coverage(question text, chunks uuid[]) RETURNS TABLE(chunk uuid, words integer, shares double precision[])
@@ -1402,12 +1439,51 @@ CREATE FUNCTION trueweave.seen_documents(ids uuid[]) RETURNS SETOF uuid
 DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
     groups constant text[] := current_setting('trueweave.groups')::text[];
-    every constant boolean := '*' = ANY (groups);
     wanted constant jsonb := nullif(current_setting('trueweave.filter'), '')::jsonb;
 BEGIN
     RETURN QUERY SELECT u.id FROM unnest(ids) AS u (id) CROSS JOIN LATERAL (
         SELECT FROM document d WHERE d.workspace = here AND d.id = u.id AND d.visible
-            AND (d.readers = '{}' OR d.readers && groups OR every) AND (wanted IS NULL OR passes(d.id, wanted)) OFFSET 0) AS d;
+            AND is_readable(d.id, d.readers, groups, wanted) OFFSET 0) AS d;
+END $$;
+
+CREATE FUNCTION trueweave.seen_leads(names bigint[], chunks bigint[], cap integer, pool uuid[], vector public.halfvec) RETURNS TABLE(phrase bigint, chunk uuid, count smallint, defines boolean, similarity double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    groups constant text[] := current_setting('trueweave.groups')::text[];
+    wanted constant jsonb := nullif(current_setting('trueweave.filter'), '')::jsonb;
+    common constant bigint[] := ARRAY(SELECT u.phrase FROM unnest(names, chunks) AS u (phrase, chunks) WHERE u.chunks > cap);
+BEGIN
+    RETURN QUERY
+    WITH found AS MATERIALIZED (
+        SELECT u.phrase, o.chunk, o.count, o.defines FROM unnest(names, chunks) AS u (phrase, chunks)
+        CROSS JOIN LATERAL (
+            SELECT o.chunk, o.count, o.defines FROM occurrence o WHERE o.workspace = here AND o.phrase = u.phrase OFFSET 0) AS o
+        WHERE u.chunks <= cap
+        UNION ALL
+        SELECT u.phrase, o.chunk, o.count, true FROM unnest(common) AS u (phrase)
+        CROSS JOIN LATERAL (
+            SELECT o.chunk, o.count FROM occurrence o WHERE o.workspace = here AND o.phrase = u.phrase AND o.defines AND EXISTS (
+                SELECT FROM (SELECT document FROM chunk WHERE workspace = here AND chunk.id = o.chunk OFFSET 0) AS c
+                CROSS JOIN LATERAL (
+                    SELECT FROM document d WHERE d.workspace = here AND d.id = c.document AND d.visible
+                        AND is_readable(d.id, d.readers, groups, wanted) OFFSET 0) AS d)
+            ORDER BY o.count DESC, o.chunk LIMIT cap) AS o
+        UNION ALL
+        SELECT o.phrase, o.chunk, o.count, false FROM unnest(pool) AS u (id)
+        CROSS JOIN LATERAL (
+            SELECT o.phrase, o.chunk, o.count FROM occurrence o
+            WHERE o.workspace = here AND o.chunk = u.id AND o.phrase = ANY (common) AND NOT o.defines OFFSET 0) AS o),
+    near AS MATERIALIZED (SELECT * FROM seen_similarity(vector, ARRAY(SELECT DISTINCT chunk FROM found))),
+    lead AS MATERIALIZED (SELECT f.*, n.similarity FROM found f JOIN near n ON n.id = f.chunk),
+    named AS MATERIALIZED (
+        SELECT seen_phrases(array_agg(l.phrase), array_agg(l.chunk)) AS phrase
+        FROM (SELECT DISTINCT ON (phrase) phrase, chunk FROM lead ORDER BY phrase) AS l)
+    SELECT l.* FROM lead l WHERE l.phrase IN (SELECT n.phrase FROM named n);
 END $$;
 
 CREATE FUNCTION trueweave.seen_names(of_entities uuid[], most integer) RETURNS TABLE(id uuid, written text, type text, entity uuid, count bigint, histogram bigint[])
@@ -1437,6 +1513,25 @@ BEGIN
     CROSS JOIN LATERAL (
         SELECT n.id, n.written, n.type, n.entity FROM name n
         WHERE n.workspace = here AND n.id = s.name AND n.entity IS NOT NULL OFFSET 0) AS n;
+END $$;
+
+CREATE FUNCTION trueweave.seen_occurrences(of_chunks uuid[]) RETURNS TABLE(chunk uuid, phrase bigint, chunks bigint, inside smallint, defines boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    seen constant uuid[] := ARRAY(SELECT seen_chunks(of_chunks));
+BEGIN
+    RETURN QUERY
+    WITH found AS MATERIALIZED (
+        SELECT u.id, o.phrase, p.chunks, o.inside, o.defines FROM unnest(seen) AS u (id)
+        CROSS JOIN LATERAL (SELECT * FROM occurrence o WHERE o.workspace = here AND o.chunk = u.id OFFSET 0) AS o
+        CROSS JOIN LATERAL (SELECT p.chunks FROM phrase p WHERE p.workspace = here AND p.id = o.phrase OFFSET 0) AS p),
+    named AS MATERIALIZED (SELECT seen_phrases(ARRAY(SELECT DISTINCT phrase FROM found), seen) AS phrase)
+    SELECT f.* FROM found f WHERE f.phrase IN (SELECT n.phrase FROM named n);
 END $$;
 
 CREATE FUNCTION trueweave.seen_pairs(of_names uuid[], of_relations uuid[], most integer) RETURNS TABLE(source uuid, target uuid, count bigint, weight bigint, histogram bigint[], source_entity uuid, target_entity uuid)
@@ -1476,6 +1571,51 @@ BEGIN
     CROSS JOIN LATERAL (SELECT n.entity FROM name n WHERE n.workspace = here AND n.id = s.source AND n.entity IS NOT NULL OFFSET 0) AS a
     CROSS JOIN LATERAL (SELECT n.entity FROM name n WHERE n.workspace = here AND n.id = s.target AND n.entity IS NOT NULL OFFSET 0) AS b;
 END $$;
+
+CREATE FUNCTION trueweave.seen_phrases(ids bigint[], chunks uuid[]) RETURNS SETOF bigint
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    groups constant text[] := current_setting('trueweave.groups')::text[];
+    wanted constant jsonb := nullif(current_setting('trueweave.filter'), '')::jsonb;
+    near bigint[];
+BEGIN
+    near := ARRAY(
+        SELECT DISTINCT n.phrase FROM seen_chunks(ARRAY(SELECT DISTINCT u.id FROM unnest(chunks) AS u (id))) AS c (id)
+        CROSS JOIN LATERAL (SELECT document FROM chunk WHERE workspace = here AND chunk.id = c.id OFFSET 0) AS d
+        CROSS JOIN LATERAL (
+            SELECT name FROM mention WHERE workspace = here AND mention.document = d.document AND mention.chunk = c.id OFFSET 0) AS m
+        CROSS JOIN LATERAL (SELECT phrase FROM name WHERE workspace = here AND name.id = m.name OFFSET 0) AS n);
+    RETURN QUERY SELECT u.id FROM unnest(ids) AS u (id)
+    WHERE u.id = ANY (near) OR EXISTS (
+        SELECT FROM (SELECT name.id FROM name WHERE workspace = here AND phrase = u.id OFFSET 0) AS n
+        CROSS JOIN LATERAL (SELECT chunk FROM mention WHERE workspace = here AND name = n.id OFFSET 0) AS m
+        CROSS JOIN LATERAL (SELECT document FROM chunk WHERE workspace = here AND chunk.id = m.chunk OFFSET 0) AS c
+        CROSS JOIN LATERAL (
+            SELECT FROM document d WHERE d.workspace = here AND d.id = c.document AND d.visible
+                AND is_readable(d.id, d.readers, groups, wanted) OFFSET 0) AS d);
+END $$;
+
+CREATE FUNCTION trueweave.seen_similarity(vector public.halfvec, ids uuid[]) RETURNS TABLE(id uuid, similarity double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'public', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $_$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    seen constant uuid[] := ARRAY(SELECT seen_chunks(ids));
+    own text;
+BEGIN
+    FOR own IN SELECT chunk_tables() LOOP
+        RETURN QUERY EXECUTE format($sql$
+            SELECT u.id, 1 - (v.v <=> $1) FROM unnest($2) AS u (id)
+            CROSS JOIN LATERAL (SELECT v FROM %I WHERE workspace = $3 AND id = u.id OFFSET 0) AS v$sql$, own)
+        USING vector, seen, here;
+    END LOOP;
+END $_$;
 
 CREATE FUNCTION trueweave.sees_all() RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3311,7 +3451,7 @@ CREATE INDEX caller_usage_day ON trueweave.caller_usage USING btree (day);
 
 CREATE INDEX chunk_copies ON trueweave.chunk USING btree (text_hash, id, workspace);
 
-CREATE INDEX chunk_id ON trueweave.chunk USING btree (id, workspace);
+CREATE INDEX chunk_id ON trueweave.chunk USING btree (id, workspace) INCLUDE (document);
 
 CREATE INDEX chunk_text ON trueweave.chunk USING btree (text_hash, workspace);
 
@@ -3342,6 +3482,8 @@ CREATE INDEX document_off ON trueweave.document USING btree (workspace, uri) WHE
 CREATE INDEX document_open ON trueweave.document USING btree (workspace, id) WHERE (visible AND (readers = '{}'::text[]));
 
 CREATE INDEX document_restricted ON trueweave.document USING btree (workspace) WHERE (readers <> '{}'::text[]);
+
+CREATE INDEX document_seen ON trueweave.document USING btree (id, workspace) INCLUDE (readers) WHERE visible;
 
 CREATE UNIQUE INDEX document_uri ON trueweave.document USING btree (uri, workspace) WHERE current;
 
@@ -3524,7 +3666,6 @@ CREATE POLICY caller ON trueweave.name_pair AS RESTRICTIVE TO trueweave_caller U
 CREATE POLICY caller ON trueweave.occurrence AS RESTRICTIVE TO trueweave_caller USING (((EXISTS ( SELECT
    FROM trueweave.chunk c
   WHERE (c.id = occurrence.chunk)
-  ORDER BY c.n
  OFFSET 0)) AND (EXISTS ( SELECT
    FROM trueweave.phrase p
   WHERE (p.id = occurrence.phrase)
@@ -3981,6 +4122,8 @@ GRANT ALL ON FUNCTION trueweave.begin_drop() TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.choose_server(among text[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION trueweave.chunk_tables() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION trueweave.chunks_with(sizes bigint[], words bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.chunks_with(sizes bigint[], words bigint[]) TO trueweave_app;
 
@@ -4037,6 +4180,10 @@ REVOKE ALL ON FUNCTION trueweave.facets(metadata jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.facets(metadata jsonb) TO trueweave_app;
 GRANT ALL ON FUNCTION trueweave.facets(metadata jsonb) TO trueweave_caller;
 
+REVOKE ALL ON FUNCTION trueweave.few_seen(most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.few_seen(most integer) TO trueweave_app;
+GRANT ALL ON FUNCTION trueweave.few_seen(most integer) TO trueweave_caller;
+
 REVOKE ALL ON FUNCTION trueweave.finish_jobs(claimant integer, ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.finish_jobs(claimant integer, ids bigint[]) TO trueweave_app;
 
@@ -4069,6 +4216,8 @@ GRANT ALL ON FUNCTION trueweave.index_text(coming uuid[], going uuid[]) TO truew
 
 REVOKE ALL ON FUNCTION trueweave.is_alive(owner integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.is_alive(owner integer) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.is_readable(of_document uuid, readers text[], groups text[], wanted jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.keep_ordered_facets() FROM PUBLIC;
 
@@ -4201,13 +4350,29 @@ REVOKE ALL ON FUNCTION trueweave.seen_documents(ids uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.seen_documents(ids uuid[]) TO trueweave_app;
 GRANT ALL ON FUNCTION trueweave.seen_documents(ids uuid[]) TO trueweave_caller;
 
+REVOKE ALL ON FUNCTION trueweave.seen_leads(names bigint[], chunks bigint[], cap integer, pool uuid[], vector public.halfvec) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.seen_leads(names bigint[], chunks bigint[], cap integer, pool uuid[], vector public.halfvec) TO trueweave_app;
+GRANT ALL ON FUNCTION trueweave.seen_leads(names bigint[], chunks bigint[], cap integer, pool uuid[], vector public.halfvec) TO trueweave_caller;
+
 REVOKE ALL ON FUNCTION trueweave.seen_names(of_entities uuid[], most integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.seen_names(of_entities uuid[], most integer) TO trueweave_app;
 GRANT ALL ON FUNCTION trueweave.seen_names(of_entities uuid[], most integer) TO trueweave_caller;
 
+REVOKE ALL ON FUNCTION trueweave.seen_occurrences(of_chunks uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.seen_occurrences(of_chunks uuid[]) TO trueweave_app;
+GRANT ALL ON FUNCTION trueweave.seen_occurrences(of_chunks uuid[]) TO trueweave_caller;
+
 REVOKE ALL ON FUNCTION trueweave.seen_pairs(of_names uuid[], of_relations uuid[], most integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.seen_pairs(of_names uuid[], of_relations uuid[], most integer) TO trueweave_app;
 GRANT ALL ON FUNCTION trueweave.seen_pairs(of_names uuid[], of_relations uuid[], most integer) TO trueweave_caller;
+
+REVOKE ALL ON FUNCTION trueweave.seen_phrases(ids bigint[], chunks uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.seen_phrases(ids bigint[], chunks uuid[]) TO trueweave_app;
+GRANT ALL ON FUNCTION trueweave.seen_phrases(ids bigint[], chunks uuid[]) TO trueweave_caller;
+
+REVOKE ALL ON FUNCTION trueweave.seen_similarity(vector public.halfvec, ids uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.seen_similarity(vector public.halfvec, ids uuid[]) TO trueweave_app;
+GRANT ALL ON FUNCTION trueweave.seen_similarity(vector public.halfvec, ids uuid[]) TO trueweave_caller;
 
 REVOKE ALL ON FUNCTION trueweave.sees_all() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.sees_all() TO trueweave_app;

@@ -15,6 +15,7 @@ from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
 from trueweave.extend import Database
 from trueweave.store.postgres.access.sql_roles import make_reader
 from trueweave.testing import HashEmbedder
+from trueweave.text import phrases
 
 SECRET = "zanzibar"
 Connection = psycopg.Connection[tuple[Any, ...]]
@@ -25,6 +26,20 @@ def said(uri: str, readers: tuple[str, ...], one: str, other: str, **more: Any) 
     links = (Link(one, other, f"{one} went to {other}", (f"going to {other}",)), Link("Ada", one, f"Ada met {one}"))
     text = f"{one} went to {other} with Ada"
     return Document(uri, (Chunk(text, mentions=mentions, links=links),), uri.title(), readers=readers, **more)
+
+
+@contextmanager
+def calling(url: str, workspace: int, groups: str = "{}") -> Iterator[Connection]:
+    """A transaction of a caller, as Trueweave begins one."""
+    with psycopg.connect(url) as connection:
+        connection.execute(
+            """SELECT set_config('trueweave.workspace', %s, true), set_config('trueweave.groups', %s, true),
+            set_config('trueweave.filter', '', true), set_config('search_path', 'trueweave, public', true),
+            set_config('role', 'trueweave_caller', true)""",
+            (str(workspace), groups),
+        )
+        yield connection
+        connection.rollback()
 
 
 class Attack:
@@ -48,22 +63,16 @@ class Attack:
                 SELECT id FROM hidden UNION SELECT entity FROM hidden
                 UNION SELECT relation FROM name_pair p JOIN hidden h ON h.id IN (p.source, p.target)"""
             found = owner.execute(ids).fetchall()
+            hidden = "SELECT phrase FROM name WHERE written ~* 'zanzibar'"
+            self.phrases = [phrase for (phrase,) in owner.execute(hidden).fetchall()]
             self.ids = [str(self.document), str(self.chunk), *(str(id_) for (id_,) in found)]
             assert len(self.ids) > 6
 
     @contextmanager
-    def as_caller(self, groups: str = "{}") -> Iterator[Connection]:
-        """A transaction of a caller, as Trueweave begins one."""
-        with psycopg.connect(self.url) as connection:
+    def as_caller(self) -> Iterator[Connection]:
+        with calling(self.url, self.workspace) as connection:
             connection.add_notice_handler(lambda told: self.notices.append(told.message_primary or ""))
-            connection.execute(
-                """SELECT set_config('trueweave.workspace', %s, true), set_config('trueweave.groups', %s, true),
-                set_config('trueweave.filter', '', true), set_config('search_path', 'trueweave, public', true),
-                set_config('role', 'trueweave_caller', true)""",
-                (str(self.workspace), groups),
-            )
             yield connection
-            connection.rollback()
 
     def revealed(self, shown: object) -> list[str]:
         told = f"{shown}\n{self.notices}".lower()
@@ -231,6 +240,15 @@ ATTACKS = {
     ],
     "seen_chunks": ["SELECT seen_chunks(ARRAY[%s]::uuid[])"],
     "seen_documents": ["SELECT seen_documents(ARRAY[%s]::uuid[])"],
+    "few_seen": ["SELECT few_seen(1000)"],
+    "seen_similarity": ["SELECT seen_similarity((SELECT avg(v::vector) FROM {vectors})::halfvec, ARRAY[%s]::uuid[])"],
+    "seen_phrases": ["SELECT seen_phrases({phrases}, ARRAY[%s]::uuid[])"],
+    "seen_occurrences": ["SELECT seen_occurrences(ARRAY[%s]::uuid[])"],
+    "seen_leads": [
+        f"""SELECT seen_leads({{phrases}}, array_fill(2::bigint, ARRAY[cardinality({{phrases}})]), {cap},
+        ARRAY[%s]::uuid[], (SELECT avg(v::vector) FROM {{vectors}})::halfvec)"""
+        for cap in (1, 100)
+    ],
     "seen_names": ["SELECT seen_names(NULL, 1000)", "SELECT seen_names(ARRAY[%s]::uuid[], 1000)"],
     "seen_pairs": [
         "SELECT seen_pairs(NULL, NULL, 1000)",
@@ -265,11 +283,35 @@ def test_functions_that_the_role_may_call_tell_nothing(attack: Attack) -> None:
             WHERE pronamespace = 'trueweave'::regnamespace AND has_function_privilege(oid, 'EXECUTE')"""
         ).fetchall()
     assert {name for (name,) in callable_} == ATTACKS.keys()
-    for query in [query.replace("{vectors}", attack.vectors) for queries in ATTACKS.values() for query in queries]:
+    parts = {"{vectors}": attack.vectors, "{phrases}": f"ARRAY{attack.phrases}::bigint[]"}
+    for query in [query for queries in ATTACKS.values() for query in queries]:
+        for part, filled in parts.items():
+            query = query.replace(part, filled)
         for given in (attack.document, attack.chunk, attack.vector, *attack.ids):
             shown = attack.try_(query, *([given] if "%s" in query else []))
             if "meets" in query and given == attack.document:
                 assert shown == "[(False,)]", query
+
+
+async def test_nothing_tells_that_words_of_a_visible_text_are_a_name_in_an_invisible_one(
+    url: str, database: Database
+) -> None:
+    index = await AsyncTrueweave.enter(database, "test", HashEmbedder(8))
+    hidden = Chunk("Ada saw the Engine Room", mentions=(Mention("Ada"), Mention("Engine Room")))
+    visible = Chunk("Ada was in the Engine Room", mentions=(Mention("Ada"),))
+    await index.add_documents([Document("hidden", (hidden,), readers=("hr",)), Document("visible", (visible,))])
+    [phrase, ada] = [phrases.number(phrases.phrase(name) or "") for name in ("Engine Room", "Ada")]
+    for groups, known in (("{}", {ada}), ("{hr}", {phrase, ada})):
+        with calling(url, index.workspace.id, groups) as connection:
+            chunks = [id_ for (id_,) in connection.execute("SELECT id FROM chunk").fetchall()]
+            of = {"chunks": chunks, "phrases": [phrase, ada], "v": str([1.0] * 8)}
+            for query in (
+                "SELECT phrase FROM seen_occurrences(%(chunks)s)",
+                "SELECT * FROM seen_phrases(%(phrases)s::bigint[], %(chunks)s)",
+                "SELECT phrase FROM seen_leads(%(phrases)s::bigint[], '{2,2}', 9, %(chunks)s, %(v)s::halfvec)",
+                "SELECT phrase FROM occurrence",
+            ):
+                assert {found for (found,) in connection.execute(query.encode(), of)} == known, (groups, query)
 
 
 def test_who_runs_sql_can_choose_groups_and_role(attack: Attack) -> None:

@@ -63,6 +63,7 @@ BY_APP = {
 BY_CALLERS = {
     "enter(integer,boolean,boolean)",
     "facets(jsonb)",
+    "few_seen(integer)",
     "folded_name(text)",
     "may_differ()",
     "meets(uuid,jsonb)",
@@ -75,8 +76,12 @@ BY_CALLERS = {
     "seen_chunks(uuid[])",
     "seen_coverage(text,uuid[])",
     "seen_documents(uuid[])",
+    "seen_leads(bigint[],bigint[],integer,uuid[],halfvec)",
     "seen_names(uuid[],integer)",
+    "seen_occurrences(uuid[])",
     "seen_pairs(uuid[],uuid[],integer)",
+    "seen_phrases(bigint[],uuid[])",
+    "seen_similarity(halfvec,uuid[])",
     "summaries_of(uuid[])",
 }
 
@@ -88,6 +93,7 @@ BY_READERS = {
 
 # Triggers, column defaults, and functions that only other functions and migrations call.
 BY_OWNER = {
+    "chunk_tables()",
     "choose_server(text[])",
     "count_bytes_that_came()",
     "count_bytes_that_went()",
@@ -99,6 +105,7 @@ BY_OWNER = {
     "guard_vectors(regclass)",
     "hides_documents(boolean)",
     "hash_rules()",
+    "is_readable(uuid,text[],text[],jsonb)",
     "keep_ordered_facets()",
     "keep_sight()",
     "language_of(text,text)",

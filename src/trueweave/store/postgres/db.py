@@ -52,7 +52,7 @@ from trueweave.store.postgres.failures import (
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.schema import schema
 from trueweave.store.postgres.schema.schema import ROLE, Applied
-from trueweave.store.postgres.sight import Sight, refused
+from trueweave.store.postgres.sight import Sight, refused, statement
 from trueweave.store.postgres.slow import timed
 from trueweave.store.postgres.standby_reads import StandbyReads
 
@@ -380,7 +380,7 @@ class Database:
         """
         if workspace is None:
             return await self._alone(self._entering(None).encode(), (), query, params)
-        begun, rows = await self._together(*self._entry(workspace, sight), query, params)
+        begun, rows = await self._together(*self._entry(workspace, sight), statement(query, sight), params)
         if begun[-1] is not True:
             async with self.transaction(workspace, dropping=True) as tx:
                 state = await self._state(tx)

@@ -33,6 +33,12 @@ class Sight:
         return replace(self, filter=json.dumps({"all": [json.loads(self.filter), json.loads(passing)]}))
 
 
+def statement(query: bytes, sight: Sight | None) -> bytes:
+    """The text under which a query is prepared: callers have statements of their own, because PostgreSQL plans a
+    prepared statement again if another role ran it last."""
+    return b"-- for a caller\n" + query if sight else query
+
+
 def refused(what: str = "this") -> NotForRestricted:
     """The error for what is not available to a caller who does not see all documents."""
     return NotForRestricted(

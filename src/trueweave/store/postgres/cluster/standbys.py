@@ -28,7 +28,7 @@ from trueweave.store.postgres.connections import PostgresConnection, Row, Timeou
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.failures import DRIVER_ERRORS, first_line
 from trueweave.store.postgres.queries import QUERIES
-from trueweave.store.postgres.sight import Sight
+from trueweave.store.postgres.sight import Sight, statement
 from trueweave.store.postgres.standby_reads import StandbyState
 
 _log = logging.getLogger(__name__)
@@ -83,7 +83,7 @@ class _StandbyDatabase(Database):
         """The position that the server had replayed before running a statement, and the rows; position 0 if it is not a
         standby, or the workspace cannot be entered."""
         entering, entered = self._entry(workspace, sight)
-        begun, rows = await self._together(entering + self._entering_replica, entered, query, params)
+        begun, rows = await self._together(entering + self._entering_replica, entered, statement(query, sight), params)
         is_there, is_standby, replayed = begun[-3:]
         return replayed if is_there and is_standby else 0, rows  # the primary knows what happened to the workspace
 

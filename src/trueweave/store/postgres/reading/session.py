@@ -107,7 +107,7 @@ class Session:
     async def _resolve(self) -> Scope:
         count_statement()
         if sight := self.workspace.sight:
-            found = await seen_scope(self.workspace.read, sight.groups, self._filter)
+            found = await seen_scope(self.workspace.read, self._filter)
             if found:
                 self._server = self._server.seen(sight.narrowed(compiled(self._filter)))
                 return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple
@@ -16,7 +16,6 @@ from uuid import UUID
 
 from trueweave.core.evidence import Filter
 from trueweave.core.ranges import Range
-from trueweave.core.record import EVERY_GROUP
 from trueweave.store.limits import FEW
 from trueweave.store.postgres.binary_params import Ids, Texts
 from trueweave.store.postgres.connections import Row
@@ -189,18 +188,15 @@ async def scope(read: Read, given: Filter) -> Scope:
     return Scope(few=Ids(id_ for id_, _, fits in rows if fits))
 
 
-async def seen_scope(read: Read, groups: Sequence[str], given: Filter) -> Scope | None:
+async def seen_scope(read: Read, given: Filter) -> Scope | None:
     """The scope of a caller who does not see all documents; None for one who does.
 
     `read` works with the sight of the caller without a filter.
     """
-    some = _query("documents_with_facet_of_group", most=FEW + 1)
-    query = _query("scope_by_rights", found=some, few=FEW, most=FEW + 1)
-    [(sees_all, _), *_] = rows = await read(query.encode(), {"groups": Texts(groups)})
+    [(sees_all, found)] = await read(_query("scope_by_rights", few=FEW).encode(), None)
     if sees_all:
         return None
-    is_few = len(rows) <= FEW and EVERY_GROUP not in groups
-    few = Ids(id_ for _, id_ in rows if id_) if is_few else None
+    few = None if found is None else Ids(found)
     if given:
         wanted = await scope(read, given)
         if wanted.few is not None:

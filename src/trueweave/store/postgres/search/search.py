@@ -101,6 +101,9 @@ def both_lists(layout: VectorLayout, workspace: int, limit: int, shape: FilterSh
 @lru_cache(maxsize=64)
 def propagate(layout: VectorLayout, workspace: int, shape: FilterShape, *, given: bool) -> bytes:
     """The chunks reached from names: from given names, or from the names in given chunks."""
+    if shape.seen:
+        start = _piece("names_given" if given else "names_of_seen_chunks")
+        return _located(_piece("seen_chunks_of_names", start=start))
     vectors = _vectors_of("o.chunk", "chunk", layout, workspace)
     rows = _piece(
         "chunks_of_names",
@@ -114,15 +117,16 @@ def propagate(layout: VectorLayout, workspace: int, shape: FilterShape, *, given
 @lru_cache(maxsize=64)
 def rerank_features(layout: VectorLayout, workspace: int, *, seen: bool) -> bytes:
     """The reranking features of chunks."""
-    vectors = _vectors_of("u.id", "chunk", layout, workspace)
-    return _located(_piece("weighed", vectors=vectors, coverage="seen_coverage" if seen else "term_coverage"))
+    if seen:
+        return _located(_piece("weighed_seen"))
+    return _located(_piece("weighed", vectors=_vectors_of("u.id", "chunk", layout, workspace)))
 
 
 @lru_cache(maxsize=4)
 def subjects(shape: FilterShape) -> bytes:
     """The share of chunks that are about a rare name; under rights, of those in the documents that a caller sees."""
-    of_scope = shape.seen and shape.by_ids
-    return _whole("subjects", sample=_piece("sample_of_scope" if of_scope else "sample"))
+    sample = _piece("sample_of_scope" if shape.seen and shape.by_ids else "sample")
+    return _whole("seen_subjects" if shape.seen else "subjects", sample=sample)
 
 
 @lru_cache(maxsize=64)

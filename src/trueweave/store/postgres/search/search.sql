@@ -46,17 +46,8 @@ SELECT d.id AS document FROM unnest(%(uris_{of})s::text[]) AS u (uri)
 CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri AND visible OFFSET 0) AS d
 
 -- name: scope_by_rights
--- Whether the caller sees all documents; if not, the first that it sees, which row-level security has checked.
-SELECT current_user = 'trueweave_app', d.id FROM (SELECT) AS one LEFT JOIN LATERAL (
-    SELECT DISTINCT f.id FROM (
-        (SELECT id FROM document WHERE visible AND readers = '{{}}' ORDER BY id LIMIT {most})
-        UNION ALL
-        ({found})) AS f
-    WHERE current_user <> 'trueweave_app' LIMIT {few} + 1) AS d ON true
-
--- name: documents_with_facet_of_group
-SELECT f.document FROM (SELECT DISTINCT reader_facets(%(groups)s::text[]) AS facet) AS g
-CROSS JOIN LATERAL (SELECT document FROM facet WHERE facet = g.facet ORDER BY document LIMIT {most}) f
+-- Whether the caller sees all documents; if not, the few that it sees.
+SELECT current_user = 'trueweave_app', CASE WHEN current_user <> 'trueweave_app' THEN few_seen({few}) END
 
 -- name: scope_of_ids
 SELECT d.id FROM unnest(%(few)s::uuid[]) AS d (id) WHERE {passes}
@@ -165,7 +156,7 @@ CROSS JOIN LATERAL (SELECT relation FROM name_pair WHERE source = l.source AND t
 -- Ordered, here and below, by a column that is not in the primary key: without statistics the planner expects few
 -- chunks in a workspace, and would read the workspace's whole part of that index, which also has the document, instead
 -- of looking up the id.
-EXISTS (SELECT FROM (SELECT document FROM chunk WHERE id = {id} ORDER BY n OFFSET 0) AS c WHERE {c_visible})
+EXISTS (SELECT FROM (SELECT document FROM chunk WHERE id = {id} OFFSET 0) AS c WHERE {c_visible})
 
 -- name: visible_entity
 EXISTS (SELECT FROM name n CROSS JOIN LATERAL (
@@ -286,7 +277,7 @@ CROSS JOIN LATERAL (
 -- name: mentioned
 -- The entities that these chunks mention.
 SELECT DISTINCT hit.id, n.entity FROM unnest(%(ids)s::uuid[]) AS hit (id)
-CROSS JOIN LATERAL (SELECT document FROM chunk WHERE id = hit.id ORDER BY n LIMIT 1) AS c
+CROSS JOIN LATERAL (SELECT document FROM chunk WHERE id = hit.id LIMIT 1) AS c
 CROSS JOIN LATERAL (SELECT name FROM mention WHERE document = c.document AND chunk = hit.id OFFSET 0) AS m
 CROSS JOIN LATERAL (SELECT entity FROM name WHERE id = m.name OFFSET 0) AS n
 WHERE n.entity IS NOT NULL
@@ -399,6 +390,11 @@ SELECT coalesce(avg(CASE WHEN EXISTS (
     WHERE o.chunk = c.id AND o.defines) THEN 1 ELSE 0 END), 0)::float8
 FROM ({sample} LIMIT 300) AS c
 
+-- name: seen_subjects
+SELECT coalesce(avg(CASE WHEN o.chunk IS NULL THEN 0 ELSE 1 END), 0)::float8
+FROM ({sample} LIMIT 300) AS c LEFT JOIN (
+    SELECT DISTINCT chunk FROM seen_occurrences(ARRAY({sample} LIMIT 300)) WHERE defines AND chunks <= 10) AS o ON o.chunk = c.id
+
 -- name: sample
 SELECT id FROM chunk ORDER BY document, id
 
@@ -457,6 +453,33 @@ CROSS JOIN LATERAL (
 UNION ALL
 SELECT phrase, mass, NULL, NULL FROM start WHERE phrase = ANY(%(followed)s::bigint[])
 
+-- name: names_of_seen_chunks
+-- As above, for a caller.
+SELECT phrase, chunks, sum(share) AS mass FROM (
+    SELECT o.phrase, o.chunks, f.mass * o.weight / sum(o.weight) OVER (PARTITION BY f.chunk) AS share
+    FROM unnest(%(chunks)s::uuid[], %(masses)s::float8[]) AS f (chunk, mass)
+    JOIN (
+        SELECT chunk, phrase, chunks, 1 / (chunks + %(df_offset)s::float8) AS weight,
+            row_number() OVER (PARTITION BY chunk ORDER BY chunks, phrase) AS n
+        FROM seen_occurrences(%(chunks)s::uuid[]) WHERE inside > 0) AS o
+    ON o.chunk = f.chunk AND o.n <= %(names_per_passage)s) AS shares
+GROUP BY phrase, chunks ORDER BY mass DESC, phrase LIMIT %(max_names)s
+
+-- name: seen_chunks_of_names
+-- As above, for a caller.
+WITH start AS MATERIALIZED ({start}),
+fresh AS MATERIALIZED (SELECT * FROM start WHERE phrase <> ALL(%(followed)s::bigint[])),
+lead AS MATERIALIZED (
+    SELECT l.phrase, l.chunk, exp(l.similarity / %(similarity_scale)s)
+        * CASE WHEN l.defines THEN 1 ELSE %(mention_weight)s * least(l.count, %(max_tf)s) END AS weight
+    FROM (SELECT array_agg(phrase) AS names, array_agg(chunks) AS chunks FROM fresh) AS f
+    CROSS JOIN LATERAL seen_leads(f.names, f.chunks::bigint[], %(df_cap)s, %(pool)s::uuid[], %(vector)s::halfvec) AS l)
+SELECT n.phrase, n.mass, c.chunk, c.weight FROM fresh AS n
+JOIN (SELECT *, row_number() OVER (PARTITION BY phrase ORDER BY weight DESC, chunk) AS n FROM lead) AS c
+    ON c.phrase = n.phrase AND c.n <= %(passages_per_name)s
+UNION ALL
+SELECT phrase, mass, NULL, NULL FROM start WHERE phrase = ANY(%(followed)s::bigint[])
+
 -- name: weighed
 -- Features of chunks: similarity to a vector, number of words, which words of a text they contain, the names in them
 -- (outside the title, except for the name that the chunk is about), and the name that the chunk is about.
@@ -466,7 +489,18 @@ SELECT u.id, 1 - (v.v <=> q.v), coalesce(k.words, 0), coalesce(k.shares, '{{}}')
 FROM (SELECT %(vector)s::halfvec AS v OFFSET 0) AS q
 CROSS JOIN unnest(%(chunks)s::uuid[]) WITH ORDINALITY AS u (id, n)
 CROSS JOIN LATERAL ({vectors}) AS v
-LEFT JOIN {coverage}(%(text)s, %(chunks)s::uuid[]) AS k ON k.chunk = u.id
+LEFT JOIN term_coverage(%(text)s, %(chunks)s::uuid[]) AS k ON k.chunk = u.id
+ORDER BY u.n
+
+-- name: weighed_seen
+-- As above, for a caller.
+SELECT u.id, v.similarity, coalesce(k.words, 0), coalesce(k.shares, '{{}}'), coalesce(o.names, '{{}}'), o.subject
+FROM unnest(%(chunks)s::uuid[]) WITH ORDINALITY AS u (id, n)
+JOIN seen_similarity(%(vector)s::halfvec, %(chunks)s::uuid[]) AS v ON v.id = u.id
+LEFT JOIN seen_coverage(%(text)s, %(chunks)s::uuid[]) AS k ON k.chunk = u.id
+LEFT JOIN (
+    SELECT chunk, array_agg(phrase) AS names, min(phrase) FILTER (WHERE defines) AS subject
+    FROM seen_occurrences(%(chunks)s::uuid[]) WHERE inside > 0 OR defines GROUP BY chunk) AS o ON o.chunk = u.id
 ORDER BY u.n
 
 -- name: report_levels

@@ -9,6 +9,11 @@ COMMENT ON COLUMN document.given_readers IS 'The readers that were given with it
 -- Whether a workspace has any document that not everybody reads, and the documents that everybody reads.
 CREATE INDEX document_restricted ON document (workspace) WHERE readers <> '{}';
 CREATE INDEX document_open ON document (workspace, id) WHERE visible AND readers = '{}';
+-- Readers are looked up for each document that a caller may be shown.
+CREATE INDEX document_seen ON document (id, workspace) INCLUDE (readers) WHERE visible;
+-- The document of a chunk is looked up for each chunk that a caller may be shown.
+DROP INDEX chunk_id;
+CREATE INDEX chunk_id ON chunk (id, workspace) INCLUDE (document);
 
 ALTER TABLE source ADD COLUMN given_readers text[];
 COMMENT ON COLUMN source.given_readers IS 'The readers of the document. NULL if none were given: then it keeps those that it was given before.';
@@ -182,14 +187,17 @@ BEGIN
     END CASE;
 END $$;
 
+-- Whether a caller with these groups may read a document, and it passes a filter, if there is one. It is inlined.
+CREATE FUNCTION is_readable(of_document uuid, readers text[], groups text[], wanted jsonb) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT (readers = '{}' OR readers && groups OR '*' = ANY (groups)) AND (wanted IS NULL OR trueweave.passes(of_document, wanted))
+$$;
+
 -- Whether the caller may read a version of a document, and it passes a filter. Of other documents callers learn nothing.
 CREATE FUNCTION meets(of_document uuid, wanted jsonb) RETURNS boolean
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
     SELECT EXISTS (
         SELECT FROM document d WHERE d.workspace = current_setting('trueweave.workspace')::int AND d.id = of_document
-            AND (d.readers = '{}' OR d.readers && current_setting('trueweave.groups')::text[]
-                OR '*' = ANY (current_setting('trueweave.groups')::text[]))
-            AND passes(d.id, wanted))
+            AND is_readable(d.id, d.readers, current_setting('trueweave.groups')::text[], wanted))
 $$;
 
 -- Whether there are documents in the workspace that a caller does not see: those with readers, unless it reads as
@@ -229,8 +237,7 @@ CREATE TRIGGER keep_sight_of_new BEFORE INSERT ON document
 CREATE TRIGGER keep_sight BEFORE UPDATE OF readers ON document
     FOR EACH ROW WHEN (NEW.readers <> '{}') EXECUTE FUNCTION keep_sight();
 
--- The policies. Subqueries have OFFSET 0, so that each is a look-up by key: hashed, it would read all documents. Those of
--- chunks have an order by a column that is not in the primary key: see `visible_chunk` in search.sql.
+-- The policies. Subqueries have OFFSET 0, so that each is a look-up by key: hashed, it would read all documents.
 CREATE POLICY caller ON document AS RESTRICTIVE TO trueweave_caller USING (
     (readers = '{}' OR readers && (SELECT current_setting('trueweave.groups')::text[])
         OR (SELECT '*' = ANY (current_setting('trueweave.groups')::text[])))
@@ -259,7 +266,7 @@ SELECT guard_callers('rule', 'workspace, id, ordinal, kind, label', 'SELECT FROM
 SELECT guard_callers('dirty_name', '', 'SELECT FROM trueweave.name n WHERE n.id = dirty_name.name');
 SELECT guard_callers('dirty_pair', '', 'SELECT FROM trueweave.name_pair p WHERE p.source = dirty_pair.source AND p.target = dirty_pair.target');
 CREATE POLICY caller ON occurrence AS RESTRICTIVE TO trueweave_caller USING (
-    EXISTS (SELECT FROM trueweave.chunk c WHERE c.id = occurrence.chunk ORDER BY c.n OFFSET 0)
+    EXISTS (SELECT FROM trueweave.chunk c WHERE c.id = occurrence.chunk OFFSET 0)
     AND EXISTS (SELECT FROM trueweave.phrase p WHERE p.id = occurrence.phrase OFFSET 0));
 GRANT SELECT ON occurrence, own_table, space TO trueweave_caller;
 GRANT SELECT (workspace, id, uri, title, metadata, places, notes, size, current, visible, added, content_hash, readers) ON document
@@ -326,7 +333,7 @@ CREATE FUNCTION guard_vectors(guarded regclass) RETURNS void LANGUAGE plpgsql SE
 BEGIN
     PERFORM guard_derived(guarded);
     IF guarded::text ~ '^(trueweave\.)?vector_\d+_chunk' THEN
-        PERFORM guard_callers(guarded, '', format('SELECT FROM trueweave.chunk c WHERE c.id = %s.id ORDER BY c.n', guarded));
+        PERFORM guard_callers(guarded, '', format('SELECT FROM trueweave.chunk c WHERE c.id = %s.id', guarded));
     END IF;
 END $$;
 CREATE OR REPLACE FUNCTION make_vector_table(named text, dimensions int) RETURNS void
@@ -389,24 +396,8 @@ BEGIN
     RETURN made.name;
 END $$;
 
-SELECT guard_callers(c.oid::regclass, '', format('SELECT FROM trueweave.chunk c WHERE c.id = %s.id ORDER BY c.n', c.oid::regclass)) FROM pg_class c
+SELECT guard_callers(c.oid::regclass, '', format('SELECT FROM trueweave.chunk c WHERE c.id = %s.id', c.oid::regclass)) FROM pg_class c
 WHERE c.relnamespace = 'trueweave'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname ~ '^vector_\d+_chunk';
-
--- Which of these chunks the caller sees.
-CREATE FUNCTION seen_chunks(ids uuid[]) RETURNS SETOF uuid
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp SET enable_seqscan = off AS $$
-DECLARE
-    here constant int := current_setting('trueweave.workspace')::int;
-    groups constant text[] := current_setting('trueweave.groups')::text[];
-    every constant boolean := '*' = ANY (groups);
-    wanted constant jsonb := nullif(current_setting('trueweave.filter'), '')::jsonb;
-BEGIN
-    RETURN QUERY SELECT u.id FROM unnest(ids) AS u (id) WHERE EXISTS (
-        SELECT FROM (SELECT document FROM chunk WHERE workspace = here AND chunk.id = u.id OFFSET 0) AS c
-        CROSS JOIN LATERAL (
-            SELECT FROM document d WHERE d.workspace = here AND d.id = c.document AND d.visible
-                AND (d.readers = '{}' OR d.readers && groups OR every) AND (wanted IS NULL OR passes(d.id, wanted)) OFFSET 0) AS d);
-END $$;
 
 -- Which of these documents the caller sees.
 CREATE FUNCTION seen_documents(ids uuid[]) RETURNS SETOF uuid
@@ -414,12 +405,155 @@ LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp SE
 DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
     groups constant text[] := current_setting('trueweave.groups')::text[];
-    every constant boolean := '*' = ANY (groups);
     wanted constant jsonb := nullif(current_setting('trueweave.filter'), '')::jsonb;
 BEGIN
     RETURN QUERY SELECT u.id FROM unnest(ids) AS u (id) CROSS JOIN LATERAL (
         SELECT FROM document d WHERE d.workspace = here AND d.id = u.id AND d.visible
-            AND (d.readers = '{}' OR d.readers && groups OR every) AND (wanted IS NULL OR passes(d.id, wanted)) OFFSET 0) AS d;
+            AND is_readable(d.id, d.readers, groups, wanted) OFFSET 0) AS d;
+END $$;
+
+-- The tables that have vectors of the workspace's chunks.
+CREATE FUNCTION chunk_tables() RETURNS SETOF text
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+    SELECT format('vector_%s_chunk', w.space) FROM workspace w WHERE w.id = current_setting('trueweave.workspace')::int AND w.space IS NOT NULL
+    UNION ALL
+    SELECT o.name FROM workspace w JOIN own_table o ON o.workspace = w.id AND o.space = w.space AND o.kind = 'chunk' AND o.state = 'current'
+    WHERE w.id = current_setting('trueweave.workspace')::int
+$$;
+
+-- Which of these chunks the caller sees.
+CREATE FUNCTION seen_chunks(ids uuid[]) RETURNS SETOF uuid
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+BEGIN
+    RETURN QUERY
+    WITH found AS MATERIALIZED (
+        SELECT u.id, c.document FROM unnest(ids) AS u (id)
+        CROSS JOIN LATERAL (SELECT document FROM chunk WHERE workspace = here AND chunk.id = u.id OFFSET 0) AS c),
+    visible AS MATERIALIZED (SELECT seen_documents(ARRAY(SELECT DISTINCT document FROM found)) AS id)
+    SELECT f.id FROM found f WHERE f.document IN (SELECT v.id FROM visible v);
+END $$;
+
+-- The documents that the caller may see, if there are at most so many; NULL if there may be more.
+CREATE FUNCTION few_seen(most int) RETURNS uuid[]
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    groups constant text[] := current_setting('trueweave.groups')::text[];
+    found uuid[];
+BEGIN
+    IF '*' = ANY (groups) THEN
+        RETURN NULL;
+    END IF;
+    found := ARRAY(SELECT id FROM document WHERE workspace = here AND visible AND readers = '{}' ORDER BY id LIMIT most + 1);
+    IF cardinality(found) <= most THEN
+        found := found || ARRAY(
+            SELECT DISTINCT f.document FROM (SELECT DISTINCT reader_facets(groups) AS facet) AS g
+            CROSS JOIN LATERAL (
+                SELECT document FROM facet WHERE workspace = here AND facet = g.facet ORDER BY document LIMIT most + 1) AS f
+            LIMIT most + 1);
+    END IF;
+    RETURN CASE WHEN cardinality(found) <= most THEN ARRAY(SELECT seen_documents(found)) END;
+END $$;
+
+-- Which of these chunks the caller sees, and how similar they are to a vector (by cosine).
+CREATE FUNCTION seen_similarity(vector public.halfvec, ids uuid[]) RETURNS TABLE (id uuid, similarity float8)
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, public, pg_temp SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    seen constant uuid[] := ARRAY(SELECT seen_chunks(ids));
+    own text;
+BEGIN
+    FOR own IN SELECT chunk_tables() LOOP
+        RETURN QUERY EXECUTE format($sql$
+            SELECT u.id, 1 - (v.v <=> $1) FROM unnest($2) AS u (id)
+            CROSS JOIN LATERAL (SELECT v FROM %I WHERE workspace = $3 AND id = u.id OFFSET 0) AS v$sql$, own)
+        USING vector, seen, here;
+    END LOOP;
+END $$;
+
+-- Which of these phrases are names in documents that the caller sees. It looks first into the chunks, where they should be.
+CREATE FUNCTION seen_phrases(ids bigint[], chunks uuid[]) RETURNS SETOF bigint
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    groups constant text[] := current_setting('trueweave.groups')::text[];
+    wanted constant jsonb := nullif(current_setting('trueweave.filter'), '')::jsonb;
+    near bigint[];
+BEGIN
+    near := ARRAY(
+        SELECT DISTINCT n.phrase FROM seen_chunks(ARRAY(SELECT DISTINCT u.id FROM unnest(chunks) AS u (id))) AS c (id)
+        CROSS JOIN LATERAL (SELECT document FROM chunk WHERE workspace = here AND chunk.id = c.id OFFSET 0) AS d
+        CROSS JOIN LATERAL (
+            SELECT name FROM mention WHERE workspace = here AND mention.document = d.document AND mention.chunk = c.id OFFSET 0) AS m
+        CROSS JOIN LATERAL (SELECT phrase FROM name WHERE workspace = here AND name.id = m.name OFFSET 0) AS n);
+    RETURN QUERY SELECT u.id FROM unnest(ids) AS u (id)
+    WHERE u.id = ANY (near) OR EXISTS (
+        SELECT FROM (SELECT name.id FROM name WHERE workspace = here AND phrase = u.id OFFSET 0) AS n
+        CROSS JOIN LATERAL (SELECT chunk FROM mention WHERE workspace = here AND name = n.id OFFSET 0) AS m
+        CROSS JOIN LATERAL (SELECT document FROM chunk WHERE workspace = here AND chunk.id = m.chunk OFFSET 0) AS c
+        CROSS JOIN LATERAL (
+            SELECT FROM document d WHERE d.workspace = here AND d.id = c.document AND d.visible
+                AND is_readable(d.id, d.readers, groups, wanted) OFFSET 0) AS d);
+END $$;
+
+-- The names in those of these chunks that the caller sees, with the number of all chunks that each is in.
+CREATE FUNCTION seen_occurrences(of_chunks uuid[])
+RETURNS TABLE (chunk uuid, phrase bigint, chunks bigint, inside smallint, defines boolean)
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp SET plan_cache_mode = force_generic_plan AS $$
+#variable_conflict use_column
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    seen constant uuid[] := ARRAY(SELECT seen_chunks(of_chunks));
+BEGIN
+    RETURN QUERY
+    WITH found AS MATERIALIZED (
+        SELECT u.id, o.phrase, p.chunks, o.inside, o.defines FROM unnest(seen) AS u (id)
+        CROSS JOIN LATERAL (SELECT * FROM occurrence o WHERE o.workspace = here AND o.chunk = u.id OFFSET 0) AS o
+        CROSS JOIN LATERAL (SELECT p.chunks FROM phrase p WHERE p.workspace = here AND p.id = o.phrase OFFSET 0) AS p),
+    named AS MATERIALIZED (SELECT seen_phrases(ARRAY(SELECT DISTINCT phrase FROM found), seen) AS phrase)
+    SELECT f.* FROM found f WHERE f.phrase IN (SELECT n.phrase FROM named n);
+END $$;
+
+-- The chunks that names lead to (see `chunks_of_names` in search.sql), as far as the caller sees both, with their
+-- similarity to a vector (by cosine). `chunks` has the number of all chunks that each name is in.
+CREATE FUNCTION seen_leads(names bigint[], chunks bigint[], cap int, pool uuid[], vector public.halfvec)
+RETURNS TABLE (phrase bigint, chunk uuid, count smallint, defines boolean, similarity float8)
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, public, pg_temp SET plan_cache_mode = force_generic_plan AS $$
+#variable_conflict use_column
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    groups constant text[] := current_setting('trueweave.groups')::text[];
+    wanted constant jsonb := nullif(current_setting('trueweave.filter'), '')::jsonb;
+    common constant bigint[] := ARRAY(SELECT u.phrase FROM unnest(names, chunks) AS u (phrase, chunks) WHERE u.chunks > cap);
+BEGIN
+    RETURN QUERY
+    WITH found AS MATERIALIZED (
+        SELECT u.phrase, o.chunk, o.count, o.defines FROM unnest(names, chunks) AS u (phrase, chunks)
+        CROSS JOIN LATERAL (
+            SELECT o.chunk, o.count, o.defines FROM occurrence o WHERE o.workspace = here AND o.phrase = u.phrase OFFSET 0) AS o
+        WHERE u.chunks <= cap
+        UNION ALL
+        SELECT u.phrase, o.chunk, o.count, true FROM unnest(common) AS u (phrase)
+        CROSS JOIN LATERAL (
+            SELECT o.chunk, o.count FROM occurrence o WHERE o.workspace = here AND o.phrase = u.phrase AND o.defines AND EXISTS (
+                SELECT FROM (SELECT document FROM chunk WHERE workspace = here AND chunk.id = o.chunk OFFSET 0) AS c
+                CROSS JOIN LATERAL (
+                    SELECT FROM document d WHERE d.workspace = here AND d.id = c.document AND d.visible
+                        AND is_readable(d.id, d.readers, groups, wanted) OFFSET 0) AS d)
+            ORDER BY o.count DESC, o.chunk LIMIT cap) AS o
+        UNION ALL
+        SELECT o.phrase, o.chunk, o.count, false FROM unnest(pool) AS u (id)
+        CROSS JOIN LATERAL (
+            SELECT o.phrase, o.chunk, o.count FROM occurrence o
+            WHERE o.workspace = here AND o.chunk = u.id AND o.phrase = ANY (common) AND NOT o.defines OFFSET 0) AS o),
+    near AS MATERIALIZED (SELECT * FROM seen_similarity(vector, ARRAY(SELECT DISTINCT chunk FROM found))),
+    lead AS MATERIALIZED (SELECT f.*, n.similarity FROM found f JOIN near n ON n.id = f.chunk),
+    named AS MATERIALIZED (
+        SELECT seen_phrases(array_agg(l.phrase), array_agg(l.chunk)) AS phrase
+        FROM (SELECT DISTINCT ON (phrase) phrase, chunk FROM lead ORDER BY phrase) AS l)
+    SELECT l.* FROM lead l WHERE l.phrase IN (SELECT n.phrase FROM named n);
 END $$;
 
 -- Names with their mentions in the documents that the caller sees: those of some stored entities, or all if none are
@@ -520,22 +654,25 @@ DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
     groups constant text[] := current_setting('trueweave.groups')::text[];
     wanted constant jsonb := nullif(current_setting('trueweave.filter'), '')::jsonb;
-    readable constant text := $sql$
-        SELECT FROM document d WHERE d.workspace = $1 AND d.id = %s AND d.visible
-            AND (d.readers = '{}' OR d.readers && $3 OR $4) AND ($5 IS NULL OR passes(d.id, $5)) OFFSET 0$sql$;
-    seen constant text := format($sql$EXISTS (
-        SELECT FROM (SELECT document FROM chunk WHERE workspace = $1 AND id = v.id ORDER BY n OFFSET 0) AS c
-        CROSS JOIN LATERAL (%s) AS d)$sql$, format(readable, 'c.document'));
+    seen constant text := $sql$EXISTS (
+        SELECT FROM (SELECT document FROM chunk WHERE workspace = $1 AND id = v.id OFFSET 0) AS c
+        CROSS JOIN LATERAL (
+            SELECT FROM document d WHERE d.workspace = $1 AND d.id = c.document AND d.visible
+                AND is_readable(d.id, d.readers, $3, $4) OFFSET 0) AS d)$sql$;
     of_space space%ROWTYPE;
     operator text;
     own text;
     every text;
+    within uuid[];  -- the chunks of the scope
 BEGIN
+    IF scope IS NOT NULL THEN
+        within := ARRAY(
+            SELECT c.id FROM seen_documents(ARRAY(SELECT DISTINCT u.id FROM unnest(scope) AS u (id))) AS d (id)
+            CROSS JOIN LATERAL (SELECT id FROM chunk WHERE workspace = here AND document = d.id OFFSET 0) AS c);
+    END IF;
     SELECT s.* INTO of_space FROM workspace w JOIN space s ON s.id = w.space WHERE w.id = here;
     operator := CASE of_space.metric WHEN 'cosine' THEN '<=>' WHEN 'l2' THEN '<->' ELSE '<#>' END;
-    FOR own IN
-        SELECT format('vector_%s_chunk', of_space.id) UNION ALL
-        SELECT o.name FROM own_table o WHERE o.workspace = here AND o.space = of_space.id AND o.kind = 'chunk' AND o.state = 'current'
+    FOR own IN SELECT chunk_tables()
     LOOP
         every := format($sql$(
             SELECT v.id, v.distance FROM (
@@ -543,11 +680,9 @@ BEGIN
             WHERE %s LIMIT %s)$sql$, operator, own, operator, seen, most);
         IF scope IS NOT NULL THEN
             every := format($sql$
-                SELECT v.id, v.v %s $2 AS distance FROM (SELECT DISTINCT u.id FROM unnest($6) AS u (id)) AS s
-                CROSS JOIN LATERAL (%s) AS d
-                CROSS JOIN LATERAL (SELECT id FROM chunk WHERE workspace = $1 AND document = s.id OFFSET 0) AS c
-                CROSS JOIN LATERAL (SELECT id, v FROM %I WHERE workspace = $1 AND id = c.id OFFSET 0) AS v
-                ORDER BY distance LIMIT %s$sql$, operator, format(readable, 's.id'), own, most);
+                SELECT u.id, v.v %s $2 AS distance FROM unnest($5) AS u (id)
+                CROSS JOIN LATERAL (SELECT v FROM %I WHERE workspace = $1 AND id = u.id OFFSET 0) AS v
+                ORDER BY distance LIMIT %s$sql$, operator, own, most);
         ELSIF own <> format('vector_%s_chunk', of_space.id) THEN
             every := format($sql$(
                 WITH by_index AS MATERIALIZED (
@@ -559,13 +694,14 @@ BEGIN
                 SELECT id, distance FROM %s AS every WHERE (SELECT count(*) FROM by_index) < %s)$sql$,
                 operator, own, operator, sparse * enough, seen, enough, enough, every, enough);
         END IF;
-        RETURN QUERY EXECUTE every USING here, vector, groups, '*' = ANY (groups), wanted, scope;
+        RETURN QUERY EXECUTE every USING here, vector, groups, wanted, within;
     END LOOP;
 END $$;
 
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA trueweave FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION rule_readers, reader_facets, keep_readers, sees_all, await_sight TO trueweave_app;
 GRANT EXECUTE ON FUNCTION holds_restricted TO trueweave_reader;
-GRANT EXECUTE ON FUNCTION meets, may_differ, summaries_of, seen_documents, seen_names, seen_pairs, seen_chunks, search_seen, seen_coverage, near_seen
+GRANT EXECUTE ON FUNCTION meets, may_differ, summaries_of, few_seen, seen_documents, seen_names, seen_pairs, seen_chunks, seen_similarity,
+    seen_phrases, seen_occurrences, seen_leads, search_seen, seen_coverage, near_seen
     TO trueweave_app, trueweave_caller;
 GRANT EXECUTE ON FUNCTION enter, places_of, folded_name, facets, place_of, moment, reader_facets TO trueweave_caller;
