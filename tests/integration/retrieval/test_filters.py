@@ -9,7 +9,7 @@ from random import Random
 import psycopg
 import pytest
 
-from trueweave import AsyncTrueweave, Chunk, Document, Filter, Link, Mention, NameKey, Range
+from trueweave import AsyncTrueweave, Chunk, Document, Evidence, Filter, Link, Mention, NameKey, Range
 from trueweave.core.evidence import Scalar
 from trueweave.core.record import Json
 from trueweave.extend import Method
@@ -404,3 +404,34 @@ async def test_documents_that_many_pass_are_not_looked_at_one_by_one(
     assert (await scope(read, by({"lot": [1, 2, 3]}))).few is None
     assert len((await scope(read, by({"lot": ["none", "en"], "lang": "en"}))).few or ()) == 0
     assert listed == [1, 0]
+
+
+@pytest.mark.usefixtures("few")
+async def test_numbers_of_entities_and_relations_are_those_of_the_documents_that_pass(
+    trueweave: AsyncTrueweave,
+) -> None:
+    random = Random(7)
+    names = [f"Name {n}" for n in range(6)]
+
+    def said(n: int) -> Document:
+        told = random.sample(names, 4)
+        mentions = tuple(Mention(name, "", f"{name} in {n}", emphasis=random.randint(1, 9)) for name in told)
+        ends = [(told[0], told[1]), (told[2], told[3]), (told[0], told[1])]
+        links = tuple(Link(s, t, f"{s} to {t} in {n}", strength=random.randint(1, 9)) for s, t in ends)
+        return Document(f"{n}", (Chunk(" and ".join(told), mentions=mentions, links=links),), metadata={"n": n % 2})
+
+    documents = [said(n) for n in range(12)]
+    await trueweave.add_documents(documents)
+    alone = await AsyncTrueweave.enter(trueweave.database, "alone", HashEmbedder())
+    await alone.add_documents(one for one in documents if one.metadata["n"])
+
+    def numbers(evidence: Evidence) -> tuple[dict[str, object], dict[tuple[str, str], object]]:
+        return (
+            {one.name: (one.count, one.emphasis, one.degree) for one in evidence.entities},
+            {(one.source_name, one.target_name): (one.weight, one.count, one.emphasis) for one in evidence.relations},
+        )
+
+    for method in (Local(graph_top_k=50), Global(graph_top_k=50), Subgraph(similarity_threshold=-1)):
+        found = numbers(await trueweave.retrieve("name", method, filter=by({"n": 1})))
+        assert found == numbers(await alone.retrieve("name", method)), method
+        assert all(found)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import sqrt
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from trueweave.core.graph import GRAPH_KINDS, GraphVectors, VectorKind, check_kept
 from trueweave.graph.aggregate import DESCRIPTIONS_KEPT, KEYWORDS_KEPT
@@ -40,6 +40,7 @@ _BOUNDS = {
     "copies": COPIES,
     "most_copies": MOST_COPIES,
 }
+_HISTOGRAM = f"ARRAY[{', '.join(f'count(*) FILTER (WHERE emphasis = {n})' for n in range(1, 10))}]"
 _OPERATORS = {"cosine": "<=>", "l2": "<->", "inner": "<#>"}
 _DOCUMENT_OF: dict[VectorKind, str] = {"chunk": "c.document", "entity": "m.document", "relation": "l.document"}
 
@@ -181,15 +182,16 @@ def entities(shape: FilterShape) -> bytes:
 def relations(shape: FilterShape) -> bytes:
     """Relations by their ids."""
     visible = _is_told_of("relation", "r.id", shape)
-    return _whole("relations", columns=_relation("r", shape), r_visible=visible)
+    row = _row("relation", "hit.id", shape)
+    return _whole("relations", columns=_relation("r", shape), r_row=row, r_visible=visible)
 
 
 @lru_cache(maxsize=256)
 def from_ids(query: str, shape: FilterShape) -> bytes:
     """The neighbours of objects by id, using a query that limits how many are followed from each."""
     passing = {f"{letter}_visible": "true" if shape.is_all else shape.visible(f"{letter}.document") for letter in "ml"}
-    edges = _edges("given", shape, ", g.degree")
-    return _whole(query, columns=_relation("r", shape), edges=edges, **_shown(shape), **passing)
+    parts = {"edges": _edges("given", shape, ", g.degree"), "r_row": _row("relation", "best.id", shape)}
+    return _whole(query, columns=_relation("r", shape), **parts, **_shown(shape), **passing)
 
 
 @lru_cache(maxsize=64)
@@ -199,7 +201,8 @@ def neighbourhood(hops: int, shape: FilterShape) -> bytes:
     for n in range(1, hops + 1):
         steps.append(_piece("hop", n=n, before=n - 1, edges=_edges(f"reached_{n - 1}", shape)))
     every = " UNION ALL ".join(f"SELECT * FROM hop_{n}" for n in range(1, hops + 1))
-    return _whole("neighbourhood", hops=",\n".join(steps), all=every, columns=_relation("r", shape))
+    row = _row("relation", "e.id", shape)
+    return _whole("neighbourhood", hops=",\n".join(steps), all=every, columns=_relation("r", shape), r_row=row)
 
 
 def _tables(kind: VectorKind, layout: VectorLayout, workspace: int) -> list[str]:
@@ -279,15 +282,25 @@ def _chunk_visible(shape: FilterShape) -> str:
 
 
 def _entity_columns(shape: FilterShape) -> tuple[str, str]:
-    return _entity("e", shape), _piece("entity_details")
+    return _entity("e", shape), _piece("entity_details", e_row=_row("entity", "hit.id", shape))
 
 
 def _relation_columns(shape: FilterShape) -> tuple[str, str]:
     columns = (_relation("r", shape), _entity("s", shape), _entity("t", shape))
-    return ", ".join(columns), _piece("relation_details")
+    rows = {"r_row": _row("relation", "hit.id", shape)}
+    rows |= {f"{end[0]}_row": _row("entity", f"r.{end}", shape) for end in ("source", "target")}
+    return ", ".join(columns), _piece("relation_details", **rows)
 
 
 _COLUMNS = {"chunk": _chunk_columns, "entity": _entity_columns, "relation": _relation_columns}
+
+
+def _row(kind: Literal["entity", "relation"], id_: str, shape: FilterShape) -> str:
+    """The row of an entity or relation; under a filter, with the numbers according to visible documents."""
+    if shape.is_all:
+        return _piece(f"{kind}_row", id=id_)
+    visible = {f"{letter}_visible": shape.visible(f"{letter}.document") for letter in "ml"}
+    return _piece(f"{kind}_row_of_filter", id=id_, histogram=_HISTOGRAM, **visible)
 
 
 def _entity(alias: str, shape: FilterShape) -> str:

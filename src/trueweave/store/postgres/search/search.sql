@@ -193,8 +193,41 @@ CROSS JOIN LATERAL (
 -- name: entity_columns
 {e}.id, {name}, {type}, {description}, {aliases}, {e}.count, {e}.histogram, {e}.degree, {summary}
 
+-- name: entity_row
+SELECT * FROM entity WHERE id = {id} OFFSET 0
+
+-- name: entity_row_of_filter
+-- With numbers according to visible documents.
+SELECT e.id, e.name, e.type, e.description, e.aliases, e.text_hash, said.count, said.histogram, beside.degree
+FROM (SELECT * FROM entity WHERE id = {id} OFFSET 0) AS e
+CROSS JOIN LATERAL (
+    SELECT count(*) AS count, {histogram} AS histogram FROM (SELECT id FROM name WHERE entity = e.id OFFSET 0) AS n
+    CROSS JOIN LATERAL (SELECT document, emphasis FROM mention WHERE name = n.id OFFSET 0) AS m
+    WHERE {m_visible}) AS said
+CROSS JOIN LATERAL (
+    SELECT count(*) AS degree FROM (
+        SELECT id FROM relation WHERE source = e.id UNION ALL SELECT id FROM relation WHERE target = e.id) AS r
+    WHERE EXISTS (
+        SELECT FROM (SELECT source, target FROM name_pair WHERE relation = r.id OFFSET 0) AS t
+        CROSS JOIN LATERAL (SELECT document FROM link WHERE source = t.source AND target = t.target OFFSET 0) AS l
+        WHERE {l_visible})) AS beside
+
+-- name: relation_row
+SELECT * FROM relation WHERE id = {id} OFFSET 0
+
+-- name: relation_row_of_filter
+-- With numbers according to visible documents.
+SELECT r.id, r.source, r.target, r.source_name, r.target_name, r.type, r.description, r.keywords, r.text_hash, said.*
+FROM (SELECT * FROM relation WHERE id = {id} OFFSET 0) AS r
+CROSS JOIN LATERAL (
+    SELECT sum(l.strength)::bigint AS weight, count(*) AS count, {histogram} AS histogram
+    FROM (SELECT source, target FROM name_pair WHERE relation = r.id OFFSET 0) AS t
+    CROSS JOIN LATERAL (
+        SELECT document, strength, emphasis FROM link WHERE source = t.source AND target = t.target OFFSET 0) AS l
+    WHERE {l_visible}) AS said
+
 -- name: entity_details
-CROSS JOIN LATERAL (SELECT e.* FROM entity e WHERE e.id = hit.id OFFSET 0) AS e
+CROSS JOIN LATERAL ({e_row}) AS e
 
 -- name: relation_columns
 {r}.id, {r}.source, {r}.target, {source_name}, {target_name}, {description}, {keywords}, {r}.weight, {r}.count,
@@ -208,9 +241,9 @@ CROSS JOIN LATERAL (SELECT e.* FROM entity e WHERE e.id = hit.id OFFSET 0) AS e
 WHERE n.entity = {id} AND {m_visible} GROUP BY m.{what} ORDER BY count(*) DESC, m.{what} COLLATE "C" LIMIT 1)
 
 -- name: relation_details
-CROSS JOIN LATERAL (SELECT r.* FROM relation r WHERE r.id = hit.id OFFSET 0) AS r
-CROSS JOIN LATERAL (SELECT e.* FROM entity e WHERE e.id = r.source OFFSET 0) AS s
-CROSS JOIN LATERAL (SELECT e.* FROM entity e WHERE e.id = r.target OFFSET 0) AS t
+CROSS JOIN LATERAL ({r_row}) AS r
+CROSS JOIN LATERAL ({s_row}) AS s
+CROSS JOIN LATERAL ({t_row}) AS t
 
 -- name: summary
 coalesce((SELECT y.text FROM summary y WHERE y.hash = {of}.text_hash), '')
@@ -289,7 +322,7 @@ WHERE {e_visible} ORDER BY hit.n
 
 -- name: relations
 SELECT {columns} FROM unnest((SELECT %(ids)s::uuid[])) WITH ORDINALITY AS hit (id, n)
-CROSS JOIN LATERAL (SELECT r.* FROM relation r WHERE r.id = hit.id OFFSET 0) AS r
+CROSS JOIN LATERAL ({r_row}) AS r
 WHERE {r_visible} ORDER BY hit.n
 
 -- name: edges
@@ -337,7 +370,7 @@ best AS (
     ORDER BY 3 DESC, e.weight DESC, e.id LIMIT {most_around}),
 listed AS (
     SELECT row_number() OVER (ORDER BY best.degree DESC, r.weight DESC, r.id) AS n, r.*
-    FROM best CROSS JOIN LATERAL (SELECT * FROM relation WHERE id = best.id OFFSET 0) AS r)
+    FROM best CROSS JOIN LATERAL ({r_row}) AS r)
 -- The mentions are in the first row, with or without a relation.
 SELECT CASE WHEN coalesce(r.n, 1) = 1 THEN told.entities END, CASE WHEN coalesce(r.n, 1) = 1 THEN told.chunks END,
     CASE WHEN coalesce(r.n, 1) = 1 THEN told.neighbours END, {columns}
@@ -347,7 +380,7 @@ FROM told LEFT JOIN listed r ON true ORDER BY r.n
 WITH {hops}
 SELECT {columns} FROM (
     SELECT id, min(hop) AS hop, weight FROM ({all}) AS every GROUP BY id, weight ORDER BY hop, weight DESC, id LIMIT {most}) AS e
-CROSS JOIN LATERAL (SELECT * FROM relation WHERE id = e.id OFFSET 0) AS r
+CROSS JOIN LATERAL ({r_row}) AS r
 ORDER BY e.hop, r.weight DESC, r.source_name COLLATE "C", r.target_name COLLATE "C", r.id
 
 -- name: hop
