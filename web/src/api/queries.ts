@@ -36,12 +36,12 @@ export const methods = (name: string) =>
     staleTime: 60_000,
   });
 
-/** The most mentioned entities. */
-export const entities = (name: string, limit: number) =>
+/** The most mentioned entities, under a filter as JSON. */
+export const entities = (name: string, limit: number, filter = "") =>
   queryOptions({
-    queryKey: ["entities", name, limit],
+    queryKey: ["entities", name, limit, filter],
     queryFn: async ({ signal }) => {
-      const params = { path: { workspace: name }, query: { limit } };
+      const params = { path: { workspace: name }, query: { limit, ...(filter ? { filter } : {}) } };
       return (await dataOf(api.GET("/v1/workspaces/{workspace}/entities", { params, signal }))).items;
     },
   });

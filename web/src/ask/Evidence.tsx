@@ -12,6 +12,7 @@ import { Folded } from "../ui/Folded";
 import { TABS, type Tab as TabName } from "./address";
 import styles from "./Evidence.module.css";
 import { PlainMarkdown } from "./LazyText";
+import { useFilter } from "./useFilter";
 
 interface Props {
   workspace: string;
@@ -132,13 +133,14 @@ const FOLDED = 600; // characters of a passage shown at first
 
 /** Both ends of a relation, each with its page, and the page of the relation between them. */
 function RelationEnds({ workspace, relation }: { workspace: string; relation: Schemas["Relation"] }) {
+  const { keep } = useFilter();
   return (
     <>
-      <Link to={entityPath(workspace, relation.source)}>{relation.source_name}</Link>{" "}
-      <Link to={relationPath(workspace, relation.id)} aria-label="to, see all statements">
+      <Link to={keep(entityPath(workspace, relation.source))}>{relation.source_name}</Link>{" "}
+      <Link to={keep(relationPath(workspace, relation.id))} aria-label="to, see all statements">
         →
       </Link>{" "}
-      <Link to={entityPath(workspace, relation.target)}>{relation.target_name}</Link>
+      <Link to={keep(entityPath(workspace, relation.target))}>{relation.target_name}</Link>
     </>
   );
 }
@@ -150,6 +152,7 @@ interface FactsProps {
 }
 
 function Facts({ workspace, entities, relations }: FactsProps) {
+  const { keep } = useFilter();
   if (entities.length + relations.length === 0) return <None>This method used no facts of the graph.</None>;
   return (
     <>
@@ -173,7 +176,7 @@ function Facts({ workspace, entities, relations }: FactsProps) {
           {entities.map((one) => (
             <li key={one.id}>
               <p className={styles.fact}>
-                <Link to={entityPath(workspace, one.id)}>{one.name}</Link>
+                <Link to={keep(entityPath(workspace, one.id))}>{one.name}</Link>
                 {one.type && <span className={styles.keywords}>{one.type}</span>}
               </p>
               <p className="muted">{one.summary || one.description}</p>
@@ -193,6 +196,7 @@ interface PathsProps {
 }
 
 function Paths({ workspace, paths, connections, passages }: PathsProps) {
+  const { keep } = useFilter();
   if (paths.length + connections.length === 0)
     return <None>This method followed no paths in the graph.</None>;
   const rank = new Map(passages.map((one, at) => [one.id, at + 1]));
@@ -211,7 +215,7 @@ function Paths({ workspace, paths, connections, passages }: PathsProps) {
       {connections.map((one) => (
         <li key={`${one.passage} ${one.entity}`}>
           <p className={styles.fact}>
-            <Link to={entityPath(workspace, one.entity_id)}>{one.entity}</Link>{" "}
+            <Link to={keep(entityPath(workspace, one.entity_id))}>{one.entity}</Link>{" "}
             <span aria-hidden="true">→</span> passage {rank.get(one.passage) ?? ""}
           </p>
           {one.neighbours.length > 0 && (

@@ -54,7 +54,7 @@ export const members = (workspace: string, id: string) =>
 export const supporting = (workspace: string, ids: string[]) =>
   queryOptions({
     queryKey: ["communities", workspace, "supporting", ids],
-    queryFn: ({ signal }) => subgraph(workspace, ids, signal),
+    queryFn: ({ signal }) => subgraph(workspace, ids, {}, signal),
     enabled: ids.length > 0,
   });
 

@@ -4,8 +4,10 @@ import { ArrowLeft, ArrowRight, Minus } from "lucide-react";
 import { useMemo } from "react";
 import { Button } from "react-aria-components";
 import { Link, useParams, useSearchParams } from "react-router";
-import { quoted } from "../ask/forms";
+import { FilterBar } from "../ask/FilterBar";
+import { filterWords, quoted } from "../ask/forms";
 import { questionAbout } from "../ask/recent";
+import { filterQuery, type Passing, useFilter } from "../ask/useFilter";
 import { Correct } from "../review/CorrectDialog";
 import { nameOf } from "../review/queries";
 import { useShortcuts } from "../shell/shortcuts";
@@ -38,14 +40,22 @@ const RELATION = 160;
 
 export function EntityPage() {
   const { ws = "", id = "" } = useParams();
-  const entity = useQuery(entityQuery(ws, id));
+  const passing = useFilter();
+  const entity = useQuery(entityQuery(ws, id, passing.text));
   if (isGone(entity.error)) return <Gone workspace={ws} what="entity" />;
   if (entity.isError) return <Failed error={entity.error} again={() => entity.refetch()} />;
   if (!entity.data) return <Loading what="the entity" lines={8} />;
-  return <Contents key={id} workspace={ws} entity={entity.data} />;
+  return <Contents key={id} workspace={ws} entity={entity.data} passing={passing} />;
 }
 
-function Contents({ workspace, entity }: { workspace: string; entity: Entity }) {
+interface PartProps {
+  workspace: string;
+  entity: Entity;
+  passing: Passing;
+}
+
+function Contents({ workspace, entity, passing }: PartProps) {
+  const { filter, text, keep } = passing;
   const aliases = entity.aliases.filter((one) => one !== entity.name);
   useTitle(shortened(entity.name, 80), workspace);
   useShortcuts({ n: () => focusMention(1), p: () => focusMention(-1) });
@@ -75,12 +85,14 @@ function Contents({ workspace, entity }: { workspace: string; entity: Entity }) 
           className={styles.description}
         />
         <div className={styles.actions}>
-          <Link className="quiet" to={graphPath(workspace, entity.id)}>
+          <Link className="quiet" to={keep(graphPath(workspace, entity.id))}>
             Show in the graph
           </Link>
           <Link
             className="quiet"
-            to={`${viewPath(workspace, "ask")}?${new URLSearchParams({ q: questionAbout(entity.name) })}`}
+            to={keep(
+              `${viewPath(workspace, "ask")}?${new URLSearchParams({ q: questionAbout(entity.name) })}`,
+            )}
           >
             Ask about it
           </Link>
@@ -92,13 +104,20 @@ function Contents({ workspace, entity }: { workspace: string; entity: Entity }) 
           />
           <CopyButton label="Copy link" text={() => location.href} />
           <SameAs
-            command={`trueweave entity ${entity.id} --workspace ${quoted(workspace)}`}
-            request={`GET /v1/workspaces/${workspace}/entity/mentions?${new URLSearchParams({ name: entity.id })}`}
+            command={[
+              "trueweave entity",
+              entity.id,
+              "--workspace",
+              quoted(workspace),
+              ...filterWords(filter),
+            ].join(" ")}
+            request={`GET /v1/workspaces/${workspace}/entity/mentions?${new URLSearchParams({ name: entity.id, ...filterQuery(text) })}`}
           />
         </div>
+        <FilterBar passing={passing} />
       </header>
-      <Relations workspace={workspace} entity={entity} />
-      <Mentions workspace={workspace} id={entity.id} />
+      <Relations workspace={workspace} entity={entity} passing={passing} />
+      <Mentions workspace={workspace} id={entity.id} filter={text} />
     </div>
   );
 }
@@ -111,8 +130,8 @@ export function focusMention(by: 1 | -1): void {
   all[to]?.focus();
 }
 
-function Relations({ workspace, entity }: { workspace: string; entity: Entity }) {
-  const found = useInfiniteQuery(relationsQuery(workspace, entity.id));
+function Relations({ workspace, entity, passing }: PartProps) {
+  const found = useInfiniteQuery(relationsQuery(workspace, entity.id, passing.text));
   const relations = found.data?.pages.flatMap((page) => page.items) ?? [];
   return (
     <section className={styles.relations} aria-labelledby="relations">
@@ -124,7 +143,13 @@ function Relations({ workspace, entity }: { workspace: string; entity: Entity })
       {found.data && relations.length === 0 && <p className="muted">It has no relations.</p>}
       <ul>
         {relations.map((one) => (
-          <RelationLine key={one.id} workspace={workspace} entity={entity.id} relation={one} />
+          <RelationLine
+            key={one.id}
+            workspace={workspace}
+            entity={entity.id}
+            relation={one}
+            keep={passing.keep}
+          />
         ))}
       </ul>
       <ShowMore of={found} />
@@ -136,9 +161,10 @@ interface RelationLineProps {
   workspace: string;
   entity: string;
   relation: Relation;
+  keep: Passing["keep"];
 }
 
-function RelationLine({ workspace, entity, relation }: RelationLineProps) {
+function RelationLine({ workspace, entity, relation, keep }: RelationLineProps) {
   const isSource = relation.source === entity;
   const Arrow = !isDirected(relation) ? Minus : isSource ? ArrowRight : ArrowLeft;
   const said = relation.type || relation.keywords.join(", ");
@@ -147,7 +173,7 @@ function RelationLine({ workspace, entity, relation }: RelationLineProps) {
     <li>
       <p className={styles.end}>
         <Arrow size={16} aria-label={isSource ? "to" : "from"} />
-        <Link to={entityPath(workspace, isSource ? relation.target : relation.source)}>
+        <Link to={keep(entityPath(workspace, isSource ? relation.target : relation.source))}>
           <bdi>{shortened(isSource ? relation.target_name : relation.source_name, RELATION)}</bdi>
         </Link>
         <span className={styles.weight} title="Weight: the sum of the strengths of its statements">
@@ -156,7 +182,7 @@ function RelationLine({ workspace, entity, relation }: RelationLineProps) {
         </span>
       </p>
       <p className={styles.said}>
-        <Link to={relationPath(workspace, relation.id)}>
+        <Link to={keep(relationPath(workspace, relation.id))}>
           {shortened(said, RELATION) || counted(relation.count, "statement")}
         </Link>
         {description && <span dir="auto">{shortened(description, RELATION)}</span>}
@@ -165,14 +191,21 @@ function RelationLine({ workspace, entity, relation }: RelationLineProps) {
   );
 }
 
-function Mentions({ workspace, id }: { workspace: string; id: string }) {
+interface MentionsProps {
+  workspace: string;
+  id: string;
+  filter: string;
+}
+
+function Mentions({ workspace, id, filter }: MentionsProps) {
   const [params, setParams] = useSearchParams();
   const document = params.get("doc") ?? "";
-  const counts = useQuery(countsQuery(workspace, id));
-  const found = useInfiniteQuery(mentionsQuery(workspace, id, document));
+  const counts = useQuery(countsQuery(workspace, id, filter));
+  const found = useInfiniteQuery(mentionsQuery(workspace, id, filter, document));
   const mentions = useMemo(() => found.data?.pages.flatMap((page) => page.items) ?? [], [found.data]);
   const quotes = useMemo(() => quotesOf(mentions), [mentions]);
-  const choose = (uri: string) => setParams(uri ? { doc: uri } : {}, { preventScrollReset: true });
+  const choose = (uri: string) =>
+    setParams({ ...(uri ? { doc: uri } : {}), ...filterQuery(filter) }, { preventScrollReset: true });
   const total = counts.data && (document ? countIn(counts.data.by_document, document) : counts.data.mentions);
   if (isGone(found.error)) return <Gone workspace={workspace} what="entity" />;
   return (

@@ -1,12 +1,36 @@
+import { Button } from "react-aria-components";
 import { Link } from "react-router";
+import { FilterBar } from "../ask/FilterBar";
+import { useFilter } from "../ask/useFilter";
 import { useTitle } from "../shell/useTitle";
 import { viewPath } from "../shell/views";
 import { Empty } from "../ui/States";
 
-/** Shown for an address of something that was merged into something else, or removed with its documents. */
-export function Gone({ workspace, what }: { workspace: string; what: "entity" | "relation" }) {
-  const title = `This ${what} no longer exists`;
+interface Props {
+  workspace: string;
+  what: "entity" | "relation";
+}
+
+/** Shown for an address of something that was merged into something else, or removed with its documents; or that no
+ * document mentions which passes the filter. */
+export function Gone({ workspace, what }: Props) {
+  const passing = useFilter();
+  const title = passing.text
+    ? `No document that passes the filter ${what === "entity" ? "mentions this entity" : "states this relation"}`
+    : `This ${what} no longer exists`;
   useTitle(title, workspace);
+  if (passing.text)
+    return (
+      <>
+        <h1 tabIndex={-1} className="visually-hidden">
+          {title}
+        </h1>
+        <FilterBar passing={passing} />
+        <Empty title={title}>
+          <Button onPress={() => passing.change({})}>Show all documents</Button>
+        </Empty>
+      </>
+    );
   return (
     <>
       <h1 tabIndex={-1} className="visually-hidden">

@@ -2,6 +2,8 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { Link, useParams } from "react-router";
+import { FilterBar } from "../ask/FilterBar";
+import { filterQuery, type Passing, useFilter } from "../ask/useFilter";
 import { Correct } from "../review/CorrectDialog";
 import { nameOf } from "../review/queries";
 import { useShortcuts } from "../shell/shortcuts";
@@ -24,14 +26,22 @@ const DESCRIPTION = 500; // characters shown at first
 
 export function RelationPage() {
   const { ws = "", id = "" } = useParams();
-  const relation = useQuery(relationQuery(ws, id));
+  const passing = useFilter();
+  const relation = useQuery(relationQuery(ws, id, passing.text));
   if (isGone(relation.error)) return <Gone workspace={ws} what="relation" />;
   if (relation.isError) return <Failed error={relation.error} again={() => relation.refetch()} />;
   if (!relation.data) return <Loading what="the relation" lines={8} />;
-  return <Contents key={id} workspace={ws} relation={relation.data} />;
+  return <Contents key={id} workspace={ws} relation={relation.data} passing={passing} />;
 }
 
-function Contents({ workspace, relation }: { workspace: string; relation: Relation }) {
+interface Props {
+  workspace: string;
+  relation: Relation;
+  passing: Passing;
+}
+
+function Contents({ workspace, relation, passing }: Props) {
+  const { text, keep } = passing;
   const { source_name: source, target_name: target } = relation;
   const between = isDirected(relation) ? "to" : "and";
   useTitle(`${shortened(source, 40)} ${between} ${shortened(target, 40)}`, workspace);
@@ -41,12 +51,12 @@ function Contents({ workspace, relation }: { workspace: string; relation: Relati
     <div className={styles.single}>
       <header className={styles.head}>
         <h1 tabIndex={-1} className={styles.ends}>
-          <Link to={entityPath(workspace, relation.source)}>
+          <Link to={keep(entityPath(workspace, relation.source))}>
             <bdi>{source}</bdi>
           </Link>{" "}
           <span aria-hidden="true">{isDirected(relation) ? "→" : "–"}</span>
           <span className="visually-hidden">{between}</span>{" "}
-          <Link to={entityPath(workspace, relation.target)}>
+          <Link to={keep(entityPath(workspace, relation.target))}>
             <bdi>{target}</bdi>
           </Link>
         </h1>
@@ -63,7 +73,7 @@ function Contents({ workspace, relation }: { workspace: string; relation: Relati
           className={styles.description}
         />
         <div className={styles.actions}>
-          <Link className="quiet" to={graphPath(workspace, relation.source)}>
+          <Link className="quiet" to={keep(graphPath(workspace, relation.source))}>
             Show in the graph
           </Link>
           <Correct
@@ -84,11 +94,12 @@ function Contents({ workspace, relation }: { workspace: string; relation: Relati
             command={{
               none: "There is no command for one relation. `trueweave entity NAME` lists the relations of an entity.",
             }}
-            request={`GET /v1/workspaces/${workspace}/relation/statements?${new URLSearchParams({ id: relation.id })}`}
+            request={`GET /v1/workspaces/${workspace}/relation/statements?${new URLSearchParams({ id: relation.id, ...filterQuery(text) })}`}
           />
         </div>
+        <FilterBar passing={passing} />
       </header>
-      <Statements workspace={workspace} id={relation.id} />
+      <Statements workspace={workspace} id={relation.id} filter={text} />
     </div>
   );
 }
@@ -97,8 +108,14 @@ interface StatedQuote extends Quote {
   statement: Statement;
 }
 
-function Statements({ workspace, id }: { workspace: string; id: string }) {
-  const found = useInfiniteQuery(statementsQuery(workspace, id));
+interface StatementsProps {
+  workspace: string;
+  id: string;
+  filter: string;
+}
+
+function Statements({ workspace, id, filter }: StatementsProps) {
+  const found = useInfiniteQuery(statementsQuery(workspace, id, filter));
   const quotes = useMemo(
     () =>
       (found.data?.pages.flatMap((page) => page.items) ?? []).map(

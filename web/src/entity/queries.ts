@@ -1,6 +1,7 @@
-// What the pages of an entity and of a relation read.
+// What the pages of an entity and of a relation read. Filters are JSON, and empty if all documents pass.
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { api, asProblem, dataOf, type Schemas } from "../api/client";
+import { filterQuery } from "../ask/useFilter";
 
 const PAGE = 50;
 
@@ -18,61 +19,67 @@ const next = {
 export const isGone = (error: unknown): boolean =>
   error !== null && ["unknown_entity", "unknown_relation"].includes(asProblem(error).code);
 
-export const entityQuery = (workspace: string, id: string) =>
+export const entityQuery = (workspace: string, id: string, filter: string) =>
   queryOptions({
-    queryKey: ["entity", workspace, id],
+    queryKey: ["entity", workspace, id, filter],
     queryFn: async ({ signal }) => {
-      const params = { path: { workspace }, query: { name: id, relations: 0, passages: 0 } };
+      const params = {
+        path: { workspace },
+        query: { name: id, relations: 0, passages: 0, ...filterQuery(filter) },
+      };
       return (await dataOf(api.GET("/v1/workspaces/{workspace}/entity", { params, signal }))).entity;
     },
   });
 
 /** The relations of an entity, the heaviest first. */
-export const relationsQuery = (workspace: string, id: string) =>
+export const relationsQuery = (workspace: string, id: string, filter: string) =>
   infiniteQueryOptions({
     ...next,
-    queryKey: ["entity", workspace, id, "relations"],
+    queryKey: ["entity", workspace, id, filter, "relations"],
     queryFn: ({ pageParam, signal }) => {
-      const params = { path: { workspace }, query: { entity: [id], limit: 12, cursor: pageParam } };
+      const query = { entity: [id], limit: 12, cursor: pageParam, ...filterQuery(filter) };
+      const params = { path: { workspace }, query };
       return dataOf(api.GET("/v1/workspaces/{workspace}/relations", { params, signal }));
     },
   });
 
-export const countsQuery = (workspace: string, id: string) =>
+export const countsQuery = (workspace: string, id: string, filter: string) =>
   queryOptions({
-    queryKey: ["entity", workspace, id, "counts"],
+    queryKey: ["entity", workspace, id, filter, "counts"],
     queryFn: ({ signal }) => {
-      const params = { path: { workspace }, query: { name: id } };
+      const params = { path: { workspace }, query: { name: id, ...filterQuery(filter) } };
       return dataOf(api.GET("/v1/workspaces/{workspace}/entity/documents", { params, signal }));
     },
   });
 
 /** The mentions of an entity; in one document, if its uri is given. */
-export const mentionsQuery = (workspace: string, id: string, document: string) =>
+export const mentionsQuery = (workspace: string, id: string, filter: string, document: string) =>
   infiniteQueryOptions({
     ...next,
-    queryKey: ["entity", workspace, id, "mentions", document],
+    queryKey: ["entity", workspace, id, filter, "mentions", document],
     queryFn: ({ pageParam, signal }) => {
-      const params = { path: { workspace }, query: { name: id, document, limit: PAGE, cursor: pageParam } };
+      const query = { name: id, document, limit: PAGE, cursor: pageParam, ...filterQuery(filter) };
+      const params = { path: { workspace }, query };
       return dataOf(api.GET("/v1/workspaces/{workspace}/entity/mentions", { params, signal }));
     },
   });
 
-export const relationQuery = (workspace: string, id: string) =>
+export const relationQuery = (workspace: string, id: string, filter: string) =>
   queryOptions({
-    queryKey: ["relation", workspace, id],
+    queryKey: ["relation", workspace, id, filter],
     queryFn: ({ signal }) => {
-      const params = { path: { workspace }, query: { id } };
+      const params = { path: { workspace }, query: { id, ...filterQuery(filter) } };
       return dataOf(api.GET("/v1/workspaces/{workspace}/relation", { params, signal }));
     },
   });
 
-export const statementsQuery = (workspace: string, id: string) =>
+export const statementsQuery = (workspace: string, id: string, filter: string) =>
   infiniteQueryOptions({
     ...next,
-    queryKey: ["relation", workspace, id, "statements"],
+    queryKey: ["relation", workspace, id, filter, "statements"],
     queryFn: ({ pageParam, signal }) => {
-      const params = { path: { workspace }, query: { id, limit: PAGE, cursor: pageParam } };
+      const query = { id, limit: PAGE, cursor: pageParam, ...filterQuery(filter) };
+      const params = { path: { workspace }, query };
       return dataOf(api.GET("/v1/workspaces/{workspace}/relation/statements", { params, signal }));
     },
   });

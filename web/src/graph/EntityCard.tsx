@@ -3,6 +3,7 @@ import { X } from "lucide-react";
 import { Button } from "react-aria-components";
 import { Link } from "react-router";
 import { asProblem } from "../api/client";
+import { useFilter } from "../ask/useFilter";
 import { entityPath, relationPath } from "../entity/address";
 import { counted, number, shortened } from "../text/words";
 import { Failed, Loading } from "../ui/States";
@@ -25,7 +26,8 @@ interface Props {
 
 /** The selected entity: what it is, what else it is called, and its heaviest relations. */
 export function EntityCard({ workspace, id, colourOf, onSelect, onExpand, onPath, onAlone }: Props) {
-  const { data, isError, error, refetch } = useQuery(entityDetails(workspace, id));
+  const { text, keep } = useFilter();
+  const { data, isError, error, refetch } = useQuery(entityDetails(workspace, id, text));
   const isGone = isError && asProblem(error).status === 404;
   const entity = data?.entity;
   return (
@@ -38,8 +40,9 @@ export function EntityCard({ workspace, id, colourOf, onSelect, onExpand, onPath
       </div>
       {isGone && (
         <p>
-          This entity no longer exists: its documents were removed, or it was merged with another. Search for
-          its name above.
+          {text
+            ? "No document that passes the filter mentions this entity."
+            : "This entity no longer exists: its documents were removed, or it was merged with another. Search for its name above."}
         </p>
       )}
       {isError && !isGone && <Failed error={error} again={() => refetch()} />}
@@ -54,7 +57,7 @@ export function EntityCard({ workspace, id, colourOf, onSelect, onExpand, onPath
             {counted(entity.degree, "relation")}
           </p>
           <div className={styles.cardActions}>
-            <Link className={styles.open} to={entityPath(workspace, entity.id)}>
+            <Link className={styles.open} to={keep(entityPath(workspace, entity.id))}>
               Open its page
             </Link>
             <Button onPress={onExpand}>Expand</Button>
@@ -92,7 +95,7 @@ export function EntityCard({ workspace, id, colourOf, onSelect, onExpand, onPath
                     : [one.source, one.source_name];
                   return (
                     <li key={one.id}>
-                      <Link to={relationPath(workspace, one.id)}>
+                      <Link to={keep(relationPath(workspace, one.id))}>
                         <bdi>{shortened(one.type || "related", 40)}</bdi>
                       </Link>
                       <span className="visually-hidden">{isSource ? " to " : " from "}</span>

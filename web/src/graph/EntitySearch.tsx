@@ -3,6 +3,7 @@ import { X } from "lucide-react";
 import { type RefObject, useState } from "react";
 import { Autocomplete, Button, Input, Label, Menu, MenuItem, SearchField } from "react-aria-components";
 import { api, asProblem, dataOf } from "../api/client";
+import { filterQuery } from "../ask/useFilter";
 import { useShortcuts } from "../shell/shortcuts";
 import { counted } from "../text/words";
 import { useAfterPause } from "../ui/useAfterPause";
@@ -11,11 +12,11 @@ import { typeName } from "./shown";
 
 const SUGGESTED = 8;
 
-const completions = (workspace: string, text: string) =>
+const completions = (workspace: string, text: string, filter: string) =>
   queryOptions({
-    queryKey: ["completions", workspace, text],
+    queryKey: ["completions", workspace, text, filter],
     queryFn: async ({ signal }) => {
-      const params = { path: { workspace }, query: { text, limit: SUGGESTED } };
+      const params = { path: { workspace }, query: { text, limit: SUGGESTED, ...filterQuery(filter) } };
       const found = await dataOf(api.GET("/v1/workspaces/{workspace}/entities/complete", { params, signal }));
       return found.entities;
     },
@@ -23,18 +24,20 @@ const completions = (workspace: string, text: string) =>
 
 interface Props {
   workspace: string;
+  /** As JSON; empty if all documents pass. */
+  filter: string;
   label: string;
   field: RefObject<HTMLInputElement | null>;
   onChoose: (id: string) => void;
 }
 
 /** A field that completes the names of entities. */
-export function EntitySearch({ workspace, label, field, onChoose }: Props) {
+export function EntitySearch({ workspace, filter, label, field, onChoose }: Props) {
   const [input, setInput] = useState("");
   const text = input.trim();
   const sought = useAfterPause(text);
   const { data, isError, error, isFetching } = useQuery({
-    ...completions(workspace, sought),
+    ...completions(workspace, sought, filter),
     enabled: sought !== "",
     placeholderData: keepPreviousData,
   });

@@ -6,6 +6,8 @@ import { Button } from "react-aria-components";
 import { Link, useNavigate, useParams, useSearchParams } from "react-router";
 import { asProblem } from "../api/client";
 import { entities as entitiesQuery, workspace as workspaceQuery } from "../api/queries";
+import { FilterBar } from "../ask/FilterBar";
+import { useFilter } from "../ask/useFilter";
 import { entityPath } from "../entity/address";
 import { typeColours } from "../reader/segments";
 import { useShortcuts } from "../shell/shortcuts";
@@ -54,6 +56,7 @@ interface Status {
 function Contents({ workspace, status }: { workspace: string; status: Status }) {
   const [params, setParams] = useSearchParams();
   const state = readAddress(params);
+  const passing = useFilter();
   const found = useGraph(workspace, state);
   const { data: known } = useQuery(typesQuery(workspace));
   const colourOf = useMemo(() => typeColours(known?.entities.map((one) => one.type) ?? []), [known]);
@@ -88,6 +91,7 @@ function Contents({ workspace, status }: { workspace: string; status: Status }) 
       ) : (
         <EntitySearch
           workspace={workspace}
+          filter={passing.text}
           label={
             from ? "Path to" : state.of.length > 0 ? "Start from another entity" : "Search for an entity"
           }
@@ -95,6 +99,7 @@ function Contents({ workspace, status }: { workspace: string; status: Status }) 
           onChoose={choose}
         />
       )}
+      {!isEmpty && <FilterBar passing={passing} />}
       {from && (
         <p className={styles.banner} role="status">
           Choose where the path ends: click an entity, or search for one.
@@ -106,8 +111,12 @@ function Contents({ workspace, status }: { workspace: string; status: Status }) 
       {said && <p role="status">{said}</p>}
       {state.of.length === 0 && !isEmpty && (
         <>
-          <GraphMap workspace={workspace} colourOf={colourOf} onChoose={choose} />
-          <Examples workspace={workspace} onChoose={choose} />
+          {passing.text ? (
+            <p className="muted">The map of the graph shows all documents. Clear the filter to see it.</p>
+          ) : (
+            <GraphMap workspace={workspace} colourOf={colourOf} onChoose={choose} />
+          )}
+          <Examples workspace={workspace} filter={passing.text} onChoose={choose} />
         </>
       )}
       {state.of.length > 0 && found.isPending && <Loading what="the graph" lines={8} />}
@@ -173,14 +182,22 @@ function NoRelations({ workspace, status }: { workspace: string; status: Status 
   );
 }
 
+interface ExamplesProps {
+  workspace: string;
+  /** As JSON; empty if all documents pass. */
+  filter: string;
+  onChoose: (id: string) => void;
+}
+
 /** The most mentioned entities, to start from. */
-function Examples({ workspace, onChoose }: { workspace: string; onChoose: (id: string) => void }) {
-  const found = useQuery(entitiesQuery(workspace, EXAMPLES));
+function Examples({ workspace, filter, onChoose }: ExamplesProps) {
+  const found = useQuery(entitiesQuery(workspace, EXAMPLES, filter));
   if (found.isError) return <Failed error={found.error} again={() => found.refetch()} />;
   if (!found.data) return <Loading what="entities" />;
   return (
     <section>
       <h2>Or start from one that is mentioned often</h2>
+      {found.data.length === 0 && <p>No document that passes the filter mentions an entity.</p>}
       <ul className={styles.examples}>
         {found.data.map((one) => (
           <li key={one.id}>
@@ -205,14 +222,18 @@ interface MissingProps {
 /** A graph that cannot be loaded. If entities of the address are gone, the others can be shown. */
 function Missing({ workspace, state, error, again, onGo }: MissingProps) {
   const isGone = asProblem(error).code === "unknown_entity";
-  const { data } = useQuery({ ...existing(workspace, state.of.filter(isId)), enabled: isGone });
+  const { text, keep } = useFilter();
+  const { data } = useQuery({ ...existing(workspace, state.of.filter(isId), state.filter), enabled: isGone });
   const left = state.of.filter((id) => data?.has(id));
   return (
     <>
       <Failed error={error} again={again} />
       {isGone && (
         <p>
-          It was merged with another entity, or its documents were removed. Search for its name, or{" "}
+          {text
+            ? "No document that passes the filter mentions it."
+            : "It was merged with another entity, or its documents were removed."}{" "}
+          Search for its name, or{" "}
           {left.length > 0 && left.length < state.of.length ? (
             <Button
               className={`quiet ${styles.other}`}
@@ -221,7 +242,7 @@ function Missing({ workspace, state, error, again, onGo }: MissingProps) {
               show the graph without it
             </Button>
           ) : (
-            <Link to={viewPath(workspace, "graph")}>start again</Link>
+            <Link to={keep(viewPath(workspace, "graph"))}>start again</Link>
           )}
           .
         </p>
@@ -416,13 +437,14 @@ function useKeptGraph(loaded: Loaded) {
 
 /** The entities of the path, in order. */
 function PathLine({ workspace, loaded }: { workspace: string; loaded: Loaded }) {
+  const { keep } = useFilter();
   const names = new Map(loaded.nodes.map((one) => [one.id, one.name]));
   const way = [...loaded.path].filter((id) => names.has(id));
   return (
     <ol className={styles.path} aria-label="Path">
       {way.map((id) => (
         <li key={id}>
-          <Link to={entityPath(workspace, id)}>
+          <Link to={keep(entityPath(workspace, id))}>
             <bdi>{shortened(names.get(id) ?? "", PATH_NAME)}</bdi>
           </Link>
         </li>
@@ -452,6 +474,7 @@ function Picture(props: PictureProps) {
     props;
   const { selected } = state;
   const navigate = useNavigate();
+  const { keep } = useFilter();
   const canvas = useRef<CanvasHandle>(null);
   const frame = useRef<HTMLDivElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: it is the graph that was chosen
@@ -495,7 +518,7 @@ function Picture(props: PictureProps) {
             event.preventDefault();
             move(event.key as Direction);
           }
-          if (event.key === "Enter" && selected) navigate(entityPath(workspace, selected));
+          if (event.key === "Enter" && selected) navigate(keep(entityPath(workspace, selected)));
         }}
       >
         <Suspense fallback={<Loading what="the picture" />}>

@@ -2,6 +2,7 @@ import { ArrowDown, ArrowUp } from "lucide-react";
 import type { ReactNode } from "react";
 import { Button } from "react-aria-components";
 import { Link } from "react-router";
+import { useFilter } from "../ask/useFilter";
 import { relationPath } from "../entity/address";
 import { number } from "../text/words";
 import styles from "./GraphPage.module.css";
@@ -50,6 +51,7 @@ export function EntityTable({ shown, sort, selected, onSort, onSelect }: Props) 
 }
 
 export function RelationTable({ workspace, shown, sort, selected, onSort, onSelect }: Props) {
+  const { keep } = useFilter();
   const end = (id: string, name: string) => (
     <Button key={id} className={`quiet ${styles.other}`} onPress={() => onSelect(id)}>
       <bdi>{name}</bdi>
@@ -57,7 +59,7 @@ export function RelationTable({ workspace, shown, sort, selected, onSort, onSele
   );
   const cells = (one: RelationRow) => [
     end(one.source, one.sourceName),
-    <Link key="type" to={relationPath(workspace, one.id)}>
+    <Link key="type" to={keep(relationPath(workspace, one.id))}>
       <bdi>{one.type || "related"}</bdi>
     </Link>,
     end(one.target, one.targetName),

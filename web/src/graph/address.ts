@@ -1,4 +1,6 @@
 // The Graph view in its address.
+import type { Filter } from "../api/ask";
+import { isEmptyFilter, readObject } from "../ask/address";
 
 export const VIEWS = ["picture", "entities", "relations"] as const;
 export type GraphView = (typeof VIEWS)[number];
@@ -21,6 +23,8 @@ export interface GraphState {
   min: number;
   /** The document that must state a relation; empty for any. */
   document: string;
+  /** The documents that the graph is computed from. */
+  filter: Filter;
   /** The selected entity. */
   selected: string;
   view: GraphView;
@@ -28,7 +32,7 @@ export interface GraphState {
   sort: string;
 }
 
-/** What the address says. Values that no graph has are left out. */
+/** What the address says. Values that no graph has are left out. Throws an Error for a filter that is none. */
 export function readAddress(params: URLSearchParams): GraphState {
   const min = Number(params.get("min") ?? "");
   const to = params.get("to") ?? "";
@@ -42,6 +46,7 @@ export function readAddress(params: URLSearchParams): GraphState {
     types: params.getAll("types"),
     min: Number.isFinite(min) && min > 0 ? min : 0,
     document: params.get("doc") ?? "",
+    filter: readObject(params, "filter") as Filter,
     selected: params.get("sel") ?? "",
     view: VIEWS.find((one) => one === params.get("view")) ?? "picture",
     sort: params.get("sort") ?? "",
@@ -63,6 +68,7 @@ export function writeAddress(state: Partial<GraphState>): URLSearchParams {
   for (const one of state.types ?? []) params.append("types", one);
   if (state.min) params.set("min", String(state.min));
   if (state.document) params.set("doc", state.document);
+  if (state.filter && !isEmptyFilter(state.filter)) params.set("filter", JSON.stringify(state.filter));
   if (state.selected) params.set("sel", state.selected);
   if (state.view && state.view !== "picture") params.set("view", state.view);
   if (state.sort) params.set("sort", state.sort);

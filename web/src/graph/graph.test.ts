@@ -46,12 +46,14 @@ test("an address gives the view back", () => {
     types: ["", "place, or other"],
     min: 1.5,
     document: "x y.md",
+    filter: { metadata: { kind: "letter" } },
     selected: "a",
     view: "relations",
     sort: "-weight",
   });
   expect(readAddress(writeAddress(view))).toEqual(view);
   expect(writeAddress(state()).toString()).toBe("");
+  expect(() => readAddress(new URLSearchParams("filter=kind"))).toThrow("not a JSON object");
   const odd = new URLSearchParams("hops=9&each=-1&min=x&view=none&of=&of=a&of=a");
   expect(readAddress(odd)).toEqual(state({ of: ["a"], hops: 3 }));
 });
@@ -223,5 +225,19 @@ test("commands and requests ask for the same", () => {
   );
   expect(requestsOf("w", view)).toBe(
     "GET /v1/workspaces/w/path?start=Bob%27s&end=d\nGET /v1/workspaces/w/around?entity=c&hops=2&limit=20",
+  );
+});
+
+test("commands and requests have the filter", () => {
+  const view = state({ of: ["a", "c"], to: "d", filter: { metadata: { kind: "letter" }, prefix: "notes/" } });
+  const filter =
+    "filter=%7B%22metadata%22%3A%7B%22kind%22%3A%22letter%22%7D%2C%22prefix%22%3A%22notes%2F%22%7D";
+  expect(commandsOf("w", view)).toBe(
+    "trueweave graph show --path a d --workspace w --where kind=letter --filter 'uri=notes/**'\n" +
+      "trueweave graph show c --workspace w --where kind=letter --filter 'uri=notes/**'",
+  );
+  expect(requestsOf("w", view)).toBe(
+    `GET /v1/workspaces/w/path?start=a&end=d&${filter}\n` +
+      `GET /v1/workspaces/w/around?entity=c&limit=20&${filter}`,
   );
 });

@@ -1,7 +1,9 @@
 // The graph that an address asks for: the neighbourhoods of entities, and the path between two.
 import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
+import type { Filter } from "../api/ask";
 import { api, dataOf, type Schemas } from "../api/client";
 import { DRAWN, subgraph } from "../api/subgraph";
+import { filterJson, filterQuery } from "../ask/useFilter";
 import { centresOf, type GraphState } from "./address";
 import type { Loaded } from "./shown";
 
@@ -25,6 +27,7 @@ async function aroundOf(
     limit: state.each,
     ...(exclude.length > 0 ? { exclude } : {}),
     ...(state.document ? { document: state.document } : {}),
+    ...filterQuery(filterJson(state.filter)),
   };
   const params = { path: { workspace }, query };
   return dataOf(api.GET("/v1/workspaces/{workspace}/around", { params, signal }));
@@ -36,14 +39,15 @@ async function load(workspace: string, state: GraphState, signal: AbortSignal): 
     const part = await aroundOf(workspace, state, [], signal);
     return { kind: "graph", loaded: neighbourhood(part, centres.length) };
   }
-  const query = { start: state.of[0] ?? "", end: state.to, longest: LONGEST, passages: 0 };
+  const ends = { start: state.of[0] ?? "", end: state.to };
+  const query = { ...ends, longest: LONGEST, passages: 0, ...filterQuery(filterJson(state.filter)) };
   const params = { path: { workspace }, query };
   const { path } = await dataOf(api.GET("/v1/workspaces/{workspace}/path", { params, signal }));
   if (!path) return { kind: "no path", longest: LONGEST };
   const onPath = path.entities.map((one) => one.id);
   const around = centres.length > 0 ? await aroundOf(workspace, state, onPath, signal) : null;
   const entities = [...new Set([...onPath, ...(around?.nodes.map((one) => one.id) ?? [])])].slice(0, DRAWN);
-  const part = await subgraph(workspace, entities, signal);
+  const part = await subgraph(workspace, entities, state.filter, signal);
   return { kind: "graph", loaded: withPath(part, path, around, centres.length) };
 }
 
@@ -77,9 +81,9 @@ function withPath(part: Part, path: Path, around: Part | null, centres: number):
 }
 
 export function useGraph(workspace: string, state: GraphState) {
-  const { of, to, hops, each, document } = state;
+  const { of, to, hops, each, document, filter } = state;
   return useQuery({
-    queryKey: ["graph", workspace, of, to, hops, each, document],
+    queryKey: ["graph", workspace, of, to, hops, each, document, filterJson(filter)],
     queryFn: ({ signal }) => load(workspace, state, signal),
     enabled: of.length > 0,
     placeholderData: keepPreviousData, // the graph stays while more of it is loaded
@@ -95,22 +99,23 @@ export const types = (workspace: string) =>
     staleTime: 60_000,
   });
 
-/** An entity with its heaviest relations. */
-export const entityDetails = (workspace: string, id: string) =>
+/** An entity with its heaviest relations, under a filter as JSON. */
+export const entityDetails = (workspace: string, id: string, filter: string) =>
   queryOptions({
-    queryKey: ["entity", workspace, id, "details"],
+    queryKey: ["entity", workspace, id, filter, "details"],
     queryFn: ({ signal }) => {
-      const params = { path: { workspace }, query: { name: id, relations: 10, passages: 0 } };
+      const query = { name: id, relations: 10, passages: 0, ...filterQuery(filter) };
+      const params = { path: { workspace }, query };
       return dataOf(api.GET("/v1/workspaces/{workspace}/entity", { params, signal }));
     },
   });
 
-/** Those of some entities that still exist. */
-export const existing = (workspace: string, ids: string[]) =>
+/** Those of some entities that still exist under a filter. */
+export const existing = (workspace: string, ids: string[], filter: Filter) =>
   queryOptions({
-    queryKey: ["existing", workspace, ids],
+    queryKey: ["existing", workspace, ids, filterJson(filter)],
     queryFn: async ({ signal }) => {
-      const part = await subgraph(workspace, ids, signal);
+      const part = await subgraph(workspace, ids, filter, signal);
       return new Set(part.nodes.map((one) => one.id));
     },
   });
