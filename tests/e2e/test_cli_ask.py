@@ -340,6 +340,13 @@ def test_where_there_are_no_vectors_the_way_to_them_is_told_and_works(
     assert found.stdout.startswith("Note G by Ada Lovelace")
     assert "by words alone" not in found.stderr
 
+    compared = trueweave("compare", QUESTION, "--json")
+    assert [row["method"] for row in answer(compared)["methods"]] == ["keyword", "naive", "fuse", "weave"]
+    assert "Not compared: mix, because only chunks have vectors here." in compared.stderr
+    named = trueweave("compare", QUESTION, "--methods", "mix,keyword")
+    assert "Not compared" not in named.stderr
+    assert "mix: " in named.stdout.partition("Cannot be used here:")[2]
+
 
 @pytest.mark.parametrize(
     ("arguments", "problem"),

@@ -23,7 +23,7 @@ from trueweave.cli.questions import (
     read_question,
 )
 from trueweave.cli.render.answers import check_lines
-from trueweave.cli.render.console import spinner
+from trueweave.cli.render.console import say, spinner
 from trueweave.cli.render.evidence import evidence_lines
 from trueweave.cli.render.lines import count, indented, next_step, warning
 from trueweave.cli.render.tables import TextTable, table
@@ -35,6 +35,7 @@ from trueweave.core.money import money
 
 if TYPE_CHECKING:
     from trueweave.core.answers import Answer, Compared, Comparison
+    from trueweave.engine.trueweave import AsyncTrueweave
 
 # One of each family: words, vectors, both, LightRAG's, and ours.
 _SHORT_LIST = ("keyword", "naive", "fuse", "mix", "weave")
@@ -42,7 +43,11 @@ _ALL = "all"
 
 Methods = Annotated[
     str | None,
-    typer.Option(metavar="A,B,…", help=f"The methods, separated by commas, or all. Default: {','.join(_SHORT_LIST)}."),
+    typer.Option(
+        metavar="A,B,…",
+        help=f"The methods, separated by commas, or all. Default: {','.join(_SHORT_LIST)}, without those that need "
+        "vectors of entities and relations if the workspace has none.",
+    ),
 ]
 Answers = Annotated[bool, typer.Option("--answers", help="Also generate an answer with each method.")]
 
@@ -75,18 +80,37 @@ def compare(
                 'model = "ollama/llama3.1:8b", or omit --answers.'
             )
         asked, which = read_question(question), read_filter(document, where, filter, settings.project_folder)
-        names = [name.strip() for name in (methods or ",".join(_SHORT_LIST)).split(",") if name.strip()]
+        names = [name.strip() for name in (methods or "").split(",") if name.strip()]
+
+        async def look(trueweave: AsyncTrueweave) -> tuple[Comparison, list[str]]:
+            left_out = [] if names else await _without_vectors(trueweave)
+            wanted = names or [name for name in _SHORT_LIST if name not in left_out]
+            which_ones = () if wanted == [_ALL] else wanted
+            listener = QuestionNotes()
+            found = await trueweave.compare(asked, which_ones, filter=which, answers=answers, listener=listener)
+            return found, left_out
+
         with spinner("Comparing …"):
-            found = in_workspace(
-                lambda trueweave: trueweave.compare(
-                    asked, () if names == [_ALL] else names, filter=which, answers=answers, listener=QuestionNotes()
-                ),
-                settings,
-                groups=as_group,
+            found, left_out = in_workspace(look, settings, groups=as_group)
+        if left_out:
+            say(
+                f"Not compared: {', '.join(left_out)}, because only chunks have vectors here. "
+                "`trueweave vectors make` makes those of entities and relations."
             )
         lines = comparison_lines(found, settings.currency, show_evidence=show_evidence)
         more = [] if methods else [next_step(f"trueweave compare QUESTION --methods {_ALL}", "compares all")]
         reply(comparison_json(found), *lines, *more)
+
+
+async def _without_vectors(trueweave: AsyncTrueweave) -> list[str]:
+    """Those methods of the short list that need vectors of entities and relations, if only chunks have vectors."""
+    from trueweave.retrieval.methods import registry
+    from trueweave.retrieval.methods.needs import needs_of
+
+    status = await trueweave.status()
+    if not status.embedding_model or status.graph_vectors == "kept":
+        return []
+    return [name for name in _SHORT_LIST if "graph_vectors" in needs_of(registry.make(name))]
 
 
 def comparison_lines(found: Comparison, currency: str, *, show_evidence: bool = False) -> list[RenderableType]:
