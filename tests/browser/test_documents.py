@@ -184,6 +184,26 @@ async def test_what_others_add_and_delete_is_shown_without_reloading(web: Web) -
         await expect(row(page, "three.md")).to_contain_text("indexed", timeout=60_000)
 
 
+async def test_documents_are_switched_off_and_on(web: Web) -> None:
+    texts = {"one.md": ADA, "two.md": TURIN}
+    async with room(web, "switch", texts), web.visit("switch/documents") as page:
+        await page.get_by_label("Select one.md").check()
+        await page.get_by_role("button", name="Switch off").click()
+        told = page.get_by_role("status").filter(has_text="1 document switched off.")
+        await expect(told).to_have_text("1 document switched off.")
+        await expect(row(page, "one.md")).to_contain_text("switched off")
+        await expect(row(page, "one.md").get_by_role("link")).to_have_count(0)
+        await expect(row(page, "two.md")).not_to_contain_text("switched off")
+        await check_looks(page)
+        await page.get_by_label("State").select_option("off")
+        await expect(row(page, "two.md")).to_have_count(0)
+        await page.get_by_label("Select one.md").check()
+        await page.get_by_role("button", name="Switch on").click()
+        await expect(page.get_by_text("No document matches these filters")).to_be_visible()
+        await page.get_by_label("State").select_option("")
+        await expect(row(page, "one.md").get_by_role("link")).to_be_visible()
+
+
 async def test_a_server_that_goes_away_is_told_and_followed_again(web: Web) -> None:
     expected = ["Failed to load resource", "ERR_FAILED"]
     async with room(web, "away", {"one.md": ADA}) as client, web.visit(None, expected=expected) as page:

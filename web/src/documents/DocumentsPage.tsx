@@ -1,4 +1,4 @@
-// The Documents view: what is in the workspace and in which state, adding files, progress, failures, deleting.
+// The Documents view: what is in the workspace and in which state, adding files, progress, failures, switching off, deleting.
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { FilePlus2, FolderPlus } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
@@ -30,6 +30,7 @@ import { DocumentTable } from "./DocumentTable";
 import { EstimateDialog } from "./EstimateDialog";
 import { Filters } from "./Filters";
 import { ACCEPTED, type NamedFile, named } from "./files";
+import { switchDocuments } from "./switching";
 import { UploadPanel } from "./UploadPanel";
 import { uploadTo } from "./uploads";
 import { useFileDrop } from "./useFileDrop";
@@ -82,6 +83,8 @@ function DocumentsView({ workspace }: { workspace: string }) {
   // Somebody else may have removed documents that were selected.
   const chosen = rows.filter((one) => selected.has(one.uri));
   const failed = chosen.filter((one) => one.state === "failed");
+  const on = chosen.filter((one) => one.state !== "off");
+  const way = chosen.length > 0 && on.length === 0 ? "on" : "off";
 
   const go = (to: Partial<ListState>) => setParams(writeAddress({ ...list, ...to }), IN_PLACE);
   const choose = useCallback(
@@ -112,6 +115,19 @@ function DocumentsView({ workspace }: { workspace: string }) {
           ? `${counted(retried, "document")} queued again.`
           : "These documents no longer wait for a retry.",
       );
+      setSelected(new Set());
+    } catch (error) {
+      setFailure(error);
+    }
+    refresh();
+  };
+
+  const turn = async () => {
+    setFailure(null);
+    try {
+      const uris = (way === "off" ? on : chosen).map((one) => one.uri);
+      const switched = await switchDocuments(workspace, uris, way);
+      setSaid(`${counted(switched, "document")} switched ${way}.`);
       setSelected(new Set());
     } catch (error) {
       setFailure(error);
@@ -197,6 +213,9 @@ function DocumentsView({ workspace }: { workspace: string }) {
                       onPress={() => retry(failed.map((one) => one.uri))}
                     >
                       Retry
+                    </Button>
+                    <Button isDisabled={chosen.length === 0} onPress={turn}>
+                      Switch {way}
                     </Button>
                     <Button isDisabled={chosen.length === 0} onPress={() => setDeleting(true)}>
                       Delete
