@@ -194,6 +194,7 @@ async def test_documents_are_switched_off_and_on(web: Web) -> None:
         await expect(row(page, "one.md")).to_contain_text("switched off")
         await expect(row(page, "one.md").get_by_role("link")).to_have_count(0)
         await expect(row(page, "two.md")).not_to_contain_text("switched off")
+        await expect(page.get_by_role("contentinfo")).to_contain_text("1 document")
         await check_looks(page)
         await page.get_by_label("State").select_option("off")
         await expect(row(page, "two.md")).to_have_count(0)

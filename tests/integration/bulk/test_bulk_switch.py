@@ -111,6 +111,34 @@ async def test_one_who_writes_all_the_time_neither_stops_a_load_nor_loses_anythi
         assert await it.communities.hierarchy()
 
 
+async def test_a_load_ends_with_an_error_if_documents_are_switched_off_until_its_last_round(
+    database: Database, tmp_path: Path
+) -> None:
+    """They would be visible after the switch, until they are settled."""
+    loop, switched = asyncio.get_running_loop(), [0]
+    async with opened(database, "bulk", tmp_path, OLD) as it:
+        await prepare(it)
+
+        async def switch() -> None:
+            switched[0] += 1
+            await (it.switch_off if switched[0] % 2 else it.switch_on)(["here"])
+
+        def told(stage: str, done: int, _total: int) -> None:
+            if (stage, done) == ("Catching up", 1):
+                asyncio.run_coroutine_threadsafe(switch(), loop).result(60)
+
+        with pytest.raises(DatabaseError, match="switched off again and again"):
+            await start(it, tmp_path, told)
+        assert switched == [5]
+        assert await uris(database, tmp_path) == {"there"}
+        await start(it, tmp_path)
+    assert await uris(database, tmp_path) == {"there", *LOADED}
+    async with opened(database, "bulk", tmp_path, OLD) as it:
+        assert [one.uri for one in await it.list_documents(state="off")] == ["here"]
+        assert await it.switch_on(["here"]) == 1
+    assert await uris(database, tmp_path) == {"here", "there", *LOADED}
+
+
 async def test_who_writes_during_the_switch_waits_and_is_told_to_open_the_workspace_again(
     database: Database, url: str, tmp_path: Path
 ) -> None:

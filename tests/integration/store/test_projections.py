@@ -83,6 +83,11 @@ async def test_whatever_comes_and_goes_the_copy_ends_as_the_record(trueweave: As
         if step in (0, 3, 4, 8):
             assert await exact(trueweave, store)
     assert await exact(trueweave, store)
+    first = sorted(uris)[:2]
+    assert await trueweave.switch_off(first) == len(first)
+    assert await exact(trueweave, store)
+    assert await trueweave.switch_on(first[:1]) == 1
+    assert await exact(trueweave, store)
 
 
 SOURCES = """

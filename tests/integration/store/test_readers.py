@@ -64,6 +64,16 @@ def test_it_reads_its_own_workspace_without_setting_anything(
     assert connection.execute("SELECT name FROM workspace").fetchall() == [("mine",)]
 
 
+def test_it_does_not_read_documents_that_are_switched_off(
+    url: str, connection: psycopg.Connection[tuple[object, ...]], workspaces: tuple[int, int]
+) -> None:
+    record = {"document", "chunk", "mention", "link", "facet"}
+    assert record <= foreign(url, connection, workspaces[0]).keys()
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute("UPDATE trueweave.document SET off = true WHERE workspace = %s", (workspaces[0],))
+    assert record.isdisjoint(foreign(url, connection, workspaces[0]))
+
+
 SETTINGS = (
     "SET trueweave.workspace = '{other}'",
     "SELECT set_config('trueweave.workspace', '{other}', false)",
