@@ -10,16 +10,16 @@ BEGIN
     ON CONFLICT DO NOTHING;
 END $$;
 
-CREATE FUNCTION trueweave.await_sight(gives_readers boolean) RETURNS void
+CREATE FUNCTION trueweave.await_sight(uris text[]) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
     AS $$
 DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
 BEGIN
-    IF NOT EXISTS (SELECT FROM document d WHERE d.workspace = here AND d.readers <> '{}') AND (gives_readers
-        OR EXISTS (SELECT FROM access_rule r WHERE r.workspace = here AND r.readers <> '{}')
-        OR EXISTS (SELECT FROM source s WHERE s.workspace = here AND s.given_readers <> '{}'))
+    IF NOT EXISTS (SELECT FROM document d WHERE d.workspace = here AND d.readers <> '{}') AND (uris IS NULL
+        OR EXISTS (SELECT FROM unnest(uris) AS u (uri) WHERE rule_readers(u.uri) <> '{}')
+        OR EXISTS (SELECT FROM source s WHERE s.workspace = here AND s.uri = ANY (uris) AND s.given_readers <> '{}'))
     THEN
         PERFORM pg_advisory_xact_lock(1415005017, here);
     END IF;
@@ -3557,8 +3557,6 @@ CREATE INDEX rule_name_written_hash ON trueweave.rule_name USING btree (written_
 
 CREATE INDEX source_failed ON trueweave.source USING btree (workspace, uri) WHERE failed;
 
-CREATE INDEX source_restricted ON trueweave.source USING btree (workspace) WHERE (given_readers <> '{}'::text[]);
-
 CREATE INDEX spend_at ON trueweave.spend USING btree (workspace, at);
 
 CREATE INDEX spend_document ON trueweave.spend USING btree (document, workspace) WHERE (document <> ''::text);
@@ -4111,8 +4109,8 @@ GRANT USAGE ON SCHEMA trueweave TO trueweave_caller;
 REVOKE ALL ON FUNCTION trueweave.add_text(coming uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.add_text(coming uuid[]) TO trueweave_app;
 
-REVOKE ALL ON FUNCTION trueweave.await_sight(gives_readers boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.await_sight(gives_readers boolean) TO trueweave_app;
+REVOKE ALL ON FUNCTION trueweave.await_sight(uris text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.await_sight(uris text[]) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.await_writers() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.await_writers() TO trueweave_app;

@@ -27,7 +27,7 @@ class AsyncAccessGroup:
         Groups are those of the keys and tokens of a server's callers, and of `acting_as`.
         """
         rule = AccessRule.of(prefix, readers)
-        async with self._core.workspace.transaction(unhurried=True, gives_readers=bool(rule.readers)) as tx:
+        async with self._core.workspace.transaction(unhurried=True, restricts=bool(rule.readers)) as tx:
             return await access_rules.put(tx, rule)
 
     async def all(self, limit: int = 1000) -> list[AccessRule]:
@@ -39,5 +39,5 @@ class AsyncAccessGroup:
         """Remove the access rule of this prefix. Returns how many documents have other readers now. Raises
         UnknownAccessRule if there is none."""
         prefix = rule_prefix(prefix)
-        async with self._core.workspace.transaction(unhurried=True, gives_readers=False) as tx:
+        async with self._core.workspace.transaction(unhurried=True, restricts=True) as tx:
             return await access_rules.remove(tx, prefix)

@@ -6,7 +6,7 @@ import asyncio
 import pytest
 
 from tests.integration.rights.test_access_rules import Paused, readers
-from trueweave import AsyncTrueweave, Chunk, Document, Mention
+from trueweave import AsyncTrueweave, Chunk, Document, Mention, Settings, Source
 from trueweave.errors import NotForRestricted
 from trueweave.extend import Database, Workspace
 from trueweave.graph.contribution import contribution
@@ -23,7 +23,7 @@ def said(uri: str, *groups: str) -> Document:
 
 @pytest.fixture
 async def index(database: Database) -> AsyncTrueweave:
-    index = await AsyncTrueweave.enter(database, "test", HashEmbedder(8))
+    index = await AsyncTrueweave.enter(database, "test", HashEmbedder(8), settings=Settings(extractor="capitals"))
     await index.add_documents([said("open"), said("hr/old")])
     return index
 
@@ -123,3 +123,27 @@ async def test_the_first_document_that_a_rule_restricts_waits_before_it_locks_ot
         await tx.rows("record.lock_versions", uris=["open"])
     await adding
     assert await readers(index) == {"hr/old": [], "new/pay": ["hr"], "open": []}
+
+
+async def test_documents_that_nothing_restricts_do_not_wait_for_callers_who_see_all(index: AsyncTrueweave) -> None:
+    await index.access.set("new/", ["hr"])
+    async with index.workspace.seen(Sight(())).transaction(), asyncio.timeout(30):
+        assert await index.add_documents([said("more")]) == 1
+
+
+async def test_a_document_that_was_submitted_with_readers_waits_before_it_locks_others(
+    index: AsyncTrueweave, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await index.jobs.submit(Source("pay", "Ada earns much."), readers=["hr"])
+    locking = Paused(monkeypatch, record, "names_may_arrive")
+    stop = asyncio.Event()
+    async with index.workspace.seen(Sight(())).transaction():
+        working = asyncio.create_task(index.work(stop=stop))
+        await await_waiting(index.workspace, 1)
+        assert not locking.reached.is_set()
+    locking.go_on.set()
+    async with asyncio.timeout(30):
+        while (await readers(index)).get("pay") != ["hr"]:  # noqa: ASYNC110 (it is PostgreSQL)
+            await asyncio.sleep(0.01)
+    stop.set()
+    await working

@@ -6,7 +6,7 @@ import psycopg
 # SECURITY DEFINER function is not confined: it must check the workspace itself.
 BY_APP = {
     "add_text(uuid[])",
-    "await_sight(boolean)",
+    "await_sight(text[])",
     "await_writers()",
     "begin_drop()",
     "chunks_with(bigint[],bigint[])",

@@ -281,7 +281,7 @@ class Database:
         unhurried: bool = False,
         dropping: bool = False,
         booking: bool = False,
-        gives_readers: bool | None = None,
+        restricts: bool | Sequence[str] = False,
         sight: Sight | None = None,
     ) -> AsyncIterator[Transaction]:
         """A transaction in a workspace of this database: committed at the end, rolled back on any error. Without a
@@ -292,9 +292,9 @@ class Database:
         `dropping` is set; a workspace is never dropped while somebody writes to it. Raises WorkspaceMoving on writes to
         a workspace that is being moved, unless `booking` is set, for recording the cost and replies of model calls:
         that stays possible until the very end of the move. With a `sight` it sees only that, and raises
-        NotForRestricted for what its role may not do. `gives_readers` is set for what gives documents readers, or, if
-        it is False, may do so by an access rule: it waits for callers who were found to see all documents, before it
-        takes other locks.
+        NotForRestricted for what its role may not do. `restricts` is set for what gives documents readers, or has the
+        uris of documents that may get some by an access rule: it waits for callers who were found to see all documents,
+        before it takes other locks.
         """
         async with (
             self._lent() as connection,
@@ -305,7 +305,7 @@ class Database:
                 unhurried=unhurried,
                 dropping=dropping,
                 booking=booking,
-                gives_readers=gives_readers,
+                restricts=restricts,
                 sight=sight,
             ) as tx,
         ):
@@ -321,15 +321,16 @@ class Database:
         unhurried: bool = False,
         dropping: bool = False,
         booking: bool = False,
-        gives_readers: bool | None = None,
+        restricts: bool | Sequence[str] = False,
         sight: Sight | None = None,
     ) -> AsyncIterator[Transaction]:
         """The same on a connection that the caller supplies."""
         begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" if snapshot else "BEGIN"
         is_checked = workspace is not None and not dropping
         entering = self._entering(workspace, unhurried=unhurried)
-        if gives_readers is not None:
-            entering += f", trueweave.await_sight({gives_readers})"
+        if restricts:
+            uris = "NULL" if restricts is True else sql.quote(list(restricts), connection)
+            entering += f", trueweave.await_sight({uris})"
         if sight:  # quoted, because parameters cannot be sent with several statements
             entering += ", " + _entered_by_caller(*(sql.quote(value, connection) for value in sight.settings))
         check = f", trueweave.enter({workspace}, {not snapshot}, {booking})" if is_checked else ""
@@ -632,7 +633,7 @@ class Workspace:
         unhurried: bool = False,
         dropping: bool = False,
         booking: bool = False,
-        gives_readers: bool | None = None,
+        restricts: bool | Sequence[str] = False,
     ) -> AbstractAsyncContextManager[Transaction]:
         """A transaction in this workspace: see `Database.transaction`."""
         how: dict[str, Any] = {
@@ -640,7 +641,7 @@ class Workspace:
             "unhurried": unhurried,
             "dropping": dropping,
             "booking": booking,
-            "gives_readers": gives_readers,
+            "restricts": restricts,
             "sight": self.sight,
         }
         return self._transaction(how) if self.database.servers else self.database.transaction(self.id, **how)

@@ -52,10 +52,10 @@ async def store(
     know whether an earlier attempt succeeded can simply retry.
     """
     size = sum(c.document.size for c in documents)
-    gives_readers = any(c.document.given_readers for c in documents)
+    restricts = any(c.document.given_readers for c in documents) or [c.document.uri for c in documents]
     for attempt in range(1, _TRIES + 1):
         try:
-            async with workspace.transaction(unhurried=size > _LARGE, gives_readers=gives_readers) as tx:
+            async with workspace.transaction(unhurried=size > _LARGE, restricts=restricts) as tx:
                 if size < MUCH:
                     return await store_in(tx, documents, room, off)
                 return await off_loop(tx, lambda tx: store_in(tx, documents, room, off))

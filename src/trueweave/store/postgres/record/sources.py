@@ -163,7 +163,7 @@ async def submit(
     """
     latest = {source.uri: source for source in sources}
     rows = await asyncio.to_thread(_rows, latest.values(), recipe)
-    async with workspace.transaction(gives_readers=any(row.source.readers for row in rows) or None) as tx:
+    async with workspace.transaction(restricts=any(row.source.readers for row in rows)) as tx:
         await _give_readers(tx, rows)
         new = await _new(tx, rows, made)
         await check_room(tx, room, (row.source.text for row in new), [row.source.uri for row in new])

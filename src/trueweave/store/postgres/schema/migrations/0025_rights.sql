@@ -17,7 +17,6 @@ CREATE INDEX chunk_id ON chunk (id, workspace) INCLUDE (document);
 
 ALTER TABLE source ADD COLUMN given_readers text[];
 COMMENT ON COLUMN source.given_readers IS 'The readers of the document. NULL if none were given: then it keeps those that it was given before.';
-CREATE INDEX source_restricted ON source (workspace) WHERE given_readers <> '{}';
 
 CREATE TABLE access_rule (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -292,15 +291,16 @@ $$;
 
 -- A transaction that may give the first document of a workspace readers calls this before it takes other locks: it waits
 -- for callers who were found to see all, and nobody else is until it ends. `keep_sight` alone would wait with locks that
--- these callers need.
-CREATE FUNCTION await_sight(gives_readers boolean) RETURNS void
+-- these callers need. With `uris`, these documents may get readers, from a rule or from when they were submitted; without,
+-- it gives some.
+CREATE FUNCTION await_sight(uris text[]) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
 BEGIN
-    IF NOT EXISTS (SELECT FROM document d WHERE d.workspace = here AND d.readers <> '{}') AND (gives_readers
-        OR EXISTS (SELECT FROM access_rule r WHERE r.workspace = here AND r.readers <> '{}')
-        OR EXISTS (SELECT FROM source s WHERE s.workspace = here AND s.given_readers <> '{}'))
+    IF NOT EXISTS (SELECT FROM document d WHERE d.workspace = here AND d.readers <> '{}') AND (uris IS NULL
+        OR EXISTS (SELECT FROM unnest(uris) AS u (uri) WHERE rule_readers(u.uri) <> '{}')
+        OR EXISTS (SELECT FROM source s WHERE s.workspace = here AND s.uri = ANY (uris) AND s.given_readers <> '{}'))
     THEN
         PERFORM pg_advisory_xact_lock(1415005017, here);
     END IF;
