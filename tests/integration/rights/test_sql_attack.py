@@ -240,7 +240,7 @@ ATTACKS = {
     ],
     "seen_chunks": ["SELECT seen_chunks(ARRAY[%s]::uuid[])"],
     "seen_documents": ["SELECT seen_documents(ARRAY[%s]::uuid[])"],
-    "few_seen": ["SELECT few_seen(1000)"],
+    "few_seen": ["SELECT few_seen()"],
     "seen_similarity": ["SELECT seen_similarity((SELECT avg(v::vector) FROM {vectors})::halfvec, ARRAY[%s]::uuid[])"],
     "seen_phrases": ["SELECT seen_phrases({phrases}, ARRAY[%s]::uuid[])"],
     "seen_occurrences": ["SELECT seen_occurrences(ARRAY[%s]::uuid[])"],

@@ -63,7 +63,7 @@ BY_APP = {
 BY_CALLERS = {
     "enter(integer,boolean,boolean)",
     "facets(jsonb)",
-    "few_seen(integer)",
+    "few_seen()",
     "folded_name(text)",
     "may_differ()",
     "meets(uuid,jsonb)",

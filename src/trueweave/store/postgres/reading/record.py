@@ -34,11 +34,10 @@ class PostgresRecord:
     async def is_empty(self) -> bool:
         """Whether no document passes the filter. Needs no statement for a filter that has been used before."""
         scope = await self._session.scope()
-        return (
-            not await self._session.rows(QUERIES["search.some_document"].encode())
-            if scope.few is None and not scope.conditions
-            else scope.is_empty
-        )
+        if scope.few is not None or scope.conditions:
+            return scope.is_empty
+        some = "search.some_seen_document" if scope.seen else "search.some_document"
+        return not await self._session.rows(QUERIES[some].encode())
 
     async def documents(self) -> list[UUID] | None:
         """The ids of the documents that pass the filter; None if all do."""

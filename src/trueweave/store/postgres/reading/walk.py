@@ -18,7 +18,7 @@ from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.reading.session import Session
 from trueweave.store.postgres.search import search
-from trueweave.store.postgres.search.document_filter import FilterShape, Scope
+from trueweave.store.postgres.search.document_filter import Scope
 from trueweave.store.postgres.vectors.vectors import half
 from trueweave.text import phrases
 
@@ -36,8 +36,7 @@ class PostgresWalk:
     async def subjects(self) -> float:
         """The share of chunks that are about a rare name; estimated from a sample if there are many."""
         scope = await self._session.scope()
-        statement = search.subjects(FilterShape(scope.seen and scope.shape.by_ids, (), scope.seen))
-        [[share]] = await self._session.rows(statement, scope.params if scope.seen else None)
+        [[share]] = await self._session.rows(search.subjects(seen=scope.seen))
         return float(share)
 
     async def names_in(self, text: str) -> list[Name]:

@@ -123,11 +123,10 @@ def rerank_features(layout: VectorLayout, workspace: int, *, seen: bool) -> byte
     return _located(_piece("weighed", vectors=_vectors_of("u.id", "chunk", layout, workspace)))
 
 
-@lru_cache(maxsize=4)
-def subjects(shape: FilterShape) -> bytes:
-    """The share of chunks that are about a rare name; under rights, of those in the documents that a caller sees."""
-    sample = _piece("sample_of_scope" if shape.seen and shape.by_ids else "sample")
-    return _whole("seen_subjects" if shape.seen else "subjects", sample=sample)
+@lru_cache(maxsize=2)
+def subjects(*, seen: bool) -> bytes:
+    """The share of chunks that are about a rare name; under rights, of those that a caller sees."""
+    return _whole("seen_subjects" if seen else "subjects", sample=_piece("seen_sample" if seen else "sample"))
 
 
 @lru_cache(maxsize=64)

@@ -45,12 +45,11 @@ SELECT d.id, number.n, d.id IS NOT NULL FROM number LEFT JOIN LATERAL (
 SELECT d.id AS document FROM unnest(%(uris_{of})s::text[]) AS u (uri)
 CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri AND visible OFFSET 0) AS d
 
--- name: scope_by_rights
--- Whether the caller sees all documents; if not, the few that it sees.
-SELECT current_user = 'trueweave_app', CASE WHEN current_user <> 'trueweave_app' THEN few_seen({few}) END
+-- name: sees_all
+SELECT current_user = 'trueweave_app'
 
--- name: scope_of_ids
-SELECT d.id FROM unnest(%(few)s::uuid[]) AS d (id) WHERE {passes}
+-- name: some_seen_document
+SELECT WHERE few_seen() IS DISTINCT FROM '{}'
 
 -- name: documents_with_facet
 SELECT f.document FROM (SELECT DISTINCT facets(%({facet})s::jsonb) AS facet) AS g
@@ -421,19 +420,23 @@ WHERE {c_visible}
 SELECT coalesce(avg(CASE WHEN EXISTS (
     SELECT FROM occurrence o CROSS JOIN LATERAL (SELECT FROM phrase WHERE id = o.phrase AND chunks <= 10 OFFSET 0) AS p
     WHERE o.chunk = c.id AND o.defines) THEN 1 ELSE 0 END), 0)::float8
-FROM ({sample} LIMIT 300) AS c
+FROM {sample} AS c
 
 -- name: seen_subjects
 SELECT coalesce(avg(CASE WHEN o.chunk IS NULL THEN 0 ELSE 1 END), 0)::float8
-FROM ({sample} LIMIT 300) AS c LEFT JOIN (
-    SELECT DISTINCT chunk FROM seen_occurrences(ARRAY({sample} LIMIT 300)) WHERE defines AND chunks <= 10) AS o ON o.chunk = c.id
+FROM ({sample}) AS c LEFT JOIN (
+    SELECT DISTINCT chunk FROM seen_occurrences(ARRAY({sample})) WHERE defines AND chunks <= 10) AS o ON o.chunk = c.id
 
 -- name: sample
-SELECT id FROM chunk ORDER BY document, id
+(SELECT id FROM chunk ORDER BY document, id LIMIT 300)
 
--- name: sample_of_scope
-SELECT c.id FROM (SELECT s.id FROM unnest(%(scope)s::uuid[]) AS s (id) ORDER BY s.id) AS s
-CROSS JOIN LATERAL (SELECT id FROM chunk WHERE document = s.id ORDER BY id OFFSET 0) c
+-- name: seen_sample
+-- Of all chunks that the caller sees, or of those in the few documents that it sees.
+SELECT c.id FROM (
+    SELECT c.id FROM unnest(few_seen()) AS d (id) CROSS JOIN LATERAL (SELECT id FROM chunk WHERE document = d.id OFFSET 0) AS c
+    ORDER BY c.id LIMIT 300) AS c
+UNION ALL
+SELECT c.id FROM (SELECT id FROM chunk ORDER BY document, id LIMIT 300) AS c WHERE few_seen() IS NULL
 
 -- name: names_known
 SELECT p.id, p.chunks FROM unnest(%(ids)s::bigint[]) AS u (id)
