@@ -407,7 +407,7 @@ CREATE FUNCTION trueweave.facets(metadata jsonb) RETURNS SETOF uuid
     FROM part WHERE jsonb_typeof(value) IN ('string', 'number', 'boolean')
 $$;
 
-CREATE FUNCTION trueweave.few_seen(most integer) RETURNS uuid[]
+CREATE FUNCTION trueweave.few_seen() RETURNS uuid[]
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -415,20 +415,21 @@ CREATE FUNCTION trueweave.few_seen(most integer) RETURNS uuid[]
 DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
     groups constant text[] := current_setting('trueweave.groups')::text[];
+    few constant int := 2000;
     found uuid[];
 BEGIN
     IF '*' = ANY (groups) THEN
         RETURN NULL;
     END IF;
-    found := ARRAY(SELECT id FROM document WHERE workspace = here AND visible AND readers = '{}' ORDER BY id LIMIT most + 1);
-    IF cardinality(found) <= most THEN
+    found := ARRAY(SELECT id FROM document WHERE workspace = here AND visible AND readers = '{}' ORDER BY id LIMIT few + 1);
+    IF cardinality(found) <= few THEN
         found := found || ARRAY(
             SELECT DISTINCT f.document FROM (SELECT DISTINCT reader_facets(groups) AS facet) AS g
             CROSS JOIN LATERAL (
-                SELECT document FROM facet WHERE workspace = here AND facet = g.facet ORDER BY document LIMIT most + 1) AS f
-            LIMIT most + 1);
+                SELECT document FROM facet WHERE workspace + 0 = here AND facet = g.facet ORDER BY document LIMIT few + 1) AS f
+            LIMIT few + 1);
     END IF;
-    RETURN CASE WHEN cardinality(found) <= most THEN ARRAY(SELECT seen_documents(found)) END;
+    RETURN CASE WHEN cardinality(found) <= few THEN ARRAY(SELECT seen_documents(found)) END;
 END $$;
 
 CREATE FUNCTION trueweave.finish_jobs(claimant integer, ids bigint[]) RETURNS void
@@ -981,11 +982,13 @@ DECLARE
     operator text;
     own text;
     every text;
-    within uuid[];  -- the chunks of the scope
+    few uuid[];
+    within uuid[];  -- the chunks of a few documents
 BEGIN
-    IF scope IS NOT NULL THEN
+    few := CASE WHEN scope IS NULL THEN few_seen() ELSE ARRAY(SELECT DISTINCT seen_documents(scope)) END;
+    IF few IS NOT NULL THEN
         within := ARRAY(
-            SELECT c.id FROM seen_documents(ARRAY(SELECT DISTINCT u.id FROM unnest(scope) AS u (id))) AS d (id)
+            SELECT c.id FROM unnest(few) AS d (id)
             CROSS JOIN LATERAL (SELECT id FROM chunk WHERE workspace = here AND document = d.id OFFSET 0) AS c);
     END IF;
     SELECT s.* INTO of_space FROM workspace w JOIN space s ON s.id = w.space WHERE w.id = here;
@@ -996,7 +999,7 @@ BEGIN
             SELECT v.id, v.distance FROM (
                 SELECT id, v %s $2 AS distance FROM %I WHERE workspace = $1 ORDER BY (v %s $2) + 0 OFFSET 0) AS v
             WHERE %s LIMIT %s)$sql$, operator, own, operator, seen, most);
-        IF scope IS NOT NULL THEN
+        IF within IS NOT NULL THEN
             every := format($sql$
                 SELECT u.id, v.v %s $2 AS distance FROM unnest($5) AS u (id)
                 CROSS JOIN LATERAL (SELECT v FROM %I WHERE workspace = $1 AND id = u.id OFFSET 0) AS v
@@ -1335,7 +1338,7 @@ DECLARE
     found uuid[];
     scores float8[];
 BEGIN
-    SELECT array_agg(s.chunk), array_agg(s.score) INTO found, scores FROM search_text(question, most, k1, b, scope) AS s;
+    SELECT array_agg(s.chunk), array_agg(s.score) INTO found, scores FROM search_text(question, most, k1, b, coalesce(scope, few_seen())) AS s;
     RETURN QUERY SELECT u.id, u.score FROM unnest(found, scores) AS u (id, score)
     WHERE u.id = ANY (ARRAY(SELECT seen_chunks(found))) ORDER BY u.score DESC, u.id;
 END $$;
@@ -1454,30 +1457,33 @@ CREATE FUNCTION trueweave.seen_leads(names bigint[], chunks bigint[], cap intege
 #variable_conflict use_column
 DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
-    groups constant text[] := current_setting('trueweave.groups')::text[];
-    wanted constant jsonb := nullif(current_setting('trueweave.filter'), '')::jsonb;
     common constant bigint[] := ARRAY(SELECT u.phrase FROM unnest(names, chunks) AS u (phrase, chunks) WHERE u.chunks > cap);
+    rare constant bigint[] := ARRAY(SELECT u.phrase FROM unnest(names, chunks) AS u (phrase, chunks) WHERE u.chunks <= cap);
+    few constant uuid[] := few_seen();
 BEGIN
     RETURN QUERY
     WITH found AS MATERIALIZED (
-        SELECT u.phrase, o.chunk, o.count, o.defines FROM unnest(names, chunks) AS u (phrase, chunks)
+        SELECT u.phrase, o.chunk, o.count, o.defines FROM unnest(rare) AS u (phrase)
         CROSS JOIN LATERAL (
             SELECT o.chunk, o.count, o.defines FROM occurrence o WHERE o.workspace = here AND o.phrase = u.phrase OFFSET 0) AS o
-        WHERE u.chunks <= cap
+        WHERE few IS NULL
         UNION ALL
         SELECT u.phrase, o.chunk, o.count, true FROM unnest(common) AS u (phrase)
         CROSS JOIN LATERAL (
-            SELECT o.chunk, o.count FROM occurrence o WHERE o.workspace = here AND o.phrase = u.phrase AND o.defines AND EXISTS (
-                SELECT FROM (SELECT document FROM chunk WHERE workspace = here AND chunk.id = o.chunk OFFSET 0) AS c
-                CROSS JOIN LATERAL (
-                    SELECT FROM document d WHERE d.workspace = here AND d.id = c.document AND d.visible
-                        AND is_readable(d.id, d.readers, groups, wanted) OFFSET 0) AS d)
+            SELECT o.chunk, o.count FROM occurrence o WHERE o.workspace = here AND o.phrase = u.phrase AND o.defines
             ORDER BY o.count DESC, o.chunk LIMIT cap) AS o
+        WHERE few IS NULL
         UNION ALL
         SELECT o.phrase, o.chunk, o.count, false FROM unnest(pool) AS u (id)
         CROSS JOIN LATERAL (
             SELECT o.phrase, o.chunk, o.count FROM occurrence o
-            WHERE o.workspace = here AND o.chunk = u.id AND o.phrase = ANY (common) AND NOT o.defines OFFSET 0) AS o),
+            WHERE o.workspace = here AND o.chunk = u.id AND o.phrase = ANY (common) AND NOT o.defines OFFSET 0) AS o
+        WHERE few IS NULL
+        UNION ALL
+        SELECT o.phrase, o.chunk, o.count, o.defines FROM unnest(few) AS d (id)
+        CROSS JOIN LATERAL (SELECT c.id FROM chunk c WHERE c.workspace = here AND c.document = d.id OFFSET 0) AS c
+        CROSS JOIN LATERAL (SELECT * FROM occurrence o WHERE o.workspace = here AND o.chunk = c.id OFFSET 0) AS o
+        WHERE o.phrase = ANY (rare) OR o.phrase = ANY (common) AND (o.defines OR o.chunk = ANY (pool))),
     near AS MATERIALIZED (SELECT * FROM seen_similarity(vector, ARRAY(SELECT DISTINCT chunk FROM found))),
     lead AS MATERIALIZED (SELECT f.*, n.similarity FROM found f JOIN near n ON n.id = f.chunk),
     named AS MATERIALIZED (
@@ -1582,6 +1588,9 @@ DECLARE
     groups constant text[] := current_setting('trueweave.groups')::text[];
     wanted constant jsonb := nullif(current_setting('trueweave.filter'), '')::jsonb;
     near bigint[];
+    left_over bigint[];
+    few uuid[];
+    named uuid[];
 BEGIN
     near := ARRAY(
         SELECT DISTINCT n.phrase FROM seen_chunks(ARRAY(SELECT DISTINCT u.id FROM unnest(chunks) AS u (id))) AS c (id)
@@ -1589,14 +1598,30 @@ BEGIN
         CROSS JOIN LATERAL (
             SELECT name FROM mention WHERE workspace = here AND mention.document = d.document AND mention.chunk = c.id OFFSET 0) AS m
         CROSS JOIN LATERAL (SELECT phrase FROM name WHERE workspace = here AND name.id = m.name OFFSET 0) AS n);
-    RETURN QUERY SELECT u.id FROM unnest(ids) AS u (id)
-    WHERE u.id = ANY (near) OR EXISTS (
-        SELECT FROM (SELECT name.id FROM name WHERE workspace = here AND phrase = u.id OFFSET 0) AS n
-        CROSS JOIN LATERAL (SELECT chunk FROM mention WHERE workspace = here AND name = n.id OFFSET 0) AS m
-        CROSS JOIN LATERAL (SELECT document FROM chunk WHERE workspace = here AND chunk.id = m.chunk OFFSET 0) AS c
-        CROSS JOIN LATERAL (
-            SELECT FROM document d WHERE d.workspace = here AND d.id = c.document AND d.visible
-                AND is_readable(d.id, d.readers, groups, wanted) OFFSET 0) AS d);
+    left_over := ARRAY(SELECT u.id FROM unnest(ids) AS u (id) WHERE u.id <> ALL (near));
+    RETURN QUERY SELECT DISTINCT u.id FROM unnest(ids) AS u (id) WHERE u.id = ANY (near);
+    IF left_over = '{}' THEN
+        RETURN;
+    END IF;
+    few := few_seen();
+    IF few IS NULL THEN
+        RETURN QUERY SELECT u.id FROM unnest(left_over) AS u (id) WHERE EXISTS (
+            SELECT FROM (SELECT name.id FROM name WHERE workspace = here AND phrase = u.id OFFSET 0) AS n
+            CROSS JOIN LATERAL (SELECT chunk FROM mention WHERE workspace = here AND name = n.id OFFSET 0) AS m
+            CROSS JOIN LATERAL (SELECT document FROM chunk WHERE workspace = here AND chunk.id = m.chunk OFFSET 0) AS c
+            CROSS JOIN LATERAL (
+                SELECT FROM document d WHERE d.workspace = here AND d.id = c.document AND d.visible
+                    AND is_readable(d.id, d.readers, groups, wanted) OFFSET 0) AS d);
+    ELSE
+        named := ARRAY(
+            SELECT n.id FROM unnest(left_over) AS u (id)
+            CROSS JOIN LATERAL (SELECT name.id FROM name WHERE workspace = here AND phrase = u.id OFFSET 0) AS n);
+        RETURN QUERY SELECT DISTINCT n.phrase FROM (
+            SELECT DISTINCT m.name FROM unnest(few) AS d (id)
+            CROSS JOIN LATERAL (SELECT name FROM mention WHERE workspace = here AND mention.document = d.id OFFSET 0) AS m
+            WHERE m.name = ANY (named)) AS m
+        CROSS JOIN LATERAL (SELECT phrase FROM name WHERE workspace = here AND name.id = m.name OFFSET 0) AS n;
+    END IF;
 END $$;
 
 CREATE FUNCTION trueweave.seen_similarity(vector public.halfvec, ids uuid[]) RETURNS TABLE(id uuid, similarity double precision)
@@ -4178,9 +4203,9 @@ REVOKE ALL ON FUNCTION trueweave.facets(metadata jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.facets(metadata jsonb) TO trueweave_app;
 GRANT ALL ON FUNCTION trueweave.facets(metadata jsonb) TO trueweave_caller;
 
-REVOKE ALL ON FUNCTION trueweave.few_seen(most integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.few_seen(most integer) TO trueweave_app;
-GRANT ALL ON FUNCTION trueweave.few_seen(most integer) TO trueweave_caller;
+REVOKE ALL ON FUNCTION trueweave.few_seen() FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.few_seen() TO trueweave_app;
+GRANT ALL ON FUNCTION trueweave.few_seen() TO trueweave_caller;
 
 REVOKE ALL ON FUNCTION trueweave.finish_jobs(claimant integer, ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.finish_jobs(claimant integer, ids bigint[]) TO trueweave_app;
