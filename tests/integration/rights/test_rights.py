@@ -52,6 +52,7 @@ def reads(document: Document, groups: Sequence[str], of_rule: Sequence[str]) -> 
     return not readers or not {*readers}.isdisjoint(groups)
 
 
+@pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("seed", range(3))
 async def test_questions_of_a_caller_find_what_its_documents_say(database: Database, seed: int) -> None:
     chance = random.Random(100 + seed)

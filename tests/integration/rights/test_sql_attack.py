@@ -293,6 +293,7 @@ def test_functions_that_the_role_may_call_tell_nothing(attack: Attack) -> None:
                 assert shown == "[(False,)]", query
 
 
+@pytest.mark.usefixtures("few")
 async def test_nothing_tells_that_words_of_a_visible_text_are_a_name_in_an_invisible_one(
     url: str, database: Database
 ) -> None:
