@@ -10,6 +10,7 @@ from trueweave.cli.options import DocumentPaths, Yes
 from trueweave.cli.render.console import say
 from trueweave.cli.render.lines import count
 from trueweave.cli.render.run_summary import first_of
+from trueweave.cli.selection import selected, tell
 from trueweave.cli.session import CommandSession, workspace_command
 
 
@@ -25,15 +26,10 @@ def remove(
     graphrag:ragtest what was imported from there. Queued and failed documents are removed, too. Exits with 1 when
     something is not found; everything else is removed.
     """
-    found = session(lambda trueweave: trueweave.matching(*paths))
-    uris = sorted({uri for each in found.values() for uri in each})
-    if len(uris) > len(found) and not yes and sys.stdin.isatty():
+    selection = selected(session, paths)
+    uris = selection.uris
+    if len(uris) > len(set(paths)) and not yes and sys.stdin.isatty():
         say(*first_of(uris, "document", "to be removed", "all that the given paths match"))
         typer.confirm(f"Remove {count(len(uris), 'document')}?", abort=True, err=True)
     removed = session(lambda trueweave: trueweave.remove(uris)) if uris else 0
-    missing = [given for given, each in found.items() if not each]
-    answer, said = {"removed": removed, "missing": missing}, f"{count(removed, 'document')} removed."
-    if missing:
-        session.reply.fail(f"not found in workspace {session.settings.workspace}: {', '.join(missing)}", answer, said)
-        raise typer.Exit(1)
-    session.reply(answer, said)
+    tell(session, selection, {"removed": removed}, f"{count(removed, 'document')} removed.")

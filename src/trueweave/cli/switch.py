@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
-import typer
-
 from trueweave.cli.options import DocumentPaths
 from trueweave.cli.render.lines import count
+from trueweave.cli.selection import selected, tell
 from trueweave.cli.session import CommandSession, workspace_command
 
 if TYPE_CHECKING:
@@ -41,12 +40,6 @@ def _switch(
     act: Callable[[AsyncTrueweave, Sequence[str]], Awaitable[int]],
     way: str,
 ) -> None:
-    found = session(lambda trueweave: trueweave.matching(*paths))
-    uris = sorted({uri for each in found.values() for uri in each})
-    switched = session(lambda trueweave: act(trueweave, uris)) if uris else 0
-    missing = [given for given, each in found.items() if not each]
-    answer, said = {"switched": switched, "missing": missing}, f"{count(switched, 'document')} switched {way}."
-    if missing:
-        session.reply.fail(f"not found in workspace {session.settings.workspace}: {', '.join(missing)}", answer, said)
-        raise typer.Exit(1)
-    session.reply(answer, said)
+    selection = selected(session, paths)
+    switched = session(lambda trueweave: act(trueweave, selection.uris)) if selection.uris else 0
+    tell(session, selection, {"switched": switched}, f"{count(switched, 'document')} switched {way}.")

@@ -35,8 +35,8 @@ class PostgresWalk:
 
     async def subjects(self) -> float:
         """The share of chunks that are about a rare name; estimated from a sample if there are many."""
-        scope = await self._session.scope()
-        [[share]] = await self._session.rows(search.subjects(seen=scope.seen))
+        query = "search.seen_subjects" if await self._session.is_restricted() else "search.subjects"
+        [[share]] = await self._session.rows(QUERIES[query].encode())
         return float(share)
 
     async def names_in(self, text: str) -> list[Name]:

@@ -193,7 +193,7 @@ async def seen_scope(read: Read, given: Filter) -> Scope | None:
 
     `read` works with the sight of the caller without a filter.
     """
-    [(sees_all,)] = await read(QUERIES["search.sees_all"].encode(), None)
+    [(sees_all,)] = await read(QUERIES["read.sees_all"].encode(), None)
     if sees_all:
         return None
     return replace(await scope(read, given), conditions=(), seen=True) if given else Scope(seen=True)

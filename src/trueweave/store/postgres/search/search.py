@@ -123,12 +123,6 @@ def rerank_features(layout: VectorLayout, workspace: int, *, seen: bool) -> byte
     return _located(_piece("weighed", vectors=_vectors_of("u.id", "chunk", layout, workspace)))
 
 
-@lru_cache(maxsize=2)
-def subjects(*, seen: bool) -> bytes:
-    """The share of chunks that are about a rare name; under rights, of those that a caller sees."""
-    return _whole("seen_subjects" if seen else "subjects", sample=_piece("seen_sample" if seen else "sample"))
-
-
 @lru_cache(maxsize=64)
 def reports(layout: VectorLayout, workspace: int) -> bytes:
     """The reports of a level that are nearest to a vector."""

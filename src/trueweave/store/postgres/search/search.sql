@@ -45,9 +45,6 @@ SELECT d.id, number.n, d.id IS NOT NULL FROM number LEFT JOIN LATERAL (
 SELECT d.id AS document FROM unnest(%(uris_{of})s::text[]) AS u (uri)
 CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri AND visible OFFSET 0) AS d
 
--- name: sees_all
-SELECT current_user = 'trueweave_app'
-
 -- name: some_seen_document
 SELECT WHERE few_seen() IS DISTINCT FROM '{}'
 
@@ -420,23 +417,19 @@ WHERE {c_visible}
 SELECT coalesce(avg(CASE WHEN EXISTS (
     SELECT FROM occurrence o CROSS JOIN LATERAL (SELECT FROM phrase WHERE id = o.phrase AND chunks <= 10 OFFSET 0) AS p
     WHERE o.chunk = c.id AND o.defines) THEN 1 ELSE 0 END), 0)::float8
-FROM {sample} AS c
+FROM (SELECT id FROM chunk ORDER BY document, id LIMIT 300) AS c
 
 -- name: seen_subjects
-SELECT coalesce(avg(CASE WHEN o.chunk IS NULL THEN 0 ELSE 1 END), 0)::float8
-FROM ({sample}) AS c LEFT JOIN (
-    SELECT DISTINCT chunk FROM seen_occurrences(ARRAY({sample})) WHERE defines AND chunks <= 10) AS o ON o.chunk = c.id
-
--- name: sample
-(SELECT id FROM chunk ORDER BY document, id LIMIT 300)
-
--- name: seen_sample
 -- Of all chunks that the caller sees, or of those in the few documents that it sees.
-SELECT c.id FROM (
-    SELECT c.id FROM unnest(few_seen()) AS d (id) CROSS JOIN LATERAL (SELECT id FROM chunk WHERE document = d.id OFFSET 0) AS c
-    ORDER BY c.id LIMIT 300) AS c
-UNION ALL
-SELECT c.id FROM (SELECT id FROM chunk ORDER BY document, id LIMIT 300) AS c WHERE few_seen() IS NULL
+WITH few AS MATERIALIZED (SELECT few_seen() AS ids),
+sample AS MATERIALIZED (
+    (SELECT c.id FROM few CROSS JOIN unnest(few.ids) AS d (id)
+     CROSS JOIN LATERAL (SELECT id FROM chunk WHERE document = d.id OFFSET 0) AS c ORDER BY c.id LIMIT 300)
+    UNION ALL
+    SELECT c.id FROM (SELECT id FROM chunk ORDER BY document, id LIMIT 300) AS c WHERE (SELECT ids FROM few) IS NULL)
+SELECT coalesce(avg(CASE WHEN o.chunk IS NULL THEN 0 ELSE 1 END), 0)::float8 FROM sample AS c LEFT JOIN (
+    SELECT DISTINCT chunk FROM seen_occurrences(ARRAY(SELECT id FROM sample)) WHERE defines AND chunks <= 10) AS o
+    ON o.chunk = c.id
 
 -- name: names_known
 SELECT p.id, p.chunks FROM unnest(%(ids)s::bigint[]) AS u (id)
