@@ -73,7 +73,7 @@ def documents() -> list[Document]:
     hopper = (Mention("Grace Hopper", "person"),)
     more = [Document(f"more/{n}", (Chunk(f"Grace Hopper wrote compiler {n}.", mentions=hopper),)) for n in range(3)]
     alike = Chunk("Ada Lovelase wrote.", mentions=(Mention("Ada Lovelase", "person"), Mention("Ada", "ship")))
-    ada = Document("ada", (said,), "Of Ada", {"year": 1843, "tags": ["letter"], "when": "1843-07-05"}, places)
+    ada = Document("ada", (said,), "Of Ada", {"year": 1843, "tags": ["letter"], "date": "1843-07-05"}, places)
     return [ada, Document("alike", (alike,)), *more]
 
 
@@ -188,7 +188,7 @@ READS: dict[str, Callable[[Index], Awaitable[Any]]] = {
     "list_documents, the latest first": lambda it: it.list_documents(2, state="any", order="added", since=LONG_AGO),
     "count_documents": lambda it: it.count_documents(prefix="more/", state="indexed", since=LONG_AGO),
     "list_documents by filter": lambda it: it.list_documents(
-        filter=Filter(metadata={"when": Range("1843"), "tags": ["letter", "note"]})
+        filter=Filter(metadata={"date": Range("1843"), "tags": ["letter", "note"]})
     ),
     "document": lambda it: it.document("ada", entities=2),
     "document_outline": lambda it: it.document_outline("ada", first=1),

@@ -166,6 +166,22 @@ def test_documents_come_and_go(trueweave: Trueweave, file: Path) -> None:
     assert (status["documents"], status["entities"], status["relations"], status["waiting_documents"]) == (1, 2, 1, 0)
 
 
+def test_a_date_is_given_with_documents_and_shown_with_passages(trueweave: Trueweave, tmp_path: Path) -> None:
+    (tmp_path / "trueweave.toml").write_text('extractor = "capitals"\nembedding_model = ""\n')
+    trueweave("init")
+    (tmp_path / "text.md").write_text("Ada Lovelace met Babbage.")
+    row = {"text": "Ada Lovelace met Babbage again.", "entities": ["Ada Lovelace"]}
+    rows = [{**row, "uri": "given"}, {**row, "uri": "own", "metadata": {"date": "1842"}}]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    trueweave("add", "text.md", "rows.jsonl", "--date", "1843-07-05")
+    asked = ("ask", "Whom did Ada meet?", "--method", "keyword")
+    assert "[1] text.md  1843-07-05" in trueweave(*asked, "--document", "text.md").stdout
+    assert "  1842  " in trueweave(*asked, "--document", "rows.jsonl#own").stdout
+    shown = answer(trueweave(*asked, "--document", "rows.jsonl#given", "--json"))["evidence"]["passages"]
+    assert [one["date"] for one in shown] == ["1843-07-05"]
+    assert "'soon' is not a date" in trueweave("add", "text.md", "--date", "soon", code=1).stderr
+
+
 @pytest.mark.usefixtures("filled")
 def test_a_rule_holds_until_it_is_undone(trueweave: Trueweave) -> None:
     rule = answer(trueweave("rules", "merge", "Ada Lovelace::person", "The Countess::person", "--json"))["rule"]

@@ -153,9 +153,10 @@ def _sections(evidence: Evidence, most: int) -> list[_Section]:
 
 
 def _head(passage: Passage, reports: Sequence[Report]) -> str:
-    """The source of a passage, and the reports based on it, so that what they say can be cited by its number."""
+    """The source and the date of a passage, and the reports based on it, so that what they say can be cited by its
+    number."""
     named = [line(report.title, _LONGEST_TITLE) for report in reports if passage.id in report.passages]
-    source = line(passage.source, _LONGEST_NAME)
+    source = ", ".join((line(passage.source, _LONGEST_NAME), *([passage.day] if passage.date else [])))
     return f"{source} (behind the report: {'; '.join(named[:_MOST_TITLES])})" if named else source
 
 

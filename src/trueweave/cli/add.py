@@ -14,6 +14,7 @@ from trueweave.cli.inputs import named_groups, named_secrets, sort_out
 from trueweave.cli.options import (
     All,
     Budget,
+    Date,
     Extractor,
     FollowLinks,
     Model,
@@ -59,6 +60,7 @@ def add(
     refresh: Refresh = False,
     secret: Secrets = [],  # noqa: B006 (read by Typer)
     readers: Readers = None,
+    date: Date = None,
     yes: Yes = False,
 ) -> None:
     """Add documents: files, folders, patterns, addresses such as https://example.org/about, or text on stdin.
@@ -96,6 +98,7 @@ def add(
         refresh=refresh,
         secrets=secrets,
         readers=named_groups(readers),
+        date=date,
     )
     if is_paid(session.settings, models) and not agreed(run, yes):
         raise typer.Exit(1)
@@ -104,7 +107,7 @@ def add(
         run.add_given(said)
     if inputs.files:
         run.add_files()
-    tell(session.reply, run, _again(paths, uri, budget, session.settings, secret, readers, refresh=refresh))
+    tell(session.reply, run, _again(paths, uri, budget, session.settings, secret, readers, date, refresh=refresh))
 
 
 def _again(
@@ -114,6 +117,7 @@ def _again(
     settings: Settings,
     secrets: Sequence[str],
     readers: str | None,
+    date: str | None,
     *,
     refresh: bool,
 ) -> str:
@@ -131,5 +135,6 @@ def _again(
         *(name for name, on in switches.items() if on),
         *(word for one in secrets for word in ("--secret", one)),
         *(() if readers is None else ("--readers", readers)),
+        *(("--date", date) if date else ()),
     ]
     return f"{shlex.join(words)}{f' --budget {shlex.quote(budget)}' if budget else ''}"

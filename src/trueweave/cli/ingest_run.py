@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +31,7 @@ from trueweave.cli.render.run_summary import (
 from trueweave.cli.reply import CommandReply
 from trueweave.cli.session import has_vectors, in_workspace
 from trueweave.cli.stopping import budgeted, end_if_stopped
+from trueweave.core.dates import checked_date, with_date
 from trueweave.core.errors import DatabaseError, ModelFilesMissing, TrueweaveError
 from trueweave.core.jobs import Note
 from trueweave.text.uris import is_address
@@ -60,6 +62,7 @@ class IngestRun:
         plan: SyncPlan | None = None,
         secrets: Mapping[str, str] | None = None,
         readers: Sequence[str] | None = None,
+        date: str | None = None,
         is_sync: bool = False,
         source: str = "",
     ) -> None:
@@ -72,6 +75,7 @@ class IngestRun:
         self.plan = plan
         self.secrets = secrets
         self.readers = readers
+        self.date = checked_date(date)
         self.is_sync = is_sync
         self.source = source
         self.confirmed = False
@@ -136,9 +140,10 @@ class IngestRun:
                     for path in self.inputs.given
                 )
                 since = await trueweave.maintenance.clock()
-                new = await trueweave.add_documents(
-                    chain.from_iterable(documents), done, self.tally, readers=self.readers
+                dated = (
+                    replace(one, metadata=with_date(one.metadata, self.date)) for one in chain.from_iterable(documents)
                 )
+                new = await trueweave.add_documents(dated, done, self.tally, readers=self.readers)
                 self.given_duplicates = await trueweave.maintenance.duplicates(since)
                 return new
 
@@ -184,6 +189,7 @@ class IngestRun:
                         refresh=self.refresh,
                         secrets=self.secrets,
                         readers=self.readers,
+                        date=self.date,
                     )
             except DatabaseError:  # the outcome of the run cannot be read
                 raise

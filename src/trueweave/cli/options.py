@@ -53,6 +53,14 @@ Readers = Annotated[
         "readers have those. Default: unchanged, or as `trueweave access` says.",
     ),
 ]
+Date = Annotated[
+    str | None,
+    typer.Option(
+        "--date",
+        metavar="DATE",
+        help="The date of the documents, as in 2024-05-31, except of those that state their own.",
+    ),
+]
 AsGroups = Annotated[
     list[str] | None,
     typer.Option(

@@ -66,6 +66,7 @@ class ClientDocumentCalls:
         refresh: bool = False,
         secrets: Mapping[str, str] | None = None,
         readers: Sequence[str] | None = None,
+        date: str | None = None,
     ) -> Added:
         """Add files, whole folders and texts. They are sent to the server, where each becomes a document, which its
         workers process and index as the settings there say. This waits until they are indexed; `jobs.submit` does not.
@@ -78,6 +79,9 @@ class ClientDocumentCalls:
         `readers` are the groups that can read these documents, except those that state their own, in their front matter
         for example; an empty list means everybody. Without it, documents keep the readers that they have. Readers of
         unchanged documents are changed at once, without a call of a model.
+
+        `date` is the date of these documents in ISO 8601, except of those that state their own; it is `date` of their
+        metadata. If they are added again without it, they have none.
         """
         _refuse_addresses(what, secrets)
         if prune:
@@ -86,7 +90,7 @@ class ClientDocumentCalls:
                 "them by their uris, or run `trueweave sync` beside the database."
             )
         counted = CountingListener(listener, Added())
-        job = await Submission(self._requests, counted, refresh=refresh, readers=readers).submit(what)
+        job = await Submission(self._requests, counted, refresh=refresh, readers=readers, date=date).submit(what)
         await finished(self._requests, job, counted.total.unchanged, counted)
         await tell_of_documents(self._requests, job, counted)
         return counted.total

@@ -11,6 +11,7 @@ from uuid import UUID
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from trueweave.core.answers import Answer, Compared, Comparison
+from trueweave.core.dates import date_in
 from trueweave.core.errors import ConfigError, ServerError
 from trueweave.core.evidence import DocumentDetails, Evidence, Filter, Passage, Scored
 from trueweave.core.graph import Entity, Rule
@@ -104,6 +105,7 @@ def document_details(data: Any) -> DocumentDetails:
             page=part(one, "page"),
             headings=tuple(part(one, "headings")),
             places=read(tuple[Place, ...], part(one, "places")),
+            date=date_in(data["metadata"]),
         )
         for one in part(data, "spans")
     )

@@ -28,6 +28,7 @@ class AsyncClientJobs:
         refresh: bool = False,
         job: UUID | None = None,
         readers: Sequence[str] | None = None,
+        date: str | None = None,
     ) -> IngestJob:
         """Submit files, whole folders and texts to workers, without waiting for them. The files are read now; the
         documents become part of the index once `trueweave worker`, or any process that adds documents, has processed
@@ -35,9 +36,10 @@ class AsyncClientJobs:
 
         Unchanged documents are skipped; with `refresh`, they are processed again if an earlier version of the extractor
         or of its prompts made them. With a `job`, these documents are added to it. `get` returns the progress.
-        `readers` are the groups that can read them, as for `add`.
+        `readers` are the groups that can read them, and `date` is their date, as for `add`.
         """
-        return await Submission(self._requests, listener, refresh=refresh, job=job, readers=readers).submit(what)
+        submission = Submission(self._requests, listener, refresh=refresh, job=job, readers=readers, date=date)
+        return await submission.submit(what)
 
     async def latest(self, limit: int = 50, *, before: tuple[datetime, UUID] | None = None) -> list[IngestJob]:
         """Jobs, latest first. For the next page, pass `made` and `id` of the last one as `before`."""

@@ -597,6 +597,7 @@ class ClientJobs(_Group):
         refresh: bool = False,
         job: UUID | None = None,
         readers: Sequence[str] | None = None,
+        date: str | None = None,
     ) -> IngestJob:
         """Submit files, whole folders and texts to workers, without waiting for them. The files are read now; the
         documents become part of the index once `trueweave worker`, or any process that adds documents, has processed
@@ -604,10 +605,12 @@ class ClientJobs(_Group):
 
         Unchanged documents are skipped; with `refresh`, they are processed again if an earlier version of the extractor
         or of its prompts made them. With a `job`, these documents are added to it. `get` returns the progress.
-        `readers` are the groups that can read them, as for `add`.
+        `readers` are the groups that can read them, and `date` is their date, as for `add`.
         """
         return self._wait_for(
-            lambda trueweave: trueweave.jobs.submit(*what, listener=listener, refresh=refresh, job=job, readers=readers)
+            lambda trueweave: trueweave.jobs.submit(
+                *what, listener=listener, refresh=refresh, job=job, readers=readers, date=date
+            )
         )
 
     def latest(self, limit: int = 50, *, before: tuple[datetime, UUID] | None = None) -> list[IngestJob]:
@@ -733,6 +736,7 @@ class Client(_Waiting):
         refresh: bool = False,
         secrets: Mapping[str, str] | None = None,
         readers: Sequence[str] | None = None,
+        date: str | None = None,
     ) -> Added:
         """Add files, whole folders and texts. They are sent to the server, where each becomes a document, which its
         workers process and index as the settings there say. This waits until they are indexed; `jobs.submit` does not.
@@ -745,10 +749,13 @@ class Client(_Waiting):
         `readers` are the groups that can read these documents, except those that state their own, in their front matter
         for example; an empty list means everybody. Without it, documents keep the readers that they have. Readers of
         unchanged documents are changed at once, without a call of a model.
+
+        `date` is the date of these documents in ISO 8601, except of those that state their own; it is `date` of their
+        metadata. If they are added again without it, they have none.
         """
         return self._wait_for(
             lambda trueweave: trueweave.add(
-                *what, listener=listener, prune=prune, refresh=refresh, secrets=secrets, readers=readers
+                *what, listener=listener, prune=prune, refresh=refresh, secrets=secrets, readers=readers, date=date
             )
         )
 

@@ -14,6 +14,7 @@ from uuid import UUID
 from trueweave.client.forms import part, read, source_body
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.core.access import checked_readers
+from trueweave.core.dates import checked_date, with_date
 from trueweave.core.errors import RequestRefused
 from trueweave.core.events import Event, Found, Listener, Refused, Skipped, Unreadable
 from trueweave.core.jobs import IngestJob
@@ -121,12 +122,14 @@ class Submission:
         refresh: bool = False,
         job: UUID | None = None,
         readers: Sequence[str] | None = None,
+        date: str | None = None,
     ) -> None:
         self._requests = requests
         self._listener = listener
         self._refresh = refresh
         self._id = job
         self._readers = None if readers is None else checked_readers(readers)
+        self._date = checked_date(date)
         self._job: IngestJob | None = None
         self._reasons: list[str] = []
 
@@ -150,12 +153,11 @@ class Submission:
         }
         try:
             if batch.files:
-                given = None if self._readers is None else list(self._readers) or ""
-                data = await upload(
-                    self._requests, "/documents/files", batch.files, self._tell, once=True, readers=given, **params
-                )
+                params |= {"readers": None if self._readers is None else list(self._readers) or ""}
+                params |= {"date": self._date or None}
+                data = await upload(self._requests, "/documents/files", batch.files, self._tell, once=True, **params)
             else:
-                body = {"documents": [source_body(self._with_readers(one)) for one in batch.texts]}
+                body = {"documents": [source_body(self._completed(one)) for one in batch.texts]}
                 data = await self._requests.write("/documents", body, **params)
         except RequestRefused as error:
             if not error.too_large:
@@ -171,8 +173,9 @@ class Submission:
         taken = part(data, "taken")
         self._listener(Found(part(taken, "new"), part(taken, "unchanged")))
 
-    def _with_readers(self, text: Source) -> Source:
-        return text if self._readers is None or text.readers is not None else replace(text, readers=self._readers)
+    def _completed(self, text: Source) -> Source:
+        readers = self._readers if text.readers is None else text.readers
+        return replace(text, readers=readers, metadata=with_date(text.metadata, self._date))
 
     async def _send_parts(self, batch: UploadBatch, error: RequestRefused) -> None:
         """Send a batch that was too large in two halves. A single item that is too large is reported."""

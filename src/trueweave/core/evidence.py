@@ -96,7 +96,7 @@ class Passage:
     that every part of it can be located.
 
     A text that occurs in several places is one passage: `copies` is the number of other places, `also` lists the first
-    of them.
+    of them. `date` is that of the document, in ISO 8601; empty if its metadata has none.
     """
 
     id: UUID
@@ -110,6 +110,12 @@ class Passage:
     places: tuple[Place, ...] = ()
     copies: int = 0
     also: tuple[Copy, ...] = ()
+    date: str = ""
+
+    @property
+    def day(self) -> str:
+        """The date without the time, for display."""
+        return self.date[:10]
 
     @property
     def end(self) -> int:

@@ -66,7 +66,12 @@ def answer_json(answer: Answer, *, is_answered: bool) -> dict[str, object]:
 
 def _cited(one: Citation) -> dict[str, object]:
     passage = one.passage
-    document = {"uri": passage.uri, "title": passage.title, "also": [copy.uri for copy in passage.also]}
+    document = {
+        "uri": passage.uri,
+        "title": passage.title,
+        "date": passage.date,
+        "also": [copy.uri for copy in passage.also],
+    }
     place = {"source": one.source, "page": one.page, "box": one.box, "headings": one.headings}
     return {**values(one), "passage": passage.id, **document, **place}
 

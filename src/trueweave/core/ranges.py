@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from calendar import isleap, monthrange
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Literal, NamedTuple, get_args
 
+from trueweave.core.dates import Period, period, seconds
 from trueweave.core.errors import InvalidArgument
 
 Bound = int | float | Decimal | date | str
@@ -16,12 +15,6 @@ RangeBounds = Literal["[]", "[)", "(]", "()"]
 RangeKind = Literal["number", "moment"]
 
 _Number = int | float | Decimal
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_DAY = 86_400  # seconds
-_ISO = re.compile(
-    r"(?P<year>\d{4})(?:-(?P<month>\d{2})(?:-(?P<day>\d{2})"
-    r"(?P<time>[T ]\d{2}:\d{2}(?P<second>:\d{2}(?P<fraction>\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?)?)?"
-)
 
 
 class RangeLimits(NamedTuple):
@@ -72,18 +65,7 @@ class Range:
         return RangeLimits(kind, first, last, tuple(excluded))
 
 
-class _Stretch(NamedTuple):
-    """A bound in numbers: a point, or a half-open period such as a day."""
-
-    begin: Decimal
-    end: Decimal
-
-    @property
-    def is_long(self) -> bool:
-        return self.begin != self.end
-
-
-def _stretch(bound: Bound) -> _Stretch:
+def _stretch(bound: Bound) -> Period:
     match bound:
         case bool():
             raise InvalidArgument(f"{bound} is neither a number nor a date. Write it like 2024, 3.5 or 2024-05-31.")
@@ -91,35 +73,8 @@ def _stretch(bound: Bound) -> _Stretch:
             number = Decimal(str(bound)) if isinstance(bound, float) else Decimal(bound)
             if number.is_nan():
                 raise InvalidArgument("a range cannot start or end at NaN. Omit that end, or give a number.")
-            return _Stretch(number, number)
+            return Period(number, number)
         case datetime():
-            return _Stretch(_seconds(bound), _seconds(bound))
+            return Period(seconds(bound), seconds(bound))
         case _:
-            return _moment(bound.isoformat() if isinstance(bound, date) else bound)
-
-
-def _moment(written: str) -> _Stretch:
-    """The period that a date in ISO 8601 covers."""
-    if not (parts := _ISO.fullmatch(written.strip())):
-        raise InvalidArgument(
-            f"{written!r} is not a date. Write it like 2024, 2024-05, 2024-05-31 or 2024-05-31T12:00Z."
-        )
-    time = (parts["time"] or "").replace(" ", "T")
-    try:
-        moment = datetime.fromisoformat(f"{parts['year']}-{parts['month'] or '01'}-{parts['day'] or '01'}{time}")
-    except ValueError as error:
-        raise InvalidArgument(f"{written!r} is not a date: {error}.") from error
-    begin = _seconds(moment)
-    if parts["fraction"]:
-        return _Stretch(begin, begin)
-    if time:
-        return _Stretch(begin, begin + (1 if parts["second"] else 60))
-    if parts["day"]:
-        return _Stretch(begin, begin + _DAY)
-    days = monthrange(moment.year, moment.month)[1] if parts["month"] else 365 + isleap(moment.year)
-    return _Stretch(begin, begin + days * _DAY)
-
-
-def _seconds(moment: datetime) -> Decimal:
-    since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
-    return Decimal(since.days * _DAY + since.seconds) + Decimal(since.microseconds) / 1_000_000
+            return period(bound.isoformat() if isinstance(bound, date) else bound)

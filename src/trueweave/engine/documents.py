@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from trueweave.core.access import checked_readers
+from trueweave.core.dates import checked_date
 from trueweave.core.errors import ConfigError, InvalidArgument, ModelRefused, SpaceMismatch, UnreadableFile
 from trueweave.core.events import (
     Added,
@@ -86,6 +87,7 @@ class DocumentCalls:
         refresh: bool = False,
         secrets: Mapping[str, str] | None = None,
         readers: Sequence[str] | None = None,
+        date: str | None = None,
     ) -> Added:
         """Add files, whole folders, texts, and what is at addresses such as `https://example.org/`. Each becomes a
         document, which is processed according to the settings and indexed. A path that does not exist raises
@@ -101,8 +103,13 @@ class DocumentCalls:
         `readers` are the groups that can read these documents, except those that state their own, in their front matter
         for example; an empty list means everybody. Without it, documents keep the readers that they have. Readers of
         unchanged documents are changed at once, without a call of a model.
+
+        `date` is the date of these documents in ISO 8601, except of those that state their own; it is `date` of their
+        metadata. If they are added again without it, they have none.
         """
-        return await self._add(what, listener, prune=prune, refresh=refresh, secrets=secrets, readers=readers)
+        return await self._add(
+            what, listener, prune=prune, refresh=refresh, secrets=secrets, readers=readers, date=date
+        )
 
     async def plan_sync(
         self,
@@ -186,9 +193,10 @@ class DocumentCalls:
         queue_only: bool = False,
         restricted: bool = False,
         readers: Sequence[str] | None = None,
+        date: str | None = None,
     ) -> Added:
         """Add documents, and process them here; with `queue_only`, leave that to workers."""
-        given = None if readers is None else checked_readers(readers)
+        given, of_date = None if readers is None else checked_readers(readers), checked_date(date)
         folders = self._folders(what) if prune else []
         check_present(one for one in what if not is_address(one))
         counted = CountingListener(listener, Added())
@@ -216,7 +224,7 @@ class DocumentCalls:
                 if prune:
                     await removal.agreed()  # fails before anything is fetched if it will fail at the end
                 counted(Found(0, sum(run.unchanged for run in runs)))
-                coming = incoming(inputs, files, seen, given)
+                coming = incoming(inputs, files, seen, given, of_date)
                 taking = take_in(self._core.workspace, coming, recipe, counted, submitted, again, room, record)
                 try:
                     await (self._work_while(worker, taking) if worker else taking)

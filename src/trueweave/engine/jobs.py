@@ -8,6 +8,7 @@ from pathlib import Path
 from uuid import UUID, uuid4
 
 from trueweave.core.access import checked_readers
+from trueweave.core.dates import checked_date
 from trueweave.core.errors import UnknownDocument, UnknownJob
 from trueweave.core.events import Event, Found, Listener, Refused, Unreadable, ignore
 from trueweave.core.jobs import DocumentState, IngestJob
@@ -36,6 +37,7 @@ class AsyncJobsGroup:
         refresh: bool = False,
         job: UUID | None = None,
         readers: Sequence[str] | None = None,
+        date: str | None = None,
     ) -> IngestJob:
         """Submit files, whole folders and texts to workers, without waiting for them. The files are read now; the
         documents become part of the index once `trueweave worker`, or any process that adds documents, has processed
@@ -43,10 +45,10 @@ class AsyncJobsGroup:
 
         Unchanged documents are skipped; with `refresh`, they are processed again if an earlier version of the extractor
         or of its prompts made them. With a `job`, these documents are added to it. `get` returns the progress.
-        `readers` are the groups that can read them, as for `add`.
+        `readers` are the groups that can read them, and `date` is their date, as for `add`.
         """
         check_present(what)
-        given = None if readers is None else checked_readers(readers)
+        given, of_date = None if readers is None else checked_readers(readers), checked_date(date)
         id_, reasons = job or uuid4(), list[str]()
 
         def heard(event: Event) -> None:
@@ -63,7 +65,8 @@ class AsyncJobsGroup:
             async with workspace.transaction() as tx:
                 await ingest_jobs.make(tx, id_)
         with Seen() as seen:
-            async for found in batches(incoming(what, self._core.files(seen), seen, given), heard):
+            coming = incoming(what, self._core.files(seen), seen, given, of_date)
+            async for found in batches(coming, heard):
                 handed_in = await hand_in(workspace, found, recipe, heard, made, room)
                 async with workspace.transaction() as tx:
                     await ingest_jobs.note(tx, id_, [source.uri for source in found])

@@ -79,6 +79,7 @@ def _memory(said: str | Sequence[Message], by: str, source: str, date: datetime,
         raise InvalidArgument(f"the date {date.isoformat()} has no time zone.", hint="Give one, such as UTC.")
     what = f"conversation/{conversation}" if conversation else str(key("memory", by, source, text))
     told = " ".join(("Told", *(("by", by) if by else ()), f"on {date:%Y-%m-%d}"))
-    metadata: dict[str, Json] = {"memory": True, "said_at": date.isoformat(timespec="seconds")}
+    said_at = date.isoformat(timespec="seconds")
+    metadata: dict[str, Json] = {"memory": True, "said_at": said_at, "date": said_at}
     metadata |= {name: given for name, given in (("told_by", by), ("source", source)) if given}
     return Source(f"{MEMORY}{what}", text, f"{told}, from {source}" if source else told, metadata)

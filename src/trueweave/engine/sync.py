@@ -686,6 +686,7 @@ class JobsGroup(_Group):
         refresh: bool = False,
         job: UUID | None = None,
         readers: Sequence[str] | None = None,
+        date: str | None = None,
     ) -> IngestJob:
         """Submit files, whole folders and texts to workers, without waiting for them. The files are read now; the
         documents become part of the index once `trueweave worker`, or any process that adds documents, has processed
@@ -693,10 +694,12 @@ class JobsGroup(_Group):
 
         Unchanged documents are skipped; with `refresh`, they are processed again if an earlier version of the extractor
         or of its prompts made them. With a `job`, these documents are added to it. `get` returns the progress.
-        `readers` are the groups that can read them, as for `add`.
+        `readers` are the groups that can read them, and `date` is their date, as for `add`.
         """
         return self._wait_for(
-            lambda trueweave: trueweave.jobs.submit(*what, listener=listener, refresh=refresh, job=job, readers=readers)
+            lambda trueweave: trueweave.jobs.submit(
+                *what, listener=listener, refresh=refresh, job=job, readers=readers, date=date
+            )
         )
 
     def get(self, id: UUID) -> IngestJob:
@@ -1040,6 +1043,7 @@ class Trueweave(_Waiting):
         refresh: bool = False,
         secrets: Mapping[str, str] | None = None,
         readers: Sequence[str] | None = None,
+        date: str | None = None,
     ) -> Added:
         """Add files, whole folders, texts, and what is at addresses such as `https://example.org/`. Each becomes a
         document, which is processed according to the settings and indexed. A path that does not exist raises
@@ -1055,10 +1059,13 @@ class Trueweave(_Waiting):
         `readers` are the groups that can read these documents, except those that state their own, in their front matter
         for example; an empty list means everybody. Without it, documents keep the readers that they have. Readers of
         unchanged documents are changed at once, without a call of a model.
+
+        `date` is the date of these documents in ISO 8601, except of those that state their own; it is `date` of their
+        metadata. If they are added again without it, they have none.
         """
         return self._wait_for(
             lambda trueweave: trueweave.add(
-                *what, listener=listener, prune=prune, refresh=refresh, secrets=secrets, readers=readers
+                *what, listener=listener, prune=prune, refresh=refresh, secrets=secrets, readers=readers, date=date
             )
         )
 

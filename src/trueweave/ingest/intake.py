@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 from uuid import UUID
 
+from trueweave.core.dates import with_date
 from trueweave.core.events import Event, Found, Listener, Refused, Unreadable, Waiting
 from trueweave.core.record import NamedFile, Source
 from trueweave.ingest import reading_limits
@@ -120,10 +121,10 @@ Input = str | Path | Source | NamedFile | AddressRun
 
 
 def incoming(
-    what: Iterable[Input], files: Files, seen: Seen, readers: tuple[str, ...] | None = None
+    what: Iterable[Input], files: Files, seen: Seen, readers: tuple[str, ...] | None = None, date: str = ""
 ) -> Iterator[Loaded]:
     """The documents in these files, folders, patterns and addresses, and those given as documents, in order. Those that
-    do not state their readers have these.
+    do not state their readers or their date have these.
 
     Of two documents with the same uri the first is used, and the second is refused.
     """
@@ -133,7 +134,11 @@ def incoming(
             if isinstance(loaded, Source):
                 # A file has its own uri, and so does its content if it is one document.
                 origin = loaded.origin or (f"text {n} of those given" if loaded is one else loaded.uri)
-                given = replace(loaded, readers=readers) if readers is not None and loaded.readers is None else loaded
+                given = replace(
+                    loaded,
+                    metadata=with_date(loaded.metadata, date),
+                    readers=readers if loaded.readers is None else loaded.readers,
+                )
                 yield seen.clash(loaded.uri, origin) or given
             else:
                 yield loaded

@@ -40,7 +40,7 @@ class HaystackRetriever:
     environment) when the pipeline is warmed up, and closes it with the pipeline. A `trueweave` that is given stays
     open. With an `AsyncTrueweave`, create the component inside the event loop, and run the pipeline with `run_async`.
 
-    Meta has `uri`, `title`, `source`, `page`, `headings`, `start`, `end`, `score` and `chunk_id`.
+    Meta has `uri`, `title`, `date`, `source`, `page`, `headings`, `start`, `end`, `score` and `chunk_id`.
 
     A saved pipeline has the name of the workspace, the method with its parameters, the filter and `rerank`; never a
     connection, an address or a key, which come from the settings where it is loaded.

@@ -36,9 +36,9 @@ __all__ = ["LangChainChat", "LangChainEmbedder", "LangChainRetriever"]
 class LangChainRetriever(BaseRetriever):
     """Retrieves passages from an open workspace with one method, as LangChain documents.
 
-    `invoke` also takes a `filter` for one question. Metadata has `uri`, `title`, `source`, `page`, `headings`, `start`,
-    `end`, `score` and `chunk_id`. With an `AsyncTrueweave`, create it inside the event loop, and call `ainvoke` there.
-    It has an open connection, so LangChain cannot save it.
+    `invoke` also takes a `filter` for one question. Metadata has `uri`, `title`, `date`, `source`, `page`, `headings`,
+    `start`, `end`, `score` and `chunk_id`. With an `AsyncTrueweave`, create it inside the event loop, and call
+    `ainvoke` there. It has an open connection, so LangChain cannot save it.
     """
 
     trueweave: Trueweave | AsyncTrueweave

@@ -28,15 +28,15 @@ from trueweave.integrations.passages import PassageSearch, metadata
 from trueweave.retrieval.context import Method
 
 # Metadata that a model does not see, because it says nothing about the text.
-_NOT_SHOWN = ["uri", "title", "page", "headings", "start", "end", "score", "chunk_id"]
+_NOT_SHOWN = ["uri", "title", "date", "page", "headings", "start", "end", "score", "chunk_id"]
 
 
 class LlamaIndexRetriever(BaseRetriever):
     """Retrieves passages from an open workspace with one method, as LlamaIndex nodes.
 
-    Metadata has `uri`, `title`, `source`, `page`, `headings`, `start`, `end`, `score` and `chunk_id`; a language model
-    only sees `source`, which has the title and the page or headings. With an `AsyncTrueweave`, create it inside the
-    event loop, and call `aretrieve` there.
+    Metadata has `uri`, `title`, `date`, `source`, `page`, `headings`, `start`, `end`, `score` and `chunk_id`; a
+    language model only sees `source`, which has the title and the page or headings. With an `AsyncTrueweave`, create it
+    inside the event loop, and call `aretrieve` there.
     """
 
     def __init__(

@@ -80,6 +80,7 @@ def metadata(passage: Passage) -> dict[str, Any]:
     return {
         "uri": passage.uri,
         "title": passage.title,
+        "date": passage.date,
         "source": passage.source,
         "page": passage.page,
         "headings": list(passage.headings),

@@ -27,7 +27,7 @@ def passage_entries(found: Iterable[Passage], room: Room) -> list[QuotedPassage]
         if not text:
             break
         end = one.start + len(text)
-        made.append(QuotedPassage(one.uri, source, one.start, end, round(one.score, 4), text, end < one.end))
+        made.append(QuotedPassage(one.uri, source, one.start, end, round(one.score, 4), text, end < one.end, one.day))
     return made
 
 
@@ -73,7 +73,8 @@ def entries(found: Iterable[T], make: Callable[[T, Room], E], room: Room) -> lis
 def passage_text(one: QuotedPassage) -> str:
     """A passage under its source."""
     cut = " (goes on)" if one.truncated else ""
-    return f"{one.source}\nuri: {one.uri}, characters {one.start} to {one.end}{cut}\n\n{one.text}"
+    dated = f", {one.date}" if one.date else ""
+    return f"{one.source}{dated}\nuri: {one.uri}, characters {one.start} to {one.end}{cut}\n\n{one.text}"
 
 
 def entity_text(one: EntityEntry) -> str:

@@ -21,7 +21,8 @@ class ToolOutput:
 
 @dataclass(frozen=True)
 class QuotedPassage:
-    """A span of a document. `source` says where it is, for a reader; if `truncated`, the passage continues at `end`."""
+    """A span of a document. `source` says where it is, for a reader; if `truncated`, the passage continues at `end`.
+    `date` is that of the document, or empty."""
 
     uri: str
     source: str
@@ -30,6 +31,7 @@ class QuotedPassage:
     score: float
     text: str
     truncated: bool
+    date: str
 
 
 @dataclass(frozen=True)

@@ -210,6 +210,7 @@ class CitationBody(BaseModel):
     source: str
     uri: str
     title: str
+    date: str
     page: str
     box: list[float] | None
     headings: list[str]

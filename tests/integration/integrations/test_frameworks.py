@@ -294,10 +294,11 @@ def test_what_to_install_is_said_where_a_framework_is_missing(module: str, libra
 
 
 def test_metadata_says_where_a_passage_is_from() -> None:
-    passage = Passage(UUID(int=7), "a.pdf", "A", "Some text.", 30, 0.5, "4", ("Part", "Chapter"))
+    passage = Passage(UUID(int=7), "a.pdf", "A", "Some text.", 30, 0.5, "4", ("Part", "Chapter"), date="2024")
     assert json.loads(json.dumps(metadata(passage))) == {
         "uri": "a.pdf",
         "title": "A",
+        "date": "2024",
         "source": "A, page 4",
         "page": "4",
         "headings": ["Part", "Chapter"],

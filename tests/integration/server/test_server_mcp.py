@@ -89,6 +89,7 @@ async def test_a_key_that_may_write_remembers_and_forgets_under_its_name(url: st
                 "memory": True,
                 "told_by": "test write: Alice",
                 "said_at": "2024-05-01T10:00:00+00:00",
+                "date": "2024-05-01T10:00:00+00:00",
             }
             refused = await client.call_tool("forget", {"uris": ["acme/ada"]})
             assert refused.is_error

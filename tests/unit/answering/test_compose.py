@@ -95,6 +95,12 @@ def test_a_passage_names_the_reports_that_rest_on_it_so_that_what_they_say_can_b
     assert len(head) < 150
 
 
+def test_a_passage_has_the_date_of_its_document_beside_its_source() -> None:
+    told = passage("The bridge is old.", page="7", date="1903-08-19T12:00:00+00:00")
+    [shown] = blocks(compose(Evidence(passages=(told,)), 2000))
+    assert shown == "[1] Bridges, page 7, 1903-08-19\nThe bridge is old."
+
+
 def test_what_has_no_room_is_counted_and_a_passage_that_is_cut_ends_with_a_sentence() -> None:
     long = " ".join(f"Sentence number {n} tells of bridges." for n in range(60))
     evidence = Evidence(

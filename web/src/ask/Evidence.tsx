@@ -110,6 +110,7 @@ function Passages({ workspace, passages, reason, cited }: PassagesProps) {
             >
               {placeOf(passage)}
             </Link>
+            {passage.date && <time dateTime={passage.date}>{passage.date.slice(0, 10)}</time>}
             {cited.has(passage.id) && <span className={styles.cited}>cited as {cited.get(passage.id)}</span>}
             {passage.copies > 0 && <span>and in {number(passage.copies)} more places</span>}
           </p>

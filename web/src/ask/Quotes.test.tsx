@@ -22,6 +22,7 @@ test("the marked words are those of the quote, whatever precedes them", () => {
     places: [],
     copies: 0,
     also: [],
+    date: "",
   };
   const cited = citation(1, quote, { start, end: start + [...quote].length });
   const { container } = render(

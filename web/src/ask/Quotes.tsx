@@ -69,7 +69,14 @@ function Quote({
         {passage ? <InContext passage={passage} citation={citation} /> : <mark>{citation.quote}</mark>}
       </blockquote>
       <p className={styles.source}>
-        {citation.source} ·{" "}
+        {citation.source}
+        {citation.date && (
+          <>
+            {", "}
+            <time dateTime={citation.date}>{citation.date.slice(0, 10)}</time>
+          </>
+        )}{" "}
+        ·{" "}
         <Link to={documentPath(workspace, citation.uri, citation.start, citation.end)}>open in document</Link>
       </p>
       {citation.also.length > 0 && <p className={styles.source}>Also in {citation.also.join(", ")}</p>}

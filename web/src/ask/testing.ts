@@ -28,6 +28,7 @@ export function citation(number: number, quote: string, more: Partial<Citation> 
     source: `Letters, page ${number}`,
     uri: `letters/${number}.md`,
     title: "Letters",
+    date: "",
     page: String(number),
     box: null,
     headings: [],

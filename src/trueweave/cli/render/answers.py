@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from rich.text import Text
 
-from trueweave.cli.render.evidence import copies_line, text_lines
+from trueweave.cli.render.evidence import copies_line, day, text_lines
 from trueweave.cli.render.lines import count, indented, next_step, one_line, warning
 from trueweave.core.evidence import NO_DOCUMENTS
 from trueweave.core.money import money
@@ -29,7 +29,7 @@ def citation_lines(found: Sequence[Citation]) -> list[RenderableType]:
         by_place[one.number, one.source].append(one)
     parts: list[RenderableType] = []
     for (number, source), cited in by_place.items():
-        parts.append(Text.assemble((f"[{number}] ", "cyan"), (one_line(source), "bold")))
+        parts.append(Text.assemble((f"[{number}] ", "cyan"), (one_line(source), "bold"), *day(cited[0].passage)))
         parts += copies_line(cited[0].passage)
         parts += [indented(_quote(one)) for one in cited]
     return ["", *parts] if parts else []

@@ -64,7 +64,10 @@ def passage_lines(
         parts += [
             *([""] if parts else []),
             Text.assemble(
-                (f"[{number}] ", "cyan"), (one_line(passage.source), "bold"), (f"  {passage.score:.3f}", "dim")
+                (f"[{number}] ", "cyan"),
+                (one_line(passage.source), "bold"),
+                *day(passage),
+                (f"  {passage.score:.3f}", "dim"),
             ),
             *copies_line(passage),
             *_connections_line([one for one in connections if one.passage == passage.id]),
@@ -82,6 +85,11 @@ def _connections_line(connections: Sequence[Connection]) -> list[RenderableType]
         beside = f" (beside {', '.join(one.neighbours[:_NAMED])})" if one.neighbours else ""
         told.append(one_line(f"{one.entity}{beside}", _LONGEST))
     return [indented(f"found by {'; '.join(told)}")]
+
+
+def day(passage: Passage) -> list[tuple[str, str]]:
+    """The date of a passage beside its source, if it has one."""
+    return [(f"  {passage.day}", "dim")] if passage.date else []
 
 
 def copies_line(passage: Passage) -> list[RenderableType]:

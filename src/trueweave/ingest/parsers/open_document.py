@@ -18,6 +18,7 @@ _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _DUBLIN_CORE = "{http://purl.org/dc/elements/1.1/}"
 _LEFT_OUT = frozenset({f"{_TEXT}tracked-changes", f"{_OFFICE}annotation", f"{_OFFICE}forms", f"{_TEXT}note-citation"})
 _SPACES = {f"{_TEXT}tab": "\t", f"{_TEXT}line-break": "\n"}
+_STATED = ("creator", "date")
 _MOST_SPACES = 100
 
 
@@ -32,9 +33,11 @@ def read(path: Path, draft: TextBuilder) -> str:
     if body is None:
         raise UnreadableFile("it is an OpenDocument file, but not a text")
     _write(body, draft)
-    for name, key in (("creator", "author"), ("date", "date")):
-        if value := storable((properties.findtext(f".//{_DUBLIN_CORE}{name}") or "").strip()):
-            draft.metadata[key] = value
+    stated = {name: storable((properties.findtext(f".//{_DUBLIN_CORE}{name}") or "").strip()) for name in _STATED}
+    if stated["creator"]:
+        draft.metadata["author"] = stated["creator"]
+    if stated["date"]:
+        draft.metadata["date"] = stated["date"].partition(".")[0]  # nanoseconds, which dates of metadata do not have
     return properties.findtext(f".//{_DUBLIN_CORE}title") or ""
 
 

@@ -171,6 +171,7 @@ async def add_files(
     refresh: Refresh = False,
     job: OfJob = None,
     readers: GivenReaders = None,
+    date: Annotated[Line, Query(description="The date, in ISO 8601, of those that do not state theirs.")] = "",
 ) -> SubmittedBody:
     """Submit files: text, Markdown, HTML, PDF, Word, PowerPoint, Excel, EPUB, and rows of CSV and JSON lines.
 
@@ -180,7 +181,7 @@ async def add_files(
 
         async def act() -> SubmittedBody:
             async with shared.readers.one(caller.id):
-                return await _submitted(trueweave, sent.files, refresh, job, _groups(readers))
+                return await _submitted(trueweave, sent.files, refresh, job, _groups(readers), date)
 
         # If the caller disconnects, documents submitted so far are kept, and the rest is not read.
         done = await while_there(request, once(trueweave, sent.fingerprint, act))
@@ -378,6 +379,7 @@ async def _submitted(
     refresh: bool,
     job: UUID | None,
     readers: Sequence[str] | None = None,
+    date: str = "",
 ) -> SubmittedBody:
     not_used = list[NotUsedBody]()
 
@@ -393,7 +395,7 @@ async def _submitted(
                 not_used.append(NotUsedBody(kind="skipped", place=place, reason=reason))
 
     counted = CountingListener(heard, Added())
-    found = await trueweave.jobs.submit(*what, listener=counted, refresh=refresh, job=job, readers=readers)
+    found = await trueweave.jobs.submit(*what, listener=counted, refresh=refresh, job=job, readers=readers, date=date)
     taken = TakenBody.model_validate(counted.total, from_attributes=True)
     return SubmittedBody(**JobBody.of(found).model_dump(), taken=taken, not_used=not_used)
 

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from psycopg.errors import UndefinedTable
 
+from trueweave.core.dates import date_of
 from trueweave.core.errors import DatabaseError, NoVectors
 from trueweave.core.evidence import Copy, Filter, Passage, place_at
 from trueweave.core.graph import Entity, GraphVectors, Relation, VectorKind
@@ -199,11 +200,12 @@ def _passage(
     places: Sequence[Sequence[Any]] | None,
     copies: int,
     also: Sequence[Sequence[Any]],
+    date: str | None,
 ) -> Passage:
     known = tuple(Place(*place) for place in places or ())
     page, headings = place_at(known, start)
     others = tuple(_copy(text, *other) for other in also)
-    return Passage(id_, uri, title, text, start, score, page, headings, known, copies, others)
+    return Passage(id_, uri, title, text, start, score, page, headings, known, copies, others, date_of(date))
 
 
 def _copy(text: str, uri: str, title: str, start: int, places: Sequence[Sequence[Any]] | None) -> Copy:

@@ -169,14 +169,15 @@ WHERE t.relation = {id} AND {l_visible})
 -- name: chunk_columns
 -- Of chunks with equal texts every search returns the one with the smallest id, with the places of the others.
 c.id, c.uri, c.title, c.text, c.start,
-CASE WHEN c.places <> '[]' THEN places_of(c.places, c.start, c.start + length(c.text)) END, copies.number, copies.first
+CASE WHEN c.places <> '[]' THEN places_of(c.places, c.start, c.start + length(c.text)) END, copies.number, copies.first,
+c.date
 
 -- name: chunk_details
 CROSS JOIN LATERAL (SELECT text_hash FROM chunk WHERE id = hit.id LIMIT 1) AS h
 CROSS JOIN LATERAL (
-    SELECT c.id, c.text, c.start, c.text_hash, d.uri, d.title, d.places
+    SELECT c.id, c.text, c.start, c.text_hash, d.uri, d.title, d.places, d.date
     FROM (SELECT * FROM chunk WHERE text_hash = h.text_hash ORDER BY id OFFSET 0) AS c
-    CROSS JOIN LATERAL (SELECT uri, title, places FROM document WHERE id = c.document AND visible OFFSET 0) AS d
+    CROSS JOIN LATERAL (SELECT uri, title, places, metadata ->> 'date' AS date FROM document WHERE id = c.document AND visible OFFSET 0) AS d
     WHERE {c_visible} LIMIT 1) AS c
 CROSS JOIN LATERAL (
     SELECT count(*)::int AS number, coalesce(jsonb_agg(o.place) FILTER (WHERE o.n <= {copies}), '[]') AS first FROM (

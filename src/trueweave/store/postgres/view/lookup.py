@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from trueweave.core.dates import date_in, date_of
 from trueweave.core.evidence import DocumentOutline, Passage, place_at
 from trueweave.core.record import Place
 from trueweave.store.postgres.binary_params import Ids
@@ -65,11 +66,12 @@ async def chunks(tx: Transaction, of: FoundDocument, first: int, limit: int, sta
     """Chunks of a document in order, from number `first`, counted from the chunk that contains the character
     `start`."""
     found = []
+    stated = date_in(of.metadata)
     rows = await tx.rows("lookup.document_chunks", id=of.id, first=first, limit=limit, start=start)
     for id_, text, begins, places in rows:
         known = tuple(Place(*place) for place in places or ())
         page, headings = place_at(known, begins)
-        found.append(Passage(id_, of.uri, of.title, text, begins, 0.0, page, headings, known))
+        found.append(Passage(id_, of.uri, of.title, text, begins, 0.0, page, headings, known, date=stated))
     return found
 
 
@@ -82,8 +84,8 @@ async def outline(tx: Transaction, of: FoundDocument, first: int, limit: int) ->
 async def passages(tx: Transaction, ids: Sequence[UUID]) -> list[Passage]:
     """The chunks with these ids, in that order, without those of removed documents."""
     found = []
-    for id_, uri, title, text, start, places in await tx.rows("lookup.passages", ids=Ids(dict.fromkeys(ids))):
+    for id_, uri, title, text, start, places, date in await tx.rows("lookup.passages", ids=Ids(dict.fromkeys(ids))):
         known = tuple(Place(*place) for place in places or ())
         page, headings = place_at(known, start)
-        found.append(Passage(id_, uri, title, text, start, 0.0, page, headings, known))
+        found.append(Passage(id_, uri, title, text, start, 0.0, page, headings, known, date=date_of(date)))
     return found

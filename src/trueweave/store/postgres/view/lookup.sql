@@ -185,10 +185,11 @@ ORDER BY s.first, s.behind, c.id, n.entity LIMIT %(limit)s
 
 -- name: passages
 -- Chunks by id, in the order of the ids.
-SELECT c.id, d.uri, d.title, c.text, c.start, CASE WHEN d.places <> '[]' THEN places_of(d.places, c.start, c.start + length(c.text)) END
+SELECT c.id, d.uri, d.title, c.text, c.start, CASE WHEN d.places <> '[]' THEN places_of(d.places, c.start, c.start + length(c.text)) END,
+       d.date
 FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY AS g (id, n)
 CROSS JOIN LATERAL (SELECT id, document, text, start FROM chunk WHERE id = g.id OFFSET 0) AS c
-CROSS JOIN LATERAL (SELECT uri, title, places FROM document WHERE id = c.document AND visible OFFSET 0) AS d
+CROSS JOIN LATERAL (SELECT uri, title, places, metadata ->> 'date' AS date FROM document WHERE id = c.document AND visible OFFSET 0) AS d
 ORDER BY g.n
 
 -- name: document_entities
