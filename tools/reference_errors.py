@@ -95,6 +95,8 @@ _TO_DO = {
     "UnknownAccessRule": "`trueweave access list` lists them.",
     "SpaceMismatch": "Use the embedding model of the workspace, or run `trueweave reembed`.",
     "ChangesGone": "Run `trueweave project rebuild`, which copies everything again.",
+    "CertificateRefused": "Remove what the message names, then run the same command again.",
+    "SignatureInvalid": "Ask for the file as it was written.",
     "StoreError": "See the message, and the log of the store.",
     "StoreUnavailable": "Try again later, or answer questions from PostgreSQL.",
     "ProjectionMissing": "Run `trueweave project start`, and wait until the copy is complete.",

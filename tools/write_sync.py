@@ -66,6 +66,7 @@ TARGETS = (
             "jobs",
             "budget",
             "projections",
+            "certificates",
             "vectors",
             "maintenance",
         ),

@@ -1282,7 +1282,7 @@ BEGIN
     FOREACH carried IN ARRAY ARRAY['budget', 'spend', 'reply', 'rejection', 'source', 'ingest_job', 'ingest_job_document',
                                    'kept_response', 'failed_work', 'erasure', 'summary', 'stale_text', 'job',
                                    'bench_question', 'bench_run', 'bench_outcome', 'bench_passage', 'connector_document',
-                                   'connector_source', 'access_rule'] LOOP
+                                   'connector_source', 'access_rule', 'pending_certificate'] LOOP
         SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) INTO STRICT named FROM pg_attribute
         WHERE attrelid = format('trueweave.%I', carried)::regclass AND attnum > 0 AND NOT attisdropped
             AND attgenerated = '' AND attname <> 'workspace';
@@ -2625,6 +2625,41 @@ ALTER TABLE ONLY trueweave.own_table FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.own_table IS 'Workspaces whose vectors of a kind outgrew the shared table. Most of their vectors are in a table of their own, in hash partitions, each with an HNSW index once `indexed` is true. New vectors go to the shared table first and are moved in bulk. A table in state `building` is being filled to replace the `current` one; one in state `left` was replaced, and is kept for queries that still read it.';
 
+CREATE TABLE trueweave.pending_certificate (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    request bytea NOT NULL,
+    secret bytea NOT NULL,
+    asked timestamp with time zone DEFAULT now() NOT NULL,
+    documents jsonb NOT NULL,
+    view text NOT NULL,
+    sizes integer[] NOT NULL,
+    windows bytea NOT NULL,
+    named bytea NOT NULL,
+    short integer NOT NULL,
+    before jsonb NOT NULL
+);
+ALTER TABLE ONLY trueweave.pending_certificate ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.pending_certificate FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.pending_certificate IS 'A removal whose certificate is not written yet. It holds hashes of the removed documents, and none of their text; it is deleted when the certificate is written.';
+
+COMMENT ON COLUMN trueweave.pending_certificate.request IS 'A hash of what was to be removed, by which the same command finds it again.';
+
+COMMENT ON COLUMN trueweave.pending_certificate.secret IS 'The key of the hashes.';
+
+COMMENT ON COLUMN trueweave.pending_certificate.view IS 'The digest of the view before the removal.';
+
+COMMENT ON COLUMN trueweave.pending_certificate.sizes IS 'The numbers of words of the windows.';
+
+COMMENT ON COLUMN trueweave.pending_certificate.windows IS 'Hashes of runs of words of the texts, 8 bytes each, sorted.';
+
+COMMENT ON COLUMN trueweave.pending_certificate.named IS 'Hashes of uris and ids, 8 bytes each, sorted.';
+
+COMMENT ON COLUMN trueweave.pending_certificate.short IS 'How many texts were too short to be searched for.';
+
+COMMENT ON COLUMN trueweave.pending_certificate.before IS 'The rows that the search found before the removal, by column.';
+
 CREATE TABLE trueweave.pending_link (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     "position" bigint NOT NULL,
@@ -3360,6 +3395,9 @@ ALTER TABLE ONLY trueweave.outbox
 ALTER TABLE ONLY trueweave.own_table
     ADD CONSTRAINT own_table_pkey PRIMARY KEY (workspace, space, kind, version);
 
+ALTER TABLE ONLY trueweave.pending_certificate
+    ADD CONSTRAINT pending_certificate_pkey PRIMARY KEY (workspace, request);
+
 ALTER TABLE ONLY trueweave.pending_link
     ADD CONSTRAINT pending_link_pkey PRIMARY KEY (workspace, "position");
 
@@ -3835,6 +3873,8 @@ ALTER TABLE trueweave.outbox ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.own_table ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE trueweave.pending_certificate ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE trueweave.pending_link ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.pending_match ENABLE ROW LEVEL SECURITY;
@@ -3914,6 +3954,8 @@ CREATE POLICY reader ON trueweave.ordered_facet AS RESTRICTIVE TO trueweave_read
 CREATE POLICY reader ON trueweave.outbox AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.own_table AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
+CREATE POLICY reader ON trueweave.pending_certificate AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.pending_link AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
@@ -4074,6 +4116,8 @@ CREATE POLICY workspace ON trueweave.ordered_facet USING ((workspace = (current_
 CREATE POLICY workspace ON trueweave.outbox USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.own_table USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.pending_certificate USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.pending_link USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
@@ -4598,6 +4642,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.outbox TO trueweave_app;
 
 GRANT SELECT ON TABLE trueweave.own_table TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.own_table TO trueweave_caller;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.pending_certificate TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.pending_link TO trueweave_app;
 

@@ -15,6 +15,8 @@ A block of a language, or a command of a program, that is not known here fails, 
 import json
 import re
 import shlex
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -237,6 +239,9 @@ def _check(words: list[str], variables: dict[str, str]) -> None:
             assert not words or re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
         case ["trueweave", *rest]:
             parse_command(*rest)
+        case ["python", name, *rest] if (tool := ROOT / "tools" / name).exists():
+            offered = subprocess.check_output([sys.executable, tool, "--help"], text=True)
+            assert {word for word in rest if word.startswith("--")} <= {*re.findall(r"--\w+", offered)}
         case ["export", given]:
             name = given.partition("=")[0]
             assert name in VARIABLES or name.removeprefix(PREFIX).lower() in Settings.model_fields, name

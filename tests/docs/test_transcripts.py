@@ -49,6 +49,7 @@ ADDING = {
 }
 IN_THE_DEMO = {
     "how-to/access-rights.md": 5,
+    "how-to/prove-erasure.md": 4,
     "how-to/scans-and-tables.md": 2,
     "how-to/budgets.md": 5,
     "how-to/ollama.md": 2,

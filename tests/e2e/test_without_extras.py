@@ -26,6 +26,7 @@ FEATURES: dict[str, list[str]] = {
     "bedrock": ["TRUEWEAVE_MODEL=bedrock/amazon.nova-lite-v1:0 add x.txt"],
     "server": ["serve", "ui", "worker --metrics-port 9"],
     "mcp": ["mcp"],
+    "signing": ["remove x.txt --certificate y.json"],
     "telemetry": ["OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1 worker"],
     "neo4j": ["TRUEWEAVE_NEO4J_URL=bolt://127.0.0.1:1 project start neo4j"],
     "chroma": ["TRUEWEAVE_CHROMA_URL=http://127.0.0.1:1 project start chroma"],

@@ -52,6 +52,8 @@ TrueweaveError
 ├── UnknownAccessRule
 ├── SpaceMismatch            vectors of one model were about to meet those of another
 ├── ChangesGone              changes that a projection needs are no longer kept
+├── CertificateRefused       something is left of the erased documents, or the index is not exact
+├── SignatureInvalid         a signed file was changed, or is not one
 ├── StoreError               an operation of Neo4j or Chroma failed
 │   ├── StoreUnavailable     it did not answer
 │   ├── ProjectionMissing    it has no complete copy of the workspace
@@ -65,6 +67,8 @@ TrueweaveError
 
 A message says what happened, to what, and what to do next.
 """
+
+from collections.abc import Mapping
 
 
 class TrueweaveError(Exception):
@@ -318,6 +322,19 @@ class SpaceMismatch(TrueweaveError):
 
 class ChangesGone(TrueweaveError):
     """Changes that a projection needs are no longer kept."""
+
+
+class CertificateRefused(TrueweaveError):
+    """A certificate of erasure was not issued. `found` are the rows with text, uris or ids of the erased documents, by
+    column."""
+
+    def __init__(self, message: str, found: Mapping[str, int] | None = None, *, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.found = dict(found or {})
+
+
+class SignatureInvalid(TrueweaveError):
+    """A signed file was changed after it was signed, or is not a signed file."""
 
 
 class StoreError(TrueweaveError):

@@ -235,6 +235,7 @@ Event = (
 )
 Listener = Callable[[Event], None]
 Progress = Callable[[int], None]
+StepListener = Callable[[str], None]
 Total = TypeVar("Total", Added, Reported)
 
 
@@ -247,6 +248,10 @@ def outcome(document: DocumentState) -> Extracted | Failed:
 
 def ignore(_: Event) -> None:
     """A listener that ignores all events."""
+
+
+def unheard(_: str) -> None:
+    """Ignore a step."""
 
 
 def unseen(_: int) -> None:

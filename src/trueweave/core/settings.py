@@ -33,6 +33,7 @@ EXAMPLE_URL = "postgresql://user:password@host:5432/database"
 _SERVER = r"^[a-z][a-z0-9_-]{0,62}$"
 _VARIABLE = r"^[A-Z][A-Z0-9_]*$"
 _BESIDE_CONTEXT = 8000  # tokens for a question, its instructions and the prompt itself
+_PATHS = ("data_directory", "bench_data", "model_folder", "project_folder", "prompt_folder", "signing_key_file")
 _POSTGRESQL = ("postgresql://", "postgres://")
 
 T = TypeVar("T")
@@ -609,6 +610,12 @@ class Settings(BaseSettings):
         description="Seconds within which a server stops after that. Requests and jobs in progress have all but "
         "the last 5 seconds (at most a third) to finish, and are then cancelled.",
     )
+    signing_key_file: ProcessWide[Path | None] = Field(
+        default=None,
+        description="The file with the private key (Ed25519, PEM) that certificates of erasure and records of answers "
+        "are signed with, relative to this file's folder. `openssl genpkey -algorithm ed25519` makes one.",
+        examples=["signing-key.pem"],
+    )
     data_directory: ProcessWide[Path | None] = Field(
         default=None,
         description="The folder of the bundled PostgreSQL, relative to this file's folder. Without it, trueweave "
@@ -1084,7 +1091,7 @@ def _read(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {}
     found = _in_file(path)
-    for folder in ("data_directory", "bench_data", "model_folder", "project_folder", "prompt_folder"):
+    for folder in _PATHS:
         if isinstance(named := found.get(folder), str):
             found[folder] = str(path.parent / Path(named).expanduser())
     if isinstance(named := found.get("chroma_url"), str) and "://" not in named:

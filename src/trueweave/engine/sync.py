@@ -17,7 +17,7 @@ from trueweave.core.access import AccessRule
 from trueweave.core.answers import Answer, Comparison
 from trueweave.core.bench import BenchComparison, BenchOutcome, BenchPassage, BenchQuestion, BenchRun, FoundBy
 from trueweave.core.checks import HealthCheck
-from trueweave.core.events import Added, Listener, Progress, Refused, Reported, ignore, unseen
+from trueweave.core.events import Added, Listener, Progress, Refused, Reported, StepListener, ignore, unheard, unseen
 from trueweave.core.evidence import (
     DocumentDetails,
     DocumentOutline,
@@ -776,6 +776,21 @@ class ProjectionsGroup(_Group):
         self._wait_for(lambda trueweave: trueweave.projections.enable(store))
 
 
+class CertificatesGroup(_Group):
+    """Certificates of erasure: `trueweave.certificates`."""
+
+    def erase(self, *what: str | Path, file: Path, told: StepListener = unheard) -> dict[str, Any]:
+        """Remove documents as `remove` does, and write a signed certificate to `file` that nothing of them is left.
+        Returns the certificate's statement. `what` are files, folders, patterns or uris, as for `matching`.
+
+        The whole workspace and its copies in other stores are searched, and the index is compared with a rebuild, so
+        this takes longer than `verify`. It waits for work on the documents that is still under way, and calls `told`
+        with what it does. If the process is killed, the same call continues; there is no certificate before all is
+        done. Raises CertificateRefused if something is left, or if a document was added again meanwhile.
+        """
+        return self._wait_for(lambda trueweave: trueweave.certificates.erase(*what, file=file, told=told))
+
+
 class VectorsGroup(_Group):
     """The vectors of entities and relations: `trueweave.vectors`. The setting graph_vectors decides whether a new
     workspace has them, and the status of a workspace says whether it does."""
@@ -1406,6 +1421,11 @@ class Trueweave(_Waiting):
     def projections(self) -> ProjectionsGroup:
         """What is about projections."""
         return ProjectionsGroup(self)
+
+    @property
+    def certificates(self) -> CertificatesGroup:
+        """What is about certificates."""
+        return CertificatesGroup(self)
 
     @property
     def vectors(self) -> VectorsGroup:

@@ -26,6 +26,7 @@ from trueweave.core.settings import Settings
 from trueweave.engine.access import AsyncAccessGroup
 from trueweave.engine.bench import AsyncBenchGroup
 from trueweave.engine.budget import AsyncBudgetGroup
+from trueweave.engine.certificates import AsyncCertificatesGroup
 from trueweave.engine.communities import AsyncCommunitiesGroup
 from trueweave.engine.core import OpenWorkspace, found_workspace
 from trueweave.engine.database import bundled, opened_database, owner_addresses
@@ -70,7 +71,7 @@ class AsyncTrueweave(MemoryCalls):
     """One workspace, opened with `AsyncTrueweave.open`. Many processes may work in it at the same time.
 
     The remaining calls are grouped under `graph`, `communities`, `rules`, `access`, `bench`, `sources`, `jobs`,
-    `budget`, `projections`, `vectors` and `maintenance`.
+    `budget`, `projections`, `certificates`, `vectors` and `maintenance`.
     """
 
     graph: AsyncGraphGroup
@@ -82,6 +83,7 @@ class AsyncTrueweave(MemoryCalls):
     jobs: AsyncJobsGroup
     budget: AsyncBudgetGroup
     projections: AsyncProjectionsGroup
+    certificates: AsyncCertificatesGroup
     vectors: AsyncVectorsGroup
     maintenance: AsyncMaintenanceGroup
 
@@ -112,6 +114,7 @@ class AsyncTrueweave(MemoryCalls):
         self.jobs = AsyncJobsGroup(core)
         self.budget = AsyncBudgetGroup(core)
         self.projections = AsyncProjectionsGroup(core)
+        self.certificates = AsyncCertificatesGroup(core)
         self.vectors = AsyncVectorsGroup(core)
         self.maintenance = AsyncMaintenanceGroup(core)
 

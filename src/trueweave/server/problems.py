@@ -140,6 +140,9 @@ KINDS: dict[type[TrueweaveError], _Kind] = {
     errors.UnknownQuestion: _Kind(404, "unknown_question", "List the questions of the workspace."),
     errors.SpaceMismatch: _Kind(409, "space_mismatch", "Ask the server's administrator to embed everything again."),
     errors.ChangesGone: _Kind(410, "changes_gone", _IN_LOG),
+    # A server writes no certificates.
+    errors.CertificateRefused: _Kind(409, "certificate_refused", _IN_LOG, "Something of the documents is left."),
+    errors.SignatureInvalid: _Kind(422, "invalid_signature", "Send the file as it was written."),
     errors.StoreError: _Kind(502, "store_failed", _IN_LOG, "A store of copies could not do what was asked."),
     errors.StoreUnavailable: _Kind(503, "store_unavailable", _LATER, "A store of copies did not answer."),
     errors.ProjectionMissing: _Kind(503, "copy_missing", _IN_LOG, "A store has no complete copy of the workspace."),

@@ -139,6 +139,7 @@ CALLS: dict[str, Call] = {
     "request_retry": lambda it: it.maintenance.request_retry(),
     "list_documents": lambda it: it.list_documents(),
     "matching": lambda it: it.matching("a"),
+    "certificates_erase": lambda it: it.certificates.erase("never-read", file=Path("never-made")),
     "projections_catch_up": lambda it: it.projections.catch_up("chroma"),
     "projections_enable": lambda it: it.projections.enable("chroma"),
     "projections_rebuild": lambda it: it.projections.rebuild("chroma"),

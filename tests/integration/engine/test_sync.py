@@ -84,6 +84,7 @@ GROUPS = {
     "jobs": sync.JobsGroup,
     "budget": sync.BudgetGroup,
     "projections": sync.ProjectionsGroup,
+    "certificates": sync.CertificatesGroup,
     "maintenance": sync.MaintenanceGroup,
 }
 
@@ -169,6 +170,8 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert trueweave.forget(memory) == 1
         assert trueweave.maintenance.out_of_date() == []
         assert trueweave.projections.status() == []
+        with pytest.raises(ConfigError, match="openssl"):
+            trueweave.certificates.erase("never-read", file=tmp_path / "never-made.json")
         for call in ("enable", "start", "catch_up", "rebuild", "remove"):
             with pytest.raises(ConfigError, match="chroma_url"):
                 getattr(trueweave.projections, call)("chroma")

@@ -77,6 +77,9 @@ async def _tenant(database: Database, name: str) -> AsyncTrueweave:
         await tx.execute("INSERT INTO recipe VALUES (DEFAULT, gen_random_uuid(), '{}', 'f')")
         await tx.execute("INSERT INTO stale_text (hash) VALUES (gen_random_uuid())")
         await tx.execute("INSERT INTO erasure VALUES (DEFAULT, DEFAULT, 'u', '{}', '{}', '{}', '{}', '{}')")
+        await tx.execute(
+            "INSERT INTO pending_certificate VALUES (DEFAULT, '', '', now(), '[]', '', '{}', '', '', 0, '{}')"
+        )
         await tx.execute("INSERT INTO work_lease VALUES (DEFAULT, 'document', 'u', gen_random_uuid(), now())")
         await tx.execute("INSERT INTO consumer (name, position) VALUES ('c', 1)")
         await tx.execute("INSERT INTO projection (store) VALUES ('neo4j')")

@@ -39,6 +39,7 @@ ABSENT = {
     "plan_sync": FILES,
     "matching": FILES,
     "projections": BESIDE,
+    "certificates": BESIDE,
     "vectors": BESIDE,
     "bench.save": BESIDE,
     "budget.for_run": "a client's documents are worked by the server, after its call has ended",
