@@ -29,10 +29,8 @@ def rows(url: str) -> dict[str, list[str]]:
 
 def holding(url: str, text: str) -> dict[str, list[str]]:
     """The rows that contain a text, in any case and also as bytes, by table. Tables without such rows are left out."""
-    wanted = text.lower()
-    found = {table: [row for row in some if _holds(row.lower(), wanted)] for table, some in rows(url).items()}
+    wanted = {text.lower(), *(each.encode().hex() for each in (text, text.lower(), text.upper()))}
+    found = {
+        table: [row for row in some if any(each in row.lower() for each in wanted)] for table, some in rows(url).items()
+    }
     return {table: some for table, some in found.items() if some}
-
-
-def _holds(row: str, wanted: str) -> bool:
-    return wanted in row or wanted.encode().hex() in row or wanted.upper().encode().hex() in row

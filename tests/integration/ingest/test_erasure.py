@@ -1,20 +1,25 @@
 """A removed document leaves nothing behind, in no table; and what grows with use is kept for some time only."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from decimal import Decimal
+from uuid import UUID
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 from trueweave import AsyncTrueweave, Settings, Source, Spent
 from trueweave.core.events import ignore
+from trueweave.core.model_calls import Purpose
 from trueweave.errors import ChangesGone
-from trueweave.extend import Database
+from trueweave.extend import Database, Workspace
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.recipe import Recipe
-from trueweave.store.postgres.record import record
+from trueweave.store.postgres.money.replies import PostgresReplies
+from trueweave.store.postgres.record import erasing, record
 from trueweave.testing import HashEmbedder, ModelServer, tables
 from trueweave.testing.model_server import Asked
 from trueweave.types import Swept
@@ -163,6 +168,60 @@ async def test_a_document_that_waits_or_failed_is_erased_too(index: AsyncTruewea
     with psycopg.connect(url) as connection:
         [(payload,)] = connection.execute("SELECT payload FROM trueweave.job").fetchall()
     assert [uri for uri, _ in json.loads(payload)] == ["plain.md"], "what waits beside it still does"
+
+
+async def test_a_reply_that_arrives_after_the_removal_is_erased_too(
+    index: AsyncTrueweave, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uri = marked().uri
+    asked, looked = asyncio.Event(), asyncio.Event()
+    keep, erase = PostgresReplies.keep, erasing.erase
+
+    async def keep_later(self: PostgresReplies, key: UUID, payload: bytes, purpose: Purpose) -> bytes:
+        if purpose.document == uri:
+            asked.set()
+            await looked.wait()
+        return await keep(self, key, payload, purpose)
+
+    async def erase_and_tell(workspace: Workspace) -> int:
+        erased = await erase(workspace)
+        looked.set()
+        return erased
+
+    monkeypatch.setattr(PostgresReplies, "keep", keep_later)
+    monkeypatch.setattr(erasing, "erase", erase_and_tell)
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+        group.create_task(index.add(marked()))
+        await asked.wait()
+        assert await index.remove([uri]) == 1
+    assert tables.holding(url, MARKER) == {}
+
+
+async def test_a_job_of_a_dead_process_does_not_keep_the_uri(index: AsyncTrueweave, url: str) -> None:
+    await submit(index, marked(), Source("plain.md", SHARED))
+    with psycopg.connect(url) as connection:
+        connection.execute("UPDATE trueweave.job SET owner = -1, worker = -1")
+    assert await index.remove([f"notes/{MARKER}.md"]) == 1
+    assert tables.holding(url, MARKER) == {}
+
+
+async def test_an_address_and_a_kept_response_lose_the_uri(index: AsyncTrueweave, url: str) -> None:
+    await index.add(Source("plain.md", SHARED), marked())
+    with psycopg.connect(url) as connection:
+        connection.execute("SELECT set_config('trueweave.workspace', %s, false)", (str(index.workspace.id),))
+        connection.execute(
+            "INSERT INTO trueweave.connector_document (origin, uri, item, version, validator, recipe) "
+            "SELECT gen_random_uuid(), u, u, '1', '', gen_random_uuid() FROM unnest(%s::text[]) AS u",
+            ([marked().uri, "plain.md"],),
+        )
+        for n, uri in enumerate([marked().uri, "plain.md"]):
+            connection.execute(
+                "INSERT INTO trueweave.kept_response (caller, key_hash, request_hash, body) VALUES ('', %s, '', %s)",
+                (bytes([n]), Jsonb({"documents": [{"uri": uri}]})),
+            )
+    await index.remove([marked().uri])
+    assert tables.holding(url, MARKER) == {}
+    assert tables.holding(url, "plain.md").keys() >= {"trueweave.connector_document", "trueweave.kept_response"}
 
 
 async def submit(index: AsyncTrueweave, *sources: Source) -> None:

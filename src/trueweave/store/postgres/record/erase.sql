@@ -35,11 +35,15 @@ SELECT EXISTS (SELECT FROM erasure)
 
 -- name: due
 -- Erasures whose documents are no longer in the view, whether the uri was added again, and whether the document was only
--- switched off.
+-- switched off. A removed document that a live worker still processes comes later: the worker stores replies about it.
 SELECT e.id, e.uri, e.names, e.entities, e.entity_hashes, e.relations, e.relation_hashes, e.relation_sources,
        e.relation_targets, e.communities, EXISTS (SELECT FROM document d WHERE d.uri = e.uri) OR EXISTS (SELECT FROM source s WHERE s.uri = e.uri),
        e.off
 FROM erasure e WHERE NOT EXISTS (SELECT FROM document d WHERE d.uri = e.uri AND d.visible AND NOT (d.current AND NOT d.off))
+    AND (e.off OR NOT EXISTS (
+        SELECT FROM job j CROSS JOIN LATERAL jsonb_array_elements(convert_from(nullif(j.payload, ''), 'UTF8')::jsonb) AS l (listed)
+        WHERE j.kind = 'document' AND is_alive(j.owner) AND listed ->> 0 = e.uri
+            AND NOT EXISTS (SELECT FROM source s WHERE s.uri = e.uri AND s.id = (listed ->> 1)::uuid)))
 ORDER BY e.id LIMIT %(limit)s
 
 -- name: reports
@@ -93,6 +97,16 @@ UPDATE spend SET document = '' WHERE document = ANY(%(uris)s::text[])
 
 -- name: bench_passages
 UPDATE bench_passage SET uri = '', chunk = NULL, content = NULL WHERE uri = ANY(%(uris)s::text[])
+
+-- name: connector_documents
+-- If its item is still at the address, it is fetched again by the next run.
+DELETE FROM connector_document WHERE uri = ANY(%(uris)s::text[])
+
+-- name: kept_responses
+-- Responses to requests that added the document.
+DELETE FROM kept_response WHERE EXISTS (
+    SELECT FROM jsonb_path_query(body, 'strict $.** ? (@.type() == "string")') AS t (said)
+    WHERE t.said #>> '{}' = ANY(%(uris)s::text[]))
 
 -- name: done
 DELETE FROM erasure WHERE id = ANY(%(ids)s)

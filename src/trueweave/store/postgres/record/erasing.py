@@ -85,6 +85,13 @@ async def any_left(tx: Transaction) -> bool:
     return bool(await tx.value("erase.any"))
 
 
+async def forget_answers(workspace: Workspace) -> None:
+    """Delete the replies to questions and about several texts: one that was asked for before a removal may have been
+    stored after it."""
+    async with workspace.transaction() as tx:
+        await tx.run("erase.replies_from_many")
+
+
 async def _erase(tx: Transaction, some: Sequence[_Left]) -> None:
     await share_view(tx)
     for one in some:
@@ -97,6 +104,9 @@ async def _erase(tx: Transaction, some: Sequence[_Left]) -> None:
         await tx.run("erase.replies_from_many")
         await tx.run("erase.spending", uris=gone)
         await tx.run("erase.bench_passages", uris=gone)
+        await tx.run("erase.connector_documents", uris=gone)
+        await tx.run("erase.kept_responses", uris=gone)
+        await tx.run("source.forget_jobs", uris=gone)
     await tx.run("erase.done", ids=[one.id for one in some])
 
 

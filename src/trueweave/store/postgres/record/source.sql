@@ -118,12 +118,12 @@ SELECT EXISTS (SELECT FROM source WHERE NOT failed)
     OR (EXISTS (SELECT FROM pending_link) AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'link'))
 
 -- name: forget_jobs
--- Remove these documents from queued jobs, and delete jobs left empty. A payload is a list of (uri, id): see `packed`.
+-- Remove these documents from jobs that no live process works on, and delete jobs left empty. A payload is a list of (uri, id): see `packed`.
 WITH concerned AS (
     SELECT j.id, (SELECT jsonb_agg(d ORDER BY n) FROM jsonb_array_elements(listed) WITH ORDINALITY AS o (d, n)
                   WHERE d ->> 0 <> ALL(%(uris)s::text[])) AS kept
     FROM job j CROSS JOIN LATERAL (SELECT convert_from(nullif(j.payload, ''), 'UTF8')::jsonb) AS p (listed)
-    WHERE j.kind = 'document' AND j.owner IS NULL
+    WHERE j.kind = 'document' AND (j.owner IS NULL OR NOT is_alive(j.owner))
     AND EXISTS (SELECT FROM jsonb_array_elements(listed) AS d WHERE d ->> 0 = ANY(%(uris)s::text[]))
     ORDER BY j.id FOR UPDATE OF j),
 shortened AS (

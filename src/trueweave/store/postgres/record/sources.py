@@ -211,7 +211,10 @@ async def take_back(workspace: Workspace, jobs: Sequence[Job]) -> None:
 
 
 async def forget_jobs(tx: Transaction, uris: Sequence[str]) -> None:
-    """Remove these documents from queued jobs. This is done in PostgreSQL because the queue may not fit into memory."""
+    """Remove these documents from jobs that no live process works on.
+
+    This is done in PostgreSQL because the queue may not fit into memory.
+    """
     await tx.run("source.forget_jobs", uris=Texts(uris))
 
 
