@@ -464,6 +464,22 @@ async def test_rules_are_made_and_taken_back(index: Index) -> None:
     assert await index.rules.all() == []
 
 
+async def test_history_is_kept_listed_and_erased(index: Index) -> None:
+    assert (await index.history.status()).settings is None
+    kept = (await index.history.keep(days=30)).settings
+    assert kept is not None
+    assert kept.days == 30
+    uri = (await index.list_documents(1))[0].uri
+    assert [one.until for one in await index.history.versions(uri)] == [None]
+    assert await index.remove([uri]) == 1
+    assert (await index.history.status()).versions == 1
+    assert await index.remove([uri], erase=True) == 1
+    assert (await index.history.status()).versions == 0
+    with pytest.raises(errors.UnknownDocument, match="no version of the document"):
+        await index.history.versions(uri)
+    assert (await index.history.end()).settings is None
+
+
 async def test_access_rules_are_set_and_removed(index: Index) -> None:
     assert await index.access.all() == []
     assert await index.access.set("more/**", ["hr", "board"]) == 3

@@ -54,6 +54,7 @@ IN_THE_DEMO = {
     "how-to/budgets.md": 5,
     "how-to/ollama.md": 2,
     "how-to/filtering.md": 3,
+    "how-to/history.md": 4,
     "how-to/chat.md": 1,
     "how-to/workers.md": 2,
     "how-to/mcp.md": 2,

@@ -35,7 +35,7 @@ from trueweave.store.postgres.cluster.servers import HOME
 from trueweave.store.postgres.cluster.temporary_workspaces import release_replaced_by, temporary_workspace
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.queue.queue import ask_for
-from trueweave.store.postgres.record import record, resolution
+from trueweave.store.postgres.record import history, record, resolution
 from trueweave.store.postgres.vectors import vectors
 from trueweave.store.postgres.vectors.space import Space
 from trueweave.store.postgres.view import communities
@@ -176,8 +176,14 @@ class _BulkLoad:
             )
         async with self.target.transaction() as tx:
             copies = [name for (name,) in await tx.rows("bulk.copied_to")]
+            keeps_history = await history.settings(tx) is not None
             if space := await vectors.space(tx):
                 space.check(self.embedder)
+        if keeps_history:
+            raise ConfigError(
+                "this workspace keeps history, which a bulk load would lose: it builds a new index. Add the documents "
+                "with `trueweave add`, or erase the former versions with `trueweave history end`."
+            )
         if copies:
             raise ConfigError(
                 f"this workspace is copied to {', '.join(copies)}, and copies cannot follow a bulk load. Remove them "

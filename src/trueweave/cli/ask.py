@@ -13,7 +13,7 @@ import typer
 
 from trueweave.answering.options import AskOptions
 from trueweave.cli.model_files import fetch_model_if_possible
-from trueweave.cli.options import AsGroups, DatabaseUrl, Json, Model, Workspace
+from trueweave.cli.options import AsGroups, AsOf, DatabaseUrl, Json, Model, Workspace
 from trueweave.cli.questions import (
     Documents,
     FilterText,
@@ -84,6 +84,7 @@ def ask(
     show_evidence: ShowEvidence = False,
     model: Model = None,
     as_group: AsGroups = None,
+    as_of: AsOf = None,
     workspace: Workspace = None,
     database_url: DatabaseUrl = None,
     json: Json = False,
@@ -109,7 +110,7 @@ def ask(
             **given_parameters(plain, AskOptions),
         )
         given = read_parameters(parameters) if method is None else {}
-        inquiry = Inquiry(asked, given, is_answered, settings.currency, as_group)
+        inquiry = Inquiry(asked, given, is_answered, settings.currency, as_group, as_of)
         try:
             answer, seconds = _asked(inquiry, settings, is_shown=not json)
         except KeyboardInterrupt:
@@ -123,14 +124,15 @@ def ask(
 
 @dataclass(frozen=True)
 class Inquiry:
-    """A question; the `parameters` of the workspace's method, where none is named; whether a model answers it; and the
-    groups that ask, None if all documents can be read."""
+    """A question; the `parameters` of the workspace's method, where none is named; whether a model answers it; the
+    groups that ask, None if all documents can be read; and the time that it asks about, None for now."""
 
     asked: AskOptions
     parameters: dict[str, str]
     is_answered: bool
     currency: str
     groups: Sequence[str] | None
+    as_of: str | None
 
 
 def _chosen(name: str | None, parameters: Sequence[str] | None) -> Method | None:
@@ -152,7 +154,12 @@ def _asked(inquiry: Inquiry, settings: Settings, *, is_shown: bool) -> tuple[Ans
 
         try:
             shown = write if is_shown else _unseen
-            return in_workspace(lambda trueweave: _timed(trueweave, inquiry, shown), settings, groups=inquiry.groups)
+            return in_workspace(
+                lambda trueweave: _timed(trueweave, inquiry, shown),
+                settings,
+                groups=inquiry.groups,
+                as_of=inquiry.as_of,
+            )
         finally:
             until_it_writes.close()
             writer.end()

@@ -15,7 +15,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from trueweave.cli.ask import History, MethodName, Parameters
-from trueweave.cli.options import AsGroups, DatabaseUrl, Json, Model, Workspace
+from trueweave.cli.options import AsGroups, AsOf, DatabaseUrl, Json, Model, Workspace
 from trueweave.cli.questions import (
     Documents,
     FilterText,
@@ -28,6 +28,7 @@ from trueweave.cli.questions import (
 )
 from trueweave.cli.render.answers import answer_notes, cost_line, no_answer_lines, usage_words
 from trueweave.cli.render.console import err, out, print_to, say, spinner
+from trueweave.cli.render.dates import parse_as_of
 from trueweave.cli.render.evidence import text_lines
 from trueweave.cli.render.lines import count, warning
 from trueweave.cli.render.tables import table
@@ -61,6 +62,7 @@ def chat(
     history: History = None,
     model: Model = None,
     as_group: AsGroups = None,
+    as_of: AsOf = None,
     workspace: Workspace = None,
     database_url: DatabaseUrl = None,
     json: Json = False,
@@ -80,7 +82,8 @@ def chat(
         passing = read_filter(document, where, filter, settings.project_folder)
         before = read_history(history)
         database(settings)  # is started, if it is the bundled one
-        with Trueweave(settings=settings, make=False) as whole:
+        with Trueweave(settings=settings, make=False) as opened, ExitStack() as until_it_ends:
+            whole = until_it_ends.enter_context(opened.as_of(parse_as_of(as_of))) if as_of else opened
             trueweave = whole if as_group is None else whole.acting_as(as_group)
             named = chosen or (registry.make(trueweave.method, read_parameters(parameters)) if parameters else None)
             talk = _Talk(

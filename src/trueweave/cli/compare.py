@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from trueweave.cli.model_files import fetch_model_if_possible
-from trueweave.cli.options import AsGroups, DatabaseUrl, Json, Model, Workspace
+from trueweave.cli.options import AsGroups, AsOf, DatabaseUrl, Json, Model, Workspace
 from trueweave.cli.questions import (
     Documents,
     FilterText,
@@ -62,6 +62,7 @@ def compare(
     show_evidence: ShowEvidence = False,
     model: Model = None,
     as_group: AsGroups = None,
+    as_of: AsOf = None,
     workspace: Workspace = None,
     database_url: DatabaseUrl = None,
     json: Json = False,
@@ -91,7 +92,7 @@ def compare(
             return found, left_out
 
         with spinner("Comparing …"):
-            found, left_out = in_workspace(look, settings, groups=as_group)
+            found, left_out = in_workspace(look, settings, groups=as_group, as_of=as_of)
         if left_out:
             say(
                 f"Not compared: {', '.join(left_out)}, because only chunks have vectors here. "

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from trueweave.cli.communities.lines import behind_lines, no_communities
+from trueweave.cli.options import AsOf
 from trueweave.cli.render.console import spinner
 from trueweave.cli.render.lines import count
 from trueweave.cli.session import CommandSession, workspace_command
@@ -25,7 +27,7 @@ File = Annotated[
 
 
 @workspace_command
-def export(session: CommandSession, file: File) -> None:
+def export(session: CommandSession, file: File, as_of: AsOf = None) -> None:
     """Export the workspace; the file extension selects the format. An existing file is overwritten.
 
     \b
@@ -45,7 +47,7 @@ def export(session: CommandSession, file: File) -> None:
         return await trueweave.status(), await trueweave.communities.hierarchy()
 
     with spinner("Writing …"):
-        index, found = session(write)
+        index, found = replace(session, as_of=as_of)(write)
     if file.suffix.lower() == ".jsonl":
         session.reply(
             {"file": file, "documents": index.documents}, f"Wrote {file}: {count(index.documents, 'document')}."

@@ -69,6 +69,15 @@ AsGroups = Annotated[
         help="Show only what somebody in this group can read; may be repeated. Default: all documents.",
     ),
 ]
+AsOf = Annotated[
+    str | None,
+    typer.Option(
+        "--as-of",
+        metavar="TIME",
+        help="Show what was known then, if the workspace keeps history: a date (to its end), a time, or how long "
+        "ago, as 2026-05-01, 2026-05-01T14:30 or 7d.",
+    ),
+]
 Secrets = Annotated[
     list[str],
     typer.Option(

@@ -34,6 +34,9 @@ Certificate = Annotated[
 def remove(
     session: CommandSession,
     paths: DocumentPaths,
+    erase: Annotated[
+        bool, typer.Option("--erase", help="Erase former versions, too, if the workspace keeps history.")
+    ] = False,
     certificate: Certificate = None,
     yes: Yes = False,
 ) -> None:
@@ -43,7 +46,7 @@ def remove(
     graphrag:ragtest what was imported from there. Queued and failed documents are removed, too. Exits with 1 when
     something is not found; everything else is removed.
     """
-    selection = selected(session, paths)
+    selection = selected(session, paths, former=erase or certificate is not None)
     uris = selection.uris
     if len(uris) > len(set(paths)) and not yes and sys.stdin.isatty():
         say(*first_of(uris, "document", "to be removed", "all that the given paths match"))
@@ -51,7 +54,7 @@ def remove(
     if certificate:
         _certify(session, paths, selection, certificate)
         return
-    removed = session(lambda trueweave: trueweave.remove(uris)) if uris else 0
+    removed = session(lambda trueweave: trueweave.remove(uris, erase=erase)) if uris else 0
     tell(session, selection, {"removed": removed}, f"{count(removed, 'document')} removed.")
 
 

@@ -18,9 +18,9 @@ class Selection:
     missing: Sequence[str]
 
 
-def selected(session: CommandSession, paths: Sequence[str]) -> Selection:
-    """The documents that these paths match."""
-    found = session(lambda trueweave: trueweave.matching(*paths))
+def selected(session: CommandSession, paths: Sequence[str], *, former: bool = False) -> Selection:
+    """The documents that these paths match; with `former`, also those of which only former versions are kept."""
+    found = session(lambda trueweave: trueweave.matching(*paths, former=former))
     uris = sorted({uri for each in found.values() for uri in each})
     return Selection(uris, [given for given, each in found.items() if not each])
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import gc
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import AsyncExitStack, ExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, wraps
 from typing import TYPE_CHECKING, TypeVar
 
-from trueweave.cli.options import AsGroups, DatabaseUrl, Json, Workspace
+from trueweave.cli.options import AsGroups, AsOf, DatabaseUrl, Json, Workspace
 from trueweave.cli.render.console import err
 from trueweave.cli.reply import CommandReply, replying
 
@@ -32,13 +33,14 @@ class CommandSession:
     reply: CommandReply
     load: Callable[..., Settings]
     groups: Sequence[str] | None = None
+    as_of: str | None = None
 
     @cached_property
     def settings(self) -> Settings:
         return self.load()
 
     def __call__(self, act: Callable[[AsyncTrueweave], Awaitable[T]]) -> T:
-        return in_workspace(act, self.settings, groups=self.groups)
+        return in_workspace(act, self.settings, groups=self.groups, as_of=self.as_of)
 
     def with_workspace_settings(self, **given: str | bool | None) -> CommandSession:
         """The same with settings that are given on the command line, and those that the workspace overrides."""
@@ -59,14 +61,21 @@ def workspace_command(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def reading_command(function: Callable[..., None]) -> Callable[..., None]:
-    """The same with the option --as-group: the CommandSession then shows what these groups can read."""
+    """The same with the options --as-group and --as-of: the CommandSession then shows what these groups can read, and
+    what was known then."""
 
     @wraps(function)
     def command(
-        *, as_group: list[str] | None, workspace: str | None, database_url: str | None, json: bool, **options: object
+        *,
+        as_group: list[str] | None,
+        as_of: str | None,
+        workspace: str | None,
+        database_url: str | None,
+        json: bool,
+        **options: object,
     ) -> None:
         with replying(json) as reply:
-            function(CommandSession(reply, partial(load_settings, database_url, workspace), as_group), **options)
+            function(CommandSession(reply, partial(load_settings, database_url, workspace), as_group, as_of), **options)
 
     return _with_options(command, function, _SHARED_BY_READERS)
 
@@ -85,8 +94,8 @@ def _shared(workspace: Workspace = None, database_url: DatabaseUrl = None, json:
     """The options of all commands that work in one workspace."""
 
 
-def _read(as_group: AsGroups = None) -> None:
-    """The option of all commands that only read in one workspace."""
+def _read(as_group: AsGroups = None, as_of: AsOf = None) -> None:
+    """The options of all commands that only read in one workspace."""
 
 
 _SHARED = tuple(inspect.signature(_shared, eval_str=True).parameters.values())
@@ -121,19 +130,33 @@ def in_workspace(
     *,
     make: bool = False,
     groups: Sequence[str] | None = None,
+    as_of: str | None = None,
 ) -> T:
-    """The result of `act` in the workspace of these settings, as far as these `groups` can read it, if there are some.
-    A missing workspace is an error, or is created with `make`."""
-    from contextlib import aclosing
-
+    """The result of `act` in the workspace of these settings, as far as these `groups` can read it, if there are some,
+    and as it was at a time, if one is given. A missing workspace is an error, or is created with `make`."""
     from trueweave.engine.trueweave import AsyncTrueweave
 
     async def enter_and_act(opened: Database) -> T:
         trueweave = await AsyncTrueweave.enter(opened, settings.workspace, settings=settings, make=make)
-        async with aclosing(trueweave):
-            return await act(trueweave if groups is None else trueweave.acting_as(groups))
+        async with aclosing(trueweave), AsyncExitStack() as stack:
+            shown = trueweave if as_of is None else await stack.enter_async_context(_past(trueweave, as_of))
+            return await act(shown if groups is None else shown.acting_as(groups))
 
     return in_database(enter_and_act, settings)
+
+
+@asynccontextmanager
+async def _past(trueweave: AsyncTrueweave, as_of: str) -> AsyncIterator[AsyncTrueweave]:
+    """The index as it was, with a progress bar while it is built."""
+    from trueweave.cli.render.dates import local_time, parse_as_of
+    from trueweave.cli.render.progress_bar import progress
+
+    at = parse_as_of(as_of)
+    with ExitStack() as building:
+        done = building.enter_context(progress(f"Building the index of {local_time(at)}", None))
+        async with trueweave.as_of(at, done) as past:
+            building.close()
+            yield past
 
 
 def in_database(act: Callable[[Database], Awaitable[T]], settings: Settings) -> T:

@@ -15,6 +15,7 @@ from trueweave.client.connection import Repeats, ServerConnection
 from trueweave.client.documents import ClientDocumentCalls
 from trueweave.client.forms import part, read
 from trueweave.client.graph import AsyncClientGraph
+from trueweave.client.history import AsyncClientHistory
 from trueweave.client.jobs import AsyncClientJobs
 from trueweave.client.maintenance import AsyncClientMaintenance
 from trueweave.client.memory import ClientMemoryCalls
@@ -32,14 +33,15 @@ class AsyncClient(ClientDocumentCalls, ClientQuestionCalls, ClientMemoryCalls):
     """One workspace of a server that `trueweave serve` runs. Open it with `AsyncClient.open`.
 
     It has the calls of AsyncTrueweave, with the same parameters, types and errors, except those that need direct access
-    to the database. Further calls are grouped in `graph`, `communities`, `rules`, `access`, `bench`, `sources`, `jobs`,
-    `budget` and `maintenance`.
+    to the database. Further calls are grouped in `graph`, `communities`, `rules`, `access`, `history`, `bench`,
+    `sources`, `jobs`, `budget` and `maintenance`.
     """
 
     graph: AsyncClientGraph
     communities: AsyncClientCommunities
     rules: AsyncClientRules
     access: AsyncClientAccess
+    history: AsyncClientHistory
     bench: AsyncClientBench
     sources: AsyncClientSources
     jobs: AsyncClientJobs
@@ -55,6 +57,7 @@ class AsyncClient(ClientDocumentCalls, ClientQuestionCalls, ClientMemoryCalls):
         self.communities = AsyncClientCommunities(requests)
         self.rules = AsyncClientRules(requests)
         self.access = AsyncClientAccess(requests)
+        self.history = AsyncClientHistory(requests)
         self.bench = AsyncClientBench(requests)
         self.sources = AsyncClientSources(requests)
         self.jobs = AsyncClientJobs(requests)

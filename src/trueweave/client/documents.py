@@ -146,13 +146,14 @@ class ClientDocumentCalls:
             progress(part(data, "documents"))
         return new
 
-    async def remove(self, uris: Sequence[str]) -> int:
+    async def remove(self, uris: Sequence[str], *, erase: bool = False) -> int:
         """Remove these documents in one pass, and update the index. Returns how many of them existed.
 
         Their text is erased everywhere, including from cached model replies and from community reports that may quote
-        it; those reports are marked to be written again.
+        it; those reports are marked to be written again. If the workspace keeps history, former versions and what was
+        made from them stay, unless `erase` is set: then no version of these documents is kept.
         """
-        return await self._write_all("/documents/delete", uris, "removed")
+        return await self._write_all("/documents/delete", uris, "removed", erase=erase)
 
     async def switch_off(self, uris: Sequence[str]) -> int:
         """Switch these documents off, and update the index. Returns how many of them were switched on.
@@ -167,11 +168,11 @@ class ClientDocumentCalls:
         passages are embedded again; nothing is extracted again."""
         return await self._write_all("/documents/on", uris, "switched")
 
-    async def _write_all(self, path: str, uris: Sequence[str], counted: str) -> int:
+    async def _write_all(self, path: str, uris: Sequence[str], counted: str, **more: bool) -> int:
         """The sum of a count over requests that have as many uris as one may have."""
         total = 0
         for first in range(0, len(uris), _URIS_AT_ONCE):
-            body = {"uris": list(uris[first : first + _URIS_AT_ONCE])}
+            body = {"uris": list(uris[first : first + _URIS_AT_ONCE]), **more}
             total += part(await self._requests.write(path, body), counted)
         return total
 

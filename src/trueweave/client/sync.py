@@ -790,13 +790,14 @@ class Client(_Waiting):
         """
         return self._wait_for(lambda trueweave: trueweave.add_documents(documents, progress, refused, readers=readers))
 
-    def remove(self, uris: Sequence[str]) -> int:
+    def remove(self, uris: Sequence[str], *, erase: bool = False) -> int:
         """Remove these documents in one pass, and update the index. Returns how many of them existed.
 
         Their text is erased everywhere, including from cached model replies and from community reports that may quote
-        it; those reports are marked to be written again.
+        it; those reports are marked to be written again. If the workspace keeps history, former versions and what was
+        made from them stay, unless `erase` is set: then no version of these documents is kept.
         """
-        return self._wait_for(lambda trueweave: trueweave.remove(uris))
+        return self._wait_for(lambda trueweave: trueweave.remove(uris, erase=erase))
 
     def switch_off(self, uris: Sequence[str]) -> int:
         """Switch these documents off, and update the index. Returns how many of them were switched on.

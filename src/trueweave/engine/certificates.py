@@ -69,7 +69,7 @@ class AsyncCertificatesGroup:
         self._core = core
 
     async def erase(self, *what: str | Path, file: Path, told: StepListener = unheard) -> dict[str, Any]:
-        """Remove documents as `remove` does, and write a signed certificate to `file` that nothing of them is left.
+        """Remove documents as `remove` with `erase` does, and write a signed certificate to `file` that nothing of them is left.
         Returns the certificate's statement. `what` are files, folders, patterns or uris, as for `matching`.
 
         The whole workspace and its copies in other stores are searched, and the index is compared with a rebuild, so
@@ -90,6 +90,7 @@ class AsyncCertificatesGroup:
             while not await certificates.withdraw_noted(self._core.workspace, request, uris, view):
                 told("A document has changed: searching again")
         told("Erasing the documents")
+        await temporary_workspaces.drop_past(self._core.workspace)
         await self._until_erased(told)
         for store in stores:
             told(f"Waiting for the copy in {store}")
@@ -112,7 +113,7 @@ class AsyncCertificatesGroup:
 
     async def _matching(self, what: Sequence[str | Path]) -> list[str]:
         naming = Naming(self._core.settings.project_folder)
-        found = await matching(self._core.workspace, [str(one) for one in what], naming)
+        found = await matching(self._core.workspace, [str(one) for one in what], naming, former=True)
         return sorted({uri for uris in found.values() for uri in uris})
 
     def _check(

@@ -50,6 +50,7 @@ from trueweave.ingest.loading import check_present, is_folder
 from trueweave.ingest.seen import Seen
 from trueweave.ingest.submitted import Submitted, report_others
 from trueweave.ingest.worker import Worker, run_until
+from trueweave.store.postgres.cluster.temporary_workspaces import drop_past
 from trueweave.store.postgres.public_errors import own_errors, translated
 from trueweave.store.postgres.record import erasing, record
 from trueweave.store.postgres.search.document_filter import ALL, scope
@@ -163,10 +164,11 @@ class DocumentCalls:
             what, listener, prune=True, plan=plan, confirmed=confirmed, secrets=secrets, readers=readers
         )
 
-    async def matching(self, *what: str | Path) -> dict[str, list[str]]:
-        """For each file (with its rows), folder, pattern or uri, the uris of the documents it matches."""
+    async def matching(self, *what: str | Path, former: bool = False) -> dict[str, list[str]]:
+        """For each file (with its rows), folder, pattern or uri, the uris of the documents it matches; with `former`,
+        also of those of which only former versions are kept."""
         naming = Naming(self._core.settings.project_folder)
-        return await matching(self._core.workspace, [str(one) for one in what], naming)
+        return await matching(self._core.workspace, [str(one) for one in what], naming, former=former)
 
     def _folders(self, what: Sequence[str | Path | Source]) -> list[Folder]:
         """The folders among these. Raise an error if there are neither folders nor addresses: without either, nothing
@@ -358,13 +360,16 @@ class DocumentCalls:
             documents = (one if one.readers is not None else replace(one, readers=groups) for one in documents)
         return await storing.add_documents(self._core, documents, progress, refused)
 
-    async def remove(self, uris: Sequence[str]) -> int:
+    async def remove(self, uris: Sequence[str], *, erase: bool = False) -> int:
         """Remove these documents in one pass, and update the index. Returns how many of them existed.
 
         Their text is erased everywhere, including from cached model replies and from community reports that may quote
-        it; those reports are marked to be written again.
+        it; those reports are marked to be written again. If the workspace keeps history, former versions and what was
+        made from them stay, unless `erase` is set: then no version of these documents is kept.
         """
-        removed = await record.withdraw(self._core.workspace, uris)
+        removed = await record.withdraw(self._core.workspace, uris, erase=erase)
+        if erase:
+            await drop_past(self._core.workspace)
         await self._core.settle()
         await self._erase()
         return removed

@@ -37,7 +37,7 @@ from trueweave.store.postgres.cluster import temporary_workspaces
 from trueweave.store.postgres.public_errors import own_errors
 from trueweave.store.postgres.queue import failed_work, ingest_progress
 from trueweave.store.postgres.queue.queue import ask_for
-from trueweave.store.postgres.record import erasing, record, resolution, sources
+from trueweave.store.postgres.record import erasing, history, record, resolution, sources
 from trueweave.store.postgres.vectors import making, own_tables, vectors
 from trueweave.store.postgres.view import communities, digest, read
 
@@ -96,6 +96,7 @@ class AsyncMaintenanceGroup:
     async def _clean_up(self) -> Swept:
         days = self._core.settings.reply_days, self._core.settings.log_days, self._core.settings.spend_days
         kept = erasing.Retention(*(timedelta(days=number) for number in days))
+        await history.expire(self._core.workspace)
         documents = await erasing.erase(self._core.workspace)
         forgotten = await erasing.forget_old(self._core.workspace, kept)
         spaces = await vectors.clear_other_spaces(self._core.workspace)

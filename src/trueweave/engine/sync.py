@@ -1039,6 +1039,19 @@ class Trueweave(_Waiting):
         with self._entered(lambda trueweave: trueweave.rebuilt(progress)) as entered:
             yield self._beside(entered)
 
+    @contextmanager
+    def as_of(self, at: datetime, progress: Progress = unseen) -> Iterator[Trueweave]:
+        """The index as it was at this time, with today's settings, rules and rights, for all calls that read. The
+        workspace must have kept history since then (`history.keep`).
+
+        It is built from the stored versions of documents, in a temporary workspace that is dropped at the end, so it
+        is as exact as today's: with its own weights, communities and order of passages. `progress` is called with the
+        number of documents just built in. Nothing is extracted again; passages that are no longer in the index are
+        embedded again.
+        """
+        with self._entered(lambda trueweave: trueweave.as_of(at, progress)) as entered:
+            yield self._beside(entered)
+
     @property
     def settings(self) -> Settings:
         """The settings in effect here: those of the process, overridden by those of the workspace."""
@@ -1120,9 +1133,10 @@ class Trueweave(_Waiting):
             )
         )
 
-    def matching(self, *what: str | Path) -> dict[str, list[str]]:
-        """For each file (with its rows), folder, pattern or uri, the uris of the documents it matches."""
-        return self._wait_for(lambda trueweave: trueweave.matching(*what))
+    def matching(self, *what: str | Path, former: bool = False) -> dict[str, list[str]]:
+        """For each file (with its rows), folder, pattern or uri, the uris of the documents it matches; with `former`,
+        also of those of which only former versions are kept."""
+        return self._wait_for(lambda trueweave: trueweave.matching(*what, former=former))
 
     def estimate(
         self,
@@ -1176,13 +1190,14 @@ class Trueweave(_Waiting):
         """
         return self._wait_for(lambda trueweave: trueweave.add_documents(documents, progress, refused, readers=readers))
 
-    def remove(self, uris: Sequence[str]) -> int:
+    def remove(self, uris: Sequence[str], *, erase: bool = False) -> int:
         """Remove these documents in one pass, and update the index. Returns how many of them existed.
 
         Their text is erased everywhere, including from cached model replies and from community reports that may quote
-        it; those reports are marked to be written again.
+        it; those reports are marked to be written again. If the workspace keeps history, former versions and what was
+        made from them stay, unless `erase` is set: then no version of these documents is kept.
         """
-        return self._wait_for(lambda trueweave: trueweave.remove(uris))
+        return self._wait_for(lambda trueweave: trueweave.remove(uris, erase=erase))
 
     def switch_off(self, uris: Sequence[str]) -> int:
         """Switch these documents off, and update the index. Returns how many of them were switched on.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
 from trueweave.core.errors import InvalidArgument
@@ -31,9 +32,11 @@ from trueweave.engine.communities import AsyncCommunitiesGroup
 from trueweave.engine.core import OpenWorkspace, found_workspace
 from trueweave.engine.database import bundled, opened_database, owner_addresses
 from trueweave.engine.graph import AsyncGraphGroup
+from trueweave.engine.history import AsyncHistoryGroup
 from trueweave.engine.jobs import AsyncJobsGroup
 from trueweave.engine.maintenance import AsyncMaintenanceGroup
 from trueweave.engine.memory import MemoryCalls
+from trueweave.engine.past import past
 from trueweave.engine.projections import AsyncProjectionsGroup
 from trueweave.engine.rebuilding import rebuilt
 from trueweave.engine.restricted import refuse_restricted
@@ -70,14 +73,15 @@ if TYPE_CHECKING:
 class AsyncTrueweave(MemoryCalls):
     """One workspace, opened with `AsyncTrueweave.open`. Many processes may work in it at the same time.
 
-    The remaining calls are grouped under `graph`, `communities`, `rules`, `access`, `bench`, `sources`, `jobs`,
-    `budget`, `projections`, `certificates`, `vectors` and `maintenance`.
+    The remaining calls are grouped under `graph`, `communities`, `rules`, `access`, `history`, `bench`, `sources`,
+    `jobs`, `budget`, `projections`, `certificates`, `vectors` and `maintenance`.
     """
 
     graph: AsyncGraphGroup
     communities: AsyncCommunitiesGroup
     rules: AsyncRulesGroup
     access: AsyncAccessGroup
+    history: AsyncHistoryGroup
     bench: AsyncBenchGroup
     sources: AsyncSourcesGroup
     jobs: AsyncJobsGroup
@@ -108,6 +112,7 @@ class AsyncTrueweave(MemoryCalls):
         self.communities = AsyncCommunitiesGroup(core)
         self.rules = AsyncRulesGroup(core)
         self.access = AsyncAccessGroup(core)
+        self.history = AsyncHistoryGroup(core)
         self.bench = AsyncBenchGroup(core)
         self._source_runs = SourceRuns(core, self._sync_source)
         self.sources = AsyncSourcesGroup(core, self._source_runs, self.remove)
@@ -252,6 +257,23 @@ class AsyncTrueweave(MemoryCalls):
             await self._core.check_unrestricted("rebuilt")
             async with rebuilt(self._core, progress) as beside:
                 yield AsyncTrueweave(beside.workspace, settings=beside.settings)
+
+    @asynccontextmanager
+    async def as_of(self, at: datetime, progress: Progress = unseen) -> AsyncIterator[AsyncTrueweave]:
+        """The index as it was at this time, with today's settings, rules and rights, for all calls that read. The
+        workspace must have kept history since then (`history.keep`).
+
+        It is built from the stored versions of documents, in a temporary workspace that is dropped at the end, so it
+        is as exact as today's: with its own weights, communities and order of passages. `progress` is called with the
+        number of documents just built in. Nothing is extracted again; passages that are no longer in the index are
+        embedded again.
+        """
+        with translated():
+            await self._core.check_unrestricted("as_of")
+            async with past(self._core, at, progress) as beside:
+                made = AsyncTrueweave.__new__(AsyncTrueweave)
+                made._enter(beside)  # noqa: SLF001 (its own)
+                yield made
 
     @property
     def workspace(self) -> Workspace:

@@ -27,19 +27,22 @@ class Folder:
         return uri.startswith(self.prefix) if self.prefix else not (uri.startswith("/") or is_absolute(uri))
 
 
-async def matching(workspace: Workspace, what: Sequence[str], naming: Naming) -> dict[str, list[str]]:
+async def matching(
+    workspace: Workspace, what: Sequence[str], naming: Naming, *, former: bool = False
+) -> dict[str, list[str]]:
     """The uris of the documents that each of these selects: the path of a file, a folder or a pattern, or a uri.
 
     A file also selects its rows, a mail its attachments, and the prefix of an import all its documents
-    (`graphrag:ragtest`). If it is both the path of one document and the uri of another, the path wins.
+    (`graphrag:ragtest`). If it is both the path of one document and the uri of another, the path wins. With `former`,
+    documents of which only former versions are kept are selected, too.
     """
     named = {given: naming.uri(given) for given in what}
-    known = await _known(workspace, [*named.values(), *named])
+    known = await _known(workspace, [*named.values(), *named], former=former)
     found = {given: [uri] if uri in known else [given] if given in known else [] for given, uri in named.items()}
     wanted = {given: _Wanted.of(given, naming) for given, uris in found.items() if not uris}
     attached = {given: f"{uris[0]}{ROW}" for given, uris in found.items() if uris and _is_mail(uris[0])}
     if wanted or attached:
-        async for page in _uris(workspace):
+        async for page in _uris(workspace, former=former):
             for given, one in wanted.items():
                 found[given] += filter(one.has, page)
             for given, prefix in attached.items():
@@ -106,17 +109,17 @@ def _is_missing(path: Path) -> bool:
         return False
 
 
-async def _known(workspace: Workspace, uris: Sequence[str]) -> set[str]:
+async def _known(workspace: Workspace, uris: Sequence[str], *, former: bool) -> set[str]:
     async with workspace.transaction() as tx:
-        return await sources.known(tx, uris)
+        return await sources.known(tx, uris, former=former)
 
 
-async def _uris(workspace: Workspace) -> AsyncIterator[list[str]]:
-    """The uris of all stored or queued documents, in batches."""
+async def _uris(workspace: Workspace, *, former: bool = False) -> AsyncIterator[list[str]]:
+    """The uris of all stored or queued documents, in batches; with `former`, also of those with former versions."""
     after = ""
     while True:
         async with workspace.transaction() as tx:
-            page = await sources.uris(tx, after)
+            page = await sources.uris(tx, after, former=former)
         if not page:
             return
         yield page

@@ -306,6 +306,12 @@ class UrisBody(_Request):
     uris: Annotated[list[Uri], Field(min_length=1, max_length=1000)]
 
 
+class RemovalBody(UrisBody):
+    """Documents to remove."""
+
+    erase: Annotated[bool, Field(description="Erase former versions, too, if the workspace keeps history.")] = False
+
+
 class RetryBody(_Request):
     """Documents that failed, by their uris; all that failed, if none are given."""
 

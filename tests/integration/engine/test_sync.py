@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,7 @@ class Model:
 
 GROUPS = {
     "access": sync.AccessGroup,
+    "history": sync.HistoryGroup,
     "vectors": sync.VectorsGroup,
     "graph": sync.GraphGroup,
     "communities": sync.CommunitiesGroup,
@@ -320,6 +322,13 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         state = trueweave.maintenance.state()
         assert trueweave.maintenance.state() == state
 
+        assert trueweave.history.keep(days=3).settings is not None
+        with trueweave.as_of(datetime.now(UTC)) as past:
+            assert past.status().documents == trueweave.status().documents
+        uri = trueweave.list_documents(1)[0].uri
+        assert len(trueweave.history.versions(uri)) == 1
+        assert trueweave.history.status().versions == 0
+        assert trueweave.history.end().settings is None
         with trueweave.rebuilt() as beside:
             assert beside.maintenance.digest() == trueweave.maintenance.digest()
             assert beside.workspace != trueweave.workspace

@@ -5,6 +5,7 @@ import re
 import typing
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -32,13 +33,14 @@ EXACT = {
 # They write, or return what is made from all documents.
 REFUSED = {
     "": "add add_documents sync plan_sync remove switch_off switch_on forget remember estimate try_extract matching "
-    "estimate_varied varied rebuilt documents work worker_dependencies",
+    "estimate_varied varied rebuilt as_of documents work worker_dependencies",
     "graph": "map nearest export to_networkx changes projection",
     "communities": "find estimate_reports estimate_report write_report write_reports request_reports hierarchy select "
     "tree retired get report members",
     "rules": "merge split rename retype describe suppress add undo all preview suggestions decide suggest_again accept "
     "accept_above reject mentioned resolution change_resolution",
     "access": "set all remove",
+    "history": "keep end status versions",
     "bench": "runs run save remove_run outcome compare questions add_question change_question remove_question",
     "sources": "add all get sync request_sync remove",
     "jobs": "submit get latest documents state",
@@ -69,6 +71,8 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "rules.undo": (UUID(int=1),),
     "access.set": ("", ["hr"]),
     "access.remove": ("x",),
+    "history.versions": ("open",),
+    "as_of": (datetime.now(UTC),),
     "bench.run": (UUID(int=1),),
     "communities.members": (UUID(int=1),),
     "communities.report": (UUID(int=1),),
@@ -89,6 +93,9 @@ WITHOUT_ARGUMENTS = [
     "rules.suggestions",
     "rules.resolution",
     "access.all",
+    "history.keep",
+    "history.end",
+    "history.status",
     "bench.runs",
     "bench.questions",
     "sources.all",

@@ -47,7 +47,11 @@ REFUSED = {
     f"{ROOM}/settings",
     f"{ROOM}/checks",
     f"{ROOM}/budget",
-    *(one.split(" ")[1] for one in IN_WORKSPACE if re.search(r"}/(access|bench|communities|jobs|sources|spend)", one)),
+    *(
+        one.split(" ")[1]
+        for one in IN_WORKSPACE
+        if re.search(r"}/(access|bench|communities|history|jobs|sources|spend)", one)
+    ),
 } - {f"{ROOM}/bench/methods"}
 # Reading paths under the paths of rules, and those that only read although they are sent by POST.
 READ_BY_POST = {"ask", "retrieve", "search", "compare", "subgraph", "recall", "mcp"}

@@ -60,6 +60,7 @@ LARGEST: dict[tuple[str, str], list[Any]] = {
     ("put", "/v1/workspaces/{workspace}/access"): [
         {"prefix": LINE, "readers": [uri[:200].strip() for uri in URIS[:100]]}
     ],
+    ("put", "/v1/workspaces/{workspace}/history"): [{"days": 100_000}],
     ("post", "/v1/workspaces/{workspace}/documents"): [TEXT, PLACED],
     ("post", "/v1/workspaces/{workspace}/estimate"): [TEXT, WORD],
     ("post", "/v1/workspaces/{workspace}/documents/retry"): [{"uris": URIS}],

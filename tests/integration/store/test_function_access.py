@@ -7,6 +7,7 @@ import psycopg
 BY_APP = {
     "add_text(uuid[])",
     "await_sight(text[])",
+    "drop_past()",
     "await_writers()",
     "begin_drop()",
     "chunks_with(bigint[],bigint[])",

@@ -102,6 +102,8 @@ async def _tenant(database: Database, name: str) -> AsyncTrueweave:
         await tx.execute("INSERT INTO connector_source VALUES (DEFAULT, 'n', 'https://a.example', '{}', 60, false, '')")
         await tx.execute(connected)
         await tx.execute("INSERT INTO access_rule VALUES (DEFAULT, 'p', '{g}')")
+        await tx.execute("INSERT INTO history (since, changed) VALUES (now(), now())")
+        await tx.execute("INSERT INTO shown (document, since) VALUES (gen_random_uuid(), now())")
     return trueweave
 
 

@@ -32,6 +32,7 @@ ABSENT = {
     "sources.sync": "workers of the server synchronise: request_sync asks them to",
     "migrate": BESIDE,
     "rebuilt": BESIDE,
+    "as_of": BESIDE,
     "work": BESIDE,
     "settings": BESIDE,
     "try_extract": BESIDE,

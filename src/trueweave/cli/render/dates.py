@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from trueweave.core.errors import ConfigError
 
+_DATE = re.compile(r"\d{4}-?\d{2}-?\d{2}")
 _INTERVAL = re.compile(r"(\d{1,6})\s*([mhdw])", re.IGNORECASE)
 _UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}  # seconds
 
@@ -37,6 +38,14 @@ def parse_moment(text: str) -> datetime:
             f"{text!r} is not a date. Write a date, as 2026-07-01 or 2026-07-01T14:30, or how long ago it was: 30m, "
             "12h, 7d, 2w."
         ) from error
+
+
+def parse_as_of(text: str) -> datetime:
+    """A time as `parse_moment` reads it; a date alone stands for its end, or for now if it is today's."""
+    moment = parse_moment(text)
+    if _DATE.fullmatch(text.strip()):
+        return min(moment + timedelta(days=1), max(moment, datetime.now().astimezone()))
+    return moment
 
 
 def local_time(moment: datetime) -> str:

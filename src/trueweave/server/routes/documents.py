@@ -29,6 +29,7 @@ from trueweave.server.bodies import (
     MentionedBody,
     NotUsedBody,
     PassagesBody,
+    RemovalBody,
     RemovedBody,
     RetriedBody,
     RetryBody,
@@ -66,6 +67,7 @@ _LINES = {
 _EXPORTED: dict[int | str, dict[str, Any]] = {
     200: {"content": {"application/x-ndjson": {"schema": {"type": "string", "description": "One document a line."}}}}
 }
+Erase = Annotated[bool, Query(description="Erase former versions, too, if the workspace keeps history.")]
 Refresh = Annotated[
     bool, Query(description="Unchanged ones count as well, where an earlier version of the extractor made them.")
 ]
@@ -241,11 +243,11 @@ async def retry_documents(body: RetryBody, trueweave: Writing, once: Idempotent)
 
 
 @router.post("/documents/delete")
-async def remove_documents(body: UrisBody, trueweave: Writing, once: Idempotent) -> RemovedBody:
-    """Remove several documents in one pass. Their text is erased everywhere."""
+async def remove_documents(body: RemovalBody, trueweave: Writing, once: Idempotent) -> RemovedBody:
+    """Remove several documents in one pass. Their text is erased everywhere, unless the workspace keeps history."""
 
     async def act() -> RemovedBody:
-        return RemovedBody(removed=await trueweave.remove(body.uris))
+        return RemovedBody(removed=await trueweave.remove(body.uris, erase=body.erase))
 
     return RemovedBody.model_validate(await once(trueweave, body, act))
 
@@ -332,9 +334,9 @@ async def get_document_status(trueweave: Reading, uri: WhichUri) -> DocumentStat
 
 
 @router.delete("/document")
-async def remove_document(trueweave: Writing, uri: WhichUri) -> RemovedBody:
-    """Remove a document. Its text is erased everywhere."""
-    if not (removed := await trueweave.remove([uri])):
+async def remove_document(trueweave: Writing, uri: WhichUri, erase: Erase = False) -> RemovedBody:
+    """Remove a document. Its text is erased everywhere, unless the workspace keeps history."""
+    if not (removed := await trueweave.remove([uri], erase=erase)):
         raise Refusal(404, "unknown_document", f"there is no document {uri!r}.", "List the documents of the workspace.")
     return RemovedBody(removed=removed)
 

@@ -11,6 +11,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
+from uuid import uuid4
 
 from psycopg import Error
 
@@ -69,6 +70,19 @@ async def drop_expired(database: Database) -> int:
                 extra={"event": "replaced.unreadable", "workspace": former},
             )
     return len(expired)
+
+
+def past_name(workspace: Workspace) -> str:
+    """A new name for a temporary workspace with a past state of this one."""
+    return f"past-{workspace.id}-{uuid4()}"
+
+
+async def drop_past(workspace: Workspace) -> None:
+    """Drop the temporary workspaces with a past state of this one. Whoever works in them gets UnknownWorkspace."""
+    async with workspace.transaction() as tx:
+        ids = [id_ for (id_,) in await tx.rows("history.drop_past")]
+    for id_ in ids:
+        await read.drop_workspace(Workspace(workspace.database, id_))
 
 
 async def release_replaced_by(workspace: Workspace) -> None:

@@ -97,7 +97,7 @@ async def withdraw_noted(workspace: Workspace, request: bytes, uris: Sequence[st
             short=marks.short,
             before=Jsonb(dict(earlier.before if earlier else before.found)),
         )
-        await withdraw_in(tx, uris)
+        await withdraw_in(tx, uris, erase=True)
     return True
 
 

@@ -1,10 +1,12 @@
 -- What removed documents leave behind. See erasing.py.
 
 -- name: note
--- Record which names, entities, relations and communities these documents mention, with the current text hashes.
+-- Record which names, entities, relations and communities these documents mention, with the current text hashes. What is
+-- kept as history is treated as switched off.
 INSERT INTO erasure (uri, names, entities, entity_hashes, relations, relation_hashes, relation_sources, relation_targets,
     communities, off)
-SELECT u.uri, n.names, e.ids, e.hashes, r.ids, r.hashes, r.sources, r.targets, c.ids, %(off)s
+SELECT u.uri, n.names, e.ids, e.hashes, r.ids, r.hashes, r.sources, r.targets, c.ids,
+    %(off)s OR EXISTS (SELECT FROM shown s WHERE s.document = ANY(d.ids))
 FROM unnest(%(uris)s::text[]) AS u (uri)
 CROSS JOIN LATERAL (SELECT ARRAY(SELECT id FROM document WHERE uri = u.uri) AS ids) AS d
 CROSS JOIN LATERAL (SELECT coalesce(array_agg(DISTINCT m.name), '{}') AS names FROM unnest(d.ids) AS v (id)

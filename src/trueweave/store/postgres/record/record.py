@@ -18,6 +18,7 @@ from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import names_may_arrive, nothing_arrives
 from trueweave.store.postgres.offloop import MUCH, off_loop
+from trueweave.store.postgres.record import history
 from trueweave.store.postgres.record.readers import give_readers, require_exact
 from trueweave.store.postgres.record.resolution import settings, stage_keys
 from trueweave.store.postgres.record.sources import forget_jobs
@@ -198,20 +199,23 @@ async def switch_in(tx: Transaction, uris: Sequence[str], *, off: bool) -> int:
     return len({*stored, *(uri for (uri,) in waiting)})
 
 
-async def withdraw(workspace: Workspace, uris: Sequence[str]) -> int:
-    """Mark these documents as no longer current, all in one transaction; returns how many there were.
+async def withdraw(workspace: Workspace, uris: Sequence[str], *, erase: bool = False) -> int:
+    """Mark these documents as no longer current, all in one transaction; returns how many there were. With `erase`,
+    none of their versions is kept as history, former ones included.
 
     What they leave elsewhere is noted, and erased once they have left the view.
     """
     async with workspace.transaction() as tx:
-        return await withdraw_in(tx, uris)
+        return await withdraw_in(tx, uris, erase=erase)
 
 
-async def withdraw_in(tx: Transaction, uris: Sequence[str]) -> int:
+async def withdraw_in(tx: Transaction, uris: Sequence[str], *, erase: bool = False) -> int:
     """The same inside the caller's transaction."""
     ordered = sorted(set(uris))
     waiting = await tx.rows("source.withdraw", uris=ordered)
     await tx.rows("record.lock_versions", uris=ordered)
+    if erase:
+        await history.forget(tx, ordered)
     await tx.run("erase.note", uris=ordered, waiting=[uri for (uri,) in waiting], off=False)
     await forget_jobs(tx, ordered)
     forgotten = await tx.rows("record.forget_invisible", uris=ordered, keep=[])

@@ -29,13 +29,14 @@ UPDATE document SET off = %(off)s WHERE id = ANY(ARRAY(
 AND off <> %(off)s RETURNING uri
 
 -- name: forget_invisible
--- A version that is not visible was never visible, or is switched off. It is deleted at once. Replies of models may have
--- been made from its texts.
+-- A version that is not visible was never visible, or is switched off, or is former. Unless it is kept as history, it is
+-- deleted at once. Replies of models may have been made from its texts.
 WITH gone AS (
     DELETE FROM document WHERE id = ANY(ARRAY(
         SELECT d.id FROM unnest(%(uris)s::text[]) AS u (uri)
         CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri OFFSET 0) d))
-    AND NOT visible AND id <> ALL(%(keep)s) RETURNING id, uri),
+    AND NOT visible AND id <> ALL(%(keep)s) AND NOT EXISTS (SELECT FROM shown s WHERE s.document = document.id OFFSET 0)
+    RETURNING id, uri),
 facets AS (DELETE FROM facet f USING gone WHERE f.document = gone.id),
 chunks AS (DELETE FROM chunk c USING gone WHERE c.document = gone.id RETURNING c.text_hash),
 stale AS (

@@ -61,12 +61,15 @@ WHERE uri = ANY(ARRAY(
     ORDER BY uri FOR UPDATE))
 
 -- name: known
-SELECT uri FROM document WHERE uri = ANY(%(uris)s) AND current
+-- With `former`, also documents of which only former versions are kept.
+SELECT uri FROM document WHERE uri = ANY(%(uris)s) AND (current OR %(former)s AND NOT visible)
 UNION SELECT uri FROM source WHERE uri = ANY(%(uris)s)
 
 -- name: uris
 SELECT uri FROM (
     (SELECT uri FROM document WHERE uri > %(after)s AND current ORDER BY uri LIMIT %(limit)s)
+    UNION
+    (SELECT DISTINCT uri FROM document WHERE uri > %(after)s AND NOT current AND NOT visible AND %(former)s ORDER BY uri LIMIT %(limit)s)
     UNION
     (SELECT uri FROM source WHERE uri > %(after)s ORDER BY uri LIMIT %(limit)s)) u
 ORDER BY uri LIMIT %(limit)s

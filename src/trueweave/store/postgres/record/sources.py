@@ -266,14 +266,16 @@ async def fail(workspace: Workspace, job: Job, error: str, tries: int) -> bool |
         return failed
 
 
-async def known(tx: Transaction, uris: Sequence[str]) -> set[str]:
-    """Those of these uris whose documents are in the record or submitted."""
-    return {uri for (uri,) in await tx.rows("source.known", uris=Texts(uris))}
+async def known(tx: Transaction, uris: Sequence[str], *, former: bool = False) -> set[str]:
+    """Those of these uris whose documents are in the record or submitted; with `former`, also those of former
+    versions."""
+    return {uri for (uri,) in await tx.rows("source.known", uris=Texts(uris), former=former)}
 
 
-async def uris(tx: Transaction, after: str, limit: int = _PAGE) -> list[str]:
-    """The uris of documents in the record or submitted, in order, after this one."""
-    return [uri for (uri,) in await tx.rows("source.uris", after=after, limit=limit)]
+async def uris(tx: Transaction, after: str, limit: int = _PAGE, *, former: bool = False) -> list[str]:
+    """The uris of documents in the record or submitted, in order, after this one; with `former`, also those of former
+    versions."""
+    return [uri for (uri,) in await tx.rows("source.uris", after=after, limit=limit, former=former)]
 
 
 async def failed_documents(tx: Transaction, limit: int = 20) -> list[FailedDocument]:

@@ -269,12 +269,20 @@ FROM unnest(%(documents)s::uuid[], %(signs)s::bigint[]) AS d (id, sign)
 CROSS JOIN LATERAL (SELECT id, text_hash, text FROM chunk WHERE document = d.id OFFSET 0) c
 GROUP BY c.id HAVING sum(d.sign) <> 0
 
--- name: make_visible
-UPDATE document SET visible = true WHERE id = ANY(%(ids)s)
-
--- name: hide
--- The versions that are only switched off. They keep their rows, so that they can be switched on again.
-UPDATE document SET visible = false WHERE id = ANY(%(ids)s) AND current RETURNING id
+-- name: show_and_hide
+-- Returns the versions that are hidden and keep their rows: those that are only switched off, and those that are kept as
+-- history. Times of history increase from one batch to the next, whatever the clock does.
+WITH clock AS (
+    UPDATE history SET changed = greatest(clock_timestamp(), changed + '1 microsecond') RETURNING changed),
+ended AS (
+    UPDATE shown SET until = clock.changed FROM clock WHERE document = ANY(%(going)s) AND until IS NULL),
+begun AS (
+    INSERT INTO shown (document, since) SELECT id, clock.changed FROM clock CROSS JOIN unnest(%(coming)s::uuid[]) AS u (id)),
+coming AS (
+    UPDATE document SET visible = true WHERE id = ANY(%(coming)s))
+UPDATE document SET visible = false WHERE id = ANY(%(going)s)
+    AND (current OR EXISTS (SELECT FROM shown s WHERE s.document = document.id OFFSET 0))
+RETURNING id
 
 -- name: remove_links
 DELETE FROM link WHERE document = ANY(%(ids)s)

@@ -194,10 +194,9 @@ async def want_summaries(tx: Transaction, entities: Iterable[EntityRow], relatio
 
 
 async def _write_documents(tx: Transaction, batch: Batch) -> None:
-    if batch.coming:
-        await tx.run("settle.make_visible", ids=batch.coming)
-    if batch.going:
-        hidden = {id_ for (id_,) in await tx.rows("settle.hide", ids=batch.going)}
+    if batch.documents:
+        rows = await tx.rows("settle.show_and_hide", coming=Ids(batch.coming), going=Ids(batch.going))
+        hidden = {id_ for (id_,) in rows}
         removed = [id_ for id_ in batch.going if id_ not in hidden]
         for table in ("links", "mentions", "chunks", "facets", "documents") if removed else ():
             await tx.run(f"settle.remove_{table}", ids=removed)
