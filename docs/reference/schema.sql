@@ -338,6 +338,14 @@ BEGIN
     RETURN NULL;
 END $$;
 
+CREATE FUNCTION trueweave.drop_past() RETURNS SETOF integer
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+    UPDATE workspace SET dropped = true WHERE expires IS NOT NULL
+        AND starts_with(name, format('past-%s-', current_setting('trueweave.workspace')::int)) RETURNING id
+$$;
+
 CREATE FUNCTION trueweave.drop_workspace() RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
@@ -2247,7 +2255,7 @@ ALTER TABLE ONLY trueweave.document ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.document FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.document IS 'One version of one document. A new version is current but not yet visible, and the old one visible but no longer current, until indexing switches both at once. One that is switched off is current and not visible. source is the hash of what the text was made from.';
+COMMENT ON TABLE trueweave.document IS 'One version of one document. A new version is current but not yet visible, and the old one visible but no longer current, until indexing switches both at once. One that is switched off is current and not visible, and a former one, which is kept as history, is neither. source is the hash of what the text was made from.';
 
 COMMENT ON COLUMN trueweave.document.recipe IS 'How it was processed. NULL if its entities were supplied with it.';
 
@@ -2360,6 +2368,19 @@ ALTER TABLE ONLY trueweave.hierarchy ALTER COLUMN workspace SET STATISTICS 0;
 ALTER TABLE ONLY trueweave.hierarchy FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.hierarchy IS 'How and when the communities of a workspace were found, and the version of the view at that time (graph).';
+
+CREATE TABLE trueweave.history (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    since timestamp with time zone NOT NULL,
+    changed timestamp with time zone NOT NULL,
+    days integer,
+    CONSTRAINT history_days_check CHECK ((days > 0))
+);
+ALTER TABLE ONLY trueweave.history ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.history FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.history IS 'A row if the workspace keeps history: since when, when documents last came into the index or left it, and after how many days former versions are deleted (NULL: never).';
 
 CREATE TABLE trueweave.ingest_job (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -2968,6 +2989,18 @@ COMMENT ON COLUMN trueweave.server.bytes IS 'The size of its database when last 
 
 COMMENT ON COLUMN trueweave.server.placed IS 'The number of workspaces placed there since.';
 
+CREATE TABLE trueweave.shown (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    document uuid NOT NULL,
+    since timestamp with time zone NOT NULL,
+    until timestamp with time zone
+);
+ALTER TABLE ONLY trueweave.shown ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.shown FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.shown IS 'The intervals in which versions of documents were in the index, while the workspace keeps history. A version that has one is kept when it leaves the index.';
+
 CREATE TABLE trueweave.slot (
     model text NOT NULL,
     n integer NOT NULL,
@@ -3350,6 +3383,9 @@ ALTER TABLE ONLY trueweave.failed_work
 ALTER TABLE ONLY trueweave.hierarchy
     ADD CONSTRAINT hierarchy_pkey PRIMARY KEY (workspace);
 
+ALTER TABLE ONLY trueweave.history
+    ADD CONSTRAINT history_pkey PRIMARY KEY (workspace);
+
 ALTER TABLE ONLY trueweave.ingest_job_document
     ADD CONSTRAINT ingest_job_document_pkey PRIMARY KEY (workspace, job, uri);
 
@@ -3452,6 +3488,9 @@ ALTER TABLE ONLY trueweave.rule
 ALTER TABLE ONLY trueweave.server
     ADD CONSTRAINT server_pkey PRIMARY KEY (name);
 
+ALTER TABLE ONLY trueweave.shown
+    ADD CONSTRAINT shown_pkey PRIMARY KEY (workspace, document, since);
+
 ALTER TABLE ONLY trueweave.slot
     ADD CONSTRAINT slot_pkey PRIMARY KEY (model, n);
 
@@ -3540,6 +3579,8 @@ CREATE INDEX document_content ON trueweave.document USING btree (content_hash, a
 
 CREATE INDEX document_due ON trueweave.document USING btree (workspace, uri) WHERE ((current AND (NOT off)) <> visible);
 
+CREATE INDEX document_former ON trueweave.document USING btree (workspace, uri) WHERE ((NOT current) AND (NOT visible));
+
 CREATE INDEX document_off ON trueweave.document USING btree (workspace, uri) WHERE (current AND off);
 
 CREATE INDEX document_open ON trueweave.document USING btree (workspace, id) WHERE (visible AND (readers = '{}'::text[]));
@@ -3617,6 +3658,8 @@ CREATE INDEX rule_name_rule ON trueweave.rule_name USING btree (rule, workspace)
 CREATE INDEX rule_name_side ON trueweave.rule_name USING btree (rule, workspace) WHERE (side > 0);
 
 CREATE INDEX rule_name_written_hash ON trueweave.rule_name USING btree (written_hash, workspace) WHERE (written_hash IS NOT NULL);
+
+CREATE INDEX shown_ended ON trueweave.shown USING btree (until, workspace) WHERE (until IS NOT NULL);
 
 CREATE INDEX source_failed ON trueweave.source USING btree (workspace, uri) WHERE failed;
 
@@ -3792,6 +3835,8 @@ ALTER TABLE trueweave.failed_work ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.hierarchy ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE trueweave.history ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE trueweave.ingest_job ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.ingest_job_document ENABLE ROW LEVEL SECURITY;
@@ -3811,6 +3856,8 @@ ALTER TABLE trueweave.name ENABLE ROW LEVEL SECURITY;
 ALTER TABLE trueweave.name_key ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.name_pair ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY not_former ON trueweave.document AS RESTRICTIVE TO trueweave_reader USING ((current OR visible));
 
 ALTER TABLE trueweave.occurrence ENABLE ROW LEVEL SECURITY;
 
@@ -3927,6 +3974,8 @@ CREATE POLICY reader ON trueweave.failed_work AS RESTRICTIVE TO trueweave_reader
 
 CREATE POLICY reader ON trueweave.hierarchy AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
+CREATE POLICY reader ON trueweave.history AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
 CREATE POLICY reader ON trueweave.ingest_job AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.ingest_job_document AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
@@ -3985,6 +4034,8 @@ CREATE POLICY reader ON trueweave.rule AS RESTRICTIVE TO trueweave_reader USING 
 
 CREATE POLICY reader ON trueweave.rule_name AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
+CREATE POLICY reader ON trueweave.shown AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
 CREATE POLICY reader ON trueweave.source AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.spend AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
@@ -4024,6 +4075,8 @@ ALTER TABLE trueweave.retired_community ENABLE ROW LEVEL SECURITY;
 ALTER TABLE trueweave.rule ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.rule_name ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.shown ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.source ENABLE ROW LEVEL SECURITY;
 
@@ -4089,6 +4142,8 @@ CREATE POLICY workspace ON trueweave.failed_work USING ((workspace = (current_se
 
 CREATE POLICY workspace ON trueweave.hierarchy USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
+CREATE POLICY workspace ON trueweave.history USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
 CREATE POLICY workspace ON trueweave.ingest_job USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.ingest_job_document USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
@@ -4146,6 +4201,8 @@ CREATE POLICY workspace ON trueweave.retired_community USING ((workspace = (curr
 CREATE POLICY workspace ON trueweave.rule USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.rule_name USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.shown USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.source USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
@@ -4229,6 +4286,9 @@ REVOKE ALL ON FUNCTION trueweave.drop_left_tables(kept interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.drop_left_tables(kept interval) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.drop_ordered_facets() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION trueweave.drop_past() FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.drop_past() TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.drop_workspace() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.drop_workspace() TO trueweave_app;
@@ -4576,6 +4636,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.failed_work TO trueweave_ap
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.hierarchy TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.hierarchy TO trueweave_reader;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.history TO trueweave_app;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.ingest_job TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.ingest_job_document TO trueweave_app;
@@ -4720,6 +4782,8 @@ GRANT SELECT(written_hash) ON TABLE trueweave.rule_name TO trueweave_caller;
 GRANT SELECT(side) ON TABLE trueweave.rule_name TO trueweave_caller;
 
 GRANT SELECT ON TABLE trueweave.server TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.shown TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.slot TO trueweave_app;
 

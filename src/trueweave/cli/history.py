@@ -23,7 +23,7 @@ app = typer.Typer(
     no_args_is_help=True,
     help="""Keep former versions of documents, to see the index as it was.
 
-    While a workspace keeps history, documents that are replaced or removed stay stored. With --as-of, `ask`, `search`,
+    While a workspace keeps history, documents that are replaced or removed stay stored. With --as-of, `ask`, `chat`,
     `compare`, `export` and all look-ups show what was known at a time since then.
     """,
 )

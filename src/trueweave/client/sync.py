@@ -461,6 +461,28 @@ class ClientAccess(_Group):
         return self._wait_for(lambda trueweave: trueweave.access.all(limit))
 
 
+class ClientHistory(_Group):
+    """What a workspace of a server keeps of its past: `client.history`."""
+
+    def keep(self, *, days: int | None = None) -> HistoryStatus:
+        """Keep the versions of documents that are replaced or removed from now on, for so many days; without `days`,
+        until they are erased. If history is kept already, this changes for how long."""
+        return self._wait_for(lambda trueweave: trueweave.history.keep(days=days))
+
+    def end(self) -> HistoryStatus:
+        """Keep no history any more, and erase all former versions, as removing a document does without history."""
+        return self._wait_for(lambda trueweave: trueweave.history.end())
+
+    def status(self) -> HistoryStatus:
+        """Since when the workspace keeps history, for how long, and how much there is."""
+        return self._wait_for(lambda trueweave: trueweave.history.status())
+
+    def versions(self, uri: str, limit: int = 100) -> list[DocumentVersion]:
+        """When which versions of a document were in the index, the latest first. Raises UnknownDocument if there is
+        none."""
+        return self._wait_for(lambda trueweave: trueweave.history.versions(uri, limit))
+
+
 class ClientBench(_Group):
     """The benchmarks of a workspace of a server: `client.bench`."""
 
@@ -1011,6 +1033,11 @@ class Client(_Waiting):
     def access(self) -> ClientAccess:
         """What is about access."""
         return ClientAccess(self)
+
+    @property
+    def history(self) -> ClientHistory:
+        """What is about history."""
+        return ClientHistory(self)
 
     @property
     def bench(self) -> ClientBench:

@@ -540,6 +540,28 @@ class AccessGroup(_Group):
         return self._wait_for(lambda trueweave: trueweave.access.remove(prefix))
 
 
+class HistoryGroup(_Group):
+    """What the workspace keeps of its past: `trueweave.history`. `as_of` shows it as it was."""
+
+    def keep(self, *, days: int | None = None) -> HistoryStatus:
+        """Keep the versions of documents that are replaced or removed from now on, for so many days; without `days`,
+        until they are erased. If history is kept already, this changes for how long."""
+        return self._wait_for(lambda trueweave: trueweave.history.keep(days=days))
+
+    def end(self) -> HistoryStatus:
+        """Keep no history any more, and erase all former versions, as removing a document does without history."""
+        return self._wait_for(lambda trueweave: trueweave.history.end())
+
+    def status(self) -> HistoryStatus:
+        """Since when the workspace keeps history, for how long, and how much there is."""
+        return self._wait_for(lambda trueweave: trueweave.history.status())
+
+    def versions(self, uri: str, limit: int = 100) -> list[DocumentVersion]:
+        """When which versions of a document were in the index, the latest first. Raises UnknownDocument if there is
+        none."""
+        return self._wait_for(lambda trueweave: trueweave.history.versions(uri, limit))
+
+
 class BenchGroup(_Group):
     """The benchmarks of a workspace: `trueweave.bench`."""
 
@@ -1411,6 +1433,11 @@ class Trueweave(_Waiting):
     def access(self) -> AccessGroup:
         """What is about access."""
         return AccessGroup(self)
+
+    @property
+    def history(self) -> HistoryGroup:
+        """What is about history."""
+        return HistoryGroup(self)
 
     @property
     def bench(self) -> BenchGroup:

@@ -5,7 +5,7 @@ facts, accepted suggestions, changes of resolution and of model, of communities 
 at once, with connections that break between any two statements. In one history of ten a writer loads documents in bulk,
 and in one of ten the workspace is moved to another server and back. After each the digest must equal that of a fresh
 build from the surviving documents that are on, stored in another order and in other batches; and every write that was
-acknowledged must be there, unless a later one took its place.
+acknowledged must be there, unless a later one took its place. Where history is kept, so must the digest of each past.
 """
 
 import asyncio
@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -144,6 +145,7 @@ step = st.one_of(
     steps("store", st.lists(documents, min_size=1, max_size=3)),
     steps("remove", st.lists(uris, min_size=1, max_size=1)),
     steps("remove", st.lists(uris, min_size=2, max_size=4)),
+    steps("erase", st.lists(uris, min_size=1, max_size=2)),
     steps("off", st.lists(uris, min_size=1, max_size=4)),
     steps("on", st.lists(uris, min_size=1, max_size=4)),
     steps("merge", st.lists(names, min_size=2, max_size=3, unique=True)),
@@ -245,6 +247,10 @@ class Writer:
                 self.documents |= {one.document.uri: one.document.id for one in stored}
             case "remove":
                 await record.withdraw(workspace, step.what)
+                self.documents |= dict.fromkeys(step.what)
+                self.off -= {*step.what}
+            case "erase":
+                await record.withdraw(workspace, step.what, erase=True)
                 self.documents |= dict.fromkeys(step.what)
                 self.off -= {*step.what}
             case "off":
@@ -366,7 +372,32 @@ class World:
 
     async def check(self, trueweave: AsyncTrueweave, seed: int) -> None:
         """The digest of the survivor, of a fresh build in another order, and the oracle's opinion."""
-        survivors = [document async for document in trueweave.documents()]
+        await self.compare(trueweave, [document async for document in trueweave.documents()], seed)
+        await trueweave.maintenance.drop()
+
+    async def remember(self, steps: list[Step], seed: int) -> None:
+        """Go through a history, and compare each past with a fresh build of what was there then. What was erased since
+        is in none."""
+        name = f"history-{next(self.numbers)}"
+        writer = Writer(self.databases[0], name, self.faults[0], self.folder, self.servers)
+        await writer.open()
+        await writer.trueweave.history.keep()
+        seen: list[tuple[datetime, dict[str, Document]]] = []
+        for step in steps:
+            await writer.take(step)
+            if step.verb == "erase":
+                for _, documents in seen:
+                    for uri in step.what:
+                        documents.pop(uri, None)
+            await writer.trueweave.maintenance.settle()
+            seen.append((datetime.now(UTC), {one.uri: one async for one in writer.trueweave.documents()}))
+        for at, documents in random.Random(seed).sample(seen, min(3, len(seen))):
+            async with writer.trueweave.as_of(at) as past:
+                await self.compare(past, list(documents.values()), seed)
+        await self.check(writer.trueweave, seed)
+
+    async def compare(self, trueweave: AsyncTrueweave, survivors: list[Document], seed: int) -> None:
+        """Compare an index with a fresh build of these documents, in another order."""
         rules, how = await trueweave.rules.all(), await trueweave.rules.resolution()
         fresh = await AsyncTrueweave.enter(trueweave.database, f"fresh-{next(self.numbers)}")
         shuffled = random.Random(seed)
@@ -387,7 +418,6 @@ class World:
             raise AssertionError("\n".join(map(str, lines)))
         await assert_view_is_right(fresh)
         await fresh.maintenance.drop()
-        await trueweave.maintenance.drop()
 
     async def _add_rule(self, fresh: AsyncTrueweave, rules: list[Any], how: ResolutionSettings) -> None:
         await resolution.change_settings(fresh.workspace, how)
@@ -453,6 +483,13 @@ seeds = st.integers(0, 1000)
 @given(plain, seeds)
 def test_every_history_ends_as_a_fresh_build(world: World, part: int, told: list[list[Step]], seed: int) -> None:
     world.live_and_check(told, seed)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+@settings(UNHURRIED, max_examples=HISTORIES * 2 // 10 // PARTS)
+@given(history, seeds)
+def test_each_past_is_a_fresh_build_of_what_was_there(world: World, part: int, told: list[Step], seed: int) -> None:
+    world.runner.run(world.remember(told, seed))
 
 
 @pytest.mark.parametrize("part", range(PARTS))
