@@ -69,6 +69,7 @@ PROGRAMS = {
     "docs/how-to/embedding.md": HERE,
     "docs/how-to/filtering.md": "tests/docs/test_transcripts.py",
     "docs/how-to/frameworks.md": "tests/docs/test_frameworks.py",
+    "docs/how-to/history.md": "tests/docs/test_transcripts.py",
     "docs/how-to/looking-things-up.md": "tests/docs/test_looking_up.py",
     "docs/how-to/mcp.md": HERE,
     "docs/how-to/moving.md": "tests/docs/test_moving.py",

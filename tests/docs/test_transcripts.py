@@ -284,7 +284,9 @@ def test_programs(by_words: Built, databases: Databases, tmp_path: Path) -> None
     shutil.copytree(by_words.folder, folder)
     environment = {**CLEAN, "TRUEWEAVE_DATABASE_URL": url}
     told = "[] finds 0 mails\n['archive'] finds 2 mails\n"
-    for page, printed in {"your-own-entities": "London\n", "filtering": "2\n", "access-rights": told}.items():
+    past = "42 documents then, 41 now\n"
+    pages = {"your-own-entities": "London\n", "filtering": "2\n", "access-rights": told, "history": past}
+    for page, printed in pages.items():
         [code] = blocks((DOCS / f"how-to/{page}.md").read_text("utf-8"), "python")
         assert run(folder, environment, "-c", code) == printed
     databases.drop(url)

@@ -49,6 +49,7 @@ from trueweave.core.graph import (
     RulePreview,
     Suggestion,
 )
+from trueweave.core.history import DocumentVersion, HistoryStatus
 from trueweave.core.jobs import (
     Activity,
     DocumentInfo,

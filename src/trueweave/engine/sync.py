@@ -54,6 +54,7 @@ from trueweave.core.graph import (
     VectorKind,
     Verdict,
 )
+from trueweave.core.history import DocumentVersion, HistoryStatus
 from trueweave.core.jobs import (
     Activity,
     BulkReport,
