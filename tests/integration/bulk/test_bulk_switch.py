@@ -13,7 +13,14 @@ from tests.integration.bulk.test_bulk_writes import ACCEPTED, LOCKED, NEW, OLD, 
 from trueweave import AsyncTrueweave, NameKey, ResolutionSettings, Source
 from trueweave.bulk.pipeline import Told
 from trueweave.bulk.run import untold
-from trueweave.errors import DatabaseError, SpaceMismatch, UnknownWorkspace, WorkspaceLoading, WorkspaceMoving
+from trueweave.errors import (
+    ConfigError,
+    DatabaseError,
+    SpaceMismatch,
+    UnknownWorkspace,
+    WorkspaceLoading,
+    WorkspaceMoving,
+)
 from trueweave.extend import Database
 from trueweave.graph.contribution import contribution
 from trueweave.ingest.own import Given
@@ -35,6 +42,7 @@ TREATED = {
     "followed": "rule rule_name",
     "found again": "community member hierarchy report retired_community suggestion",
     "refused, as nothing can follow": "consumer projection outbox",
+    "refused, as former versions would be lost": "history shown",
     "short-lived": "work_lease",
 }
 TABLES = """
@@ -394,6 +402,20 @@ async def test_a_load_that_was_killed_does_not_keep_another_one_from_starting(
         process.kill()
         await process.wait()
         await until(lambda: value(url, "SELECT count(*) FROM pg_locks WHERE classid = 1415005015") == 0)
+        await start(it, tmp_path)
+    assert await uris(database, tmp_path) == {"here", "there", *LOADED}
+
+
+async def test_a_workspace_that_keeps_history_is_not_loaded(database: Database, tmp_path: Path) -> None:
+    async with opened(database, "bulk", tmp_path, OLD) as it:
+        await prepare(it)
+        async with bulk.only_load(it.workspace):
+            with pytest.raises(WorkspaceLoading, match="keeping history is not possible during the load"):
+                await it.history.keep()
+        await it.history.keep()
+        with pytest.raises(ConfigError, match="keeps history, which a bulk load would lose"):
+            await start(it, tmp_path)
+        await it.history.end()
         await start(it, tmp_path)
     assert await uris(database, tmp_path) == {"here", "there", *LOADED}
 
