@@ -90,6 +90,8 @@ CLASSES: dict[str, type[TrueweaveError]] = {
     "source_not_allowed": errors.SourceNotAllowed,
     "unknown_source": errors.UnknownSource,
     "unknown_access_rule": errors.UnknownAccessRule,
+    "certificate_refused": errors.CertificateRefused,
+    "invalid_signature": errors.SignatureInvalid,
     "invalid_rule": errors.RuleError,
     "unknown_rule": errors.RuleError,
     "already_decided": errors.RuleError,

@@ -803,8 +803,8 @@ class CertificatesGroup(_Group):
     """Certificates of erasure: `trueweave.certificates`."""
 
     def erase(self, *what: str | Path, file: Path, told: StepListener = unheard) -> dict[str, Any]:
-        """Remove documents as `remove` does, and write a signed certificate to `file` that nothing of them is left.
-        Returns the certificate's statement. `what` are files, folders, patterns or uris, as for `matching`.
+        """Remove documents as `remove` with `erase` does, and write a signed certificate to `file` that nothing of them
+        is left. Returns the certificate's statement. `what` are files, folders, patterns or uris, as for `matching`.
 
         The whole workspace and its copies in other stores are searched, and the index is compared with a rebuild, so
         this takes longer than `verify`. It waits for work on the documents that is still under way, and calls `told`

@@ -153,6 +153,18 @@ async def test_a_certificate_says_what_was_erased_and_that_nothing_is_left(
     assert steps
 
 
+async def test_former_versions_are_erased_and_certified(index: AsyncTrueweave, url: str, tmp_path: Path) -> None:
+    await filled(index)
+    await index.history.keep()
+    await index.add(Source("secret.md", f"{SECRET} He left in April.", "On Zyxomarque"))
+    await index.remove(["secret.md"])
+    assert tables.holding(url, "Zyxomarque") != {}
+    said = await index.certificates.erase("secret.md", file=tmp_path / "certificate.json")
+    assert tables.holding(url, "Zyxomarque") == {}
+    assert len(said["documents"]) == 2
+    assert (await index.history.status()).versions == 0
+
+
 async def test_a_certificate_is_checked_without_trueweave(index: AsyncTrueweave, key: Path, tmp_path: Path) -> None:
     await filled(index)
     file, public, other = (tmp_path / name for name in ("certificate.json", "public.pem", "other.pem"))
