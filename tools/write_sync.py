@@ -68,6 +68,7 @@ TARGETS = (
             "budget",
             "projections",
             "certificates",
+            "records",
             "vectors",
             "maintenance",
         ),

@@ -107,6 +107,7 @@ from trueweave.core.record import (
     ResolutionSettings,
     Source,
 )
+from trueweave.core.records import CitationState, Replay, ReplayedCitation
 from trueweave.core.sources import DocumentSource, SourceRun
 from trueweave.core.streams import Stream
 from trueweave.formats.pictures import GraphPicture
@@ -130,6 +131,7 @@ __all__ = [
     "Check",
     "Chunk",
     "Citation",
+    "CitationState",
     "Community",
     "CommunityChanges",
     "CommunityReport",
@@ -205,6 +207,8 @@ __all__ = [
     "RelationChange",
     "RelationStatement",
     "Repair",
+    "Replay",
+    "ReplayedCitation",
     "Report",
     "ReportEstimate",
     "Resolution",

@@ -16,6 +16,8 @@ from uuid import UUID
 import httpx2
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from mcp import Client as McpClient
 from mcp.client.streamable_http import streamable_http_client
 from numpy.typing import NDArray
@@ -93,6 +95,11 @@ def test_programs_that_open_the_database(place: Place, capsys: pytest.CaptureFix
     place.run(memories)
     verifier, asked = programs("how-to/write-a-verifier.md")
     place.run(f"from trueweave import Trueweave\n{verifier}\nwith Trueweave() as index:\n    {asked}")
+    [recorded] = programs("how-to/record-answers.md")
+    key = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (place.folder / "signing-key.pem").write_bytes(key)
+    place.environment["TRUEWEAVE_SIGNING_KEY_FILE"] = "signing-key.pem"
+    assert place.run(recorded)["replay"].same
     [measured] = programs("how-to/benchmarking.md")
     place.run(measured)
     assert (place.folder / "out" / "report.html").exists()

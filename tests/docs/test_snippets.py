@@ -52,6 +52,7 @@ TRANSCRIPTS = {
     "docs/how-to/neo4j.md": "tests/docs/test_transcripts.py",
     "docs/how-to/stores.md": "tests/docs/test_transcripts.py",
     "docs/how-to/web-ui.md": "tests/docs/test_transcripts.py",
+    "docs/how-to/record-answers.md": "tests/docs/test_transcripts.py",
     "docs/how-to/write-a-verifier.md": "tests/docs/test_transcripts.py",
 } | {
     f"docs/{page}": "tests/docs/test_transcripts.py"
@@ -76,6 +77,7 @@ PROGRAMS = {
     "docs/how-to/openai-clients.md": HERE,
     "docs/how-to/operations.md": HERE,
     "docs/how-to/pictures.md": "tests/docs/test_looking_up.py",
+    "docs/how-to/record-answers.md": HERE,
     "docs/how-to/stores.md": HERE,
     "docs/how-to/workers.md": HERE,
     "docs/how-to/write-a-connector.md": "tests/docs/test_extending.py",

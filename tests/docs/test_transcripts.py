@@ -201,6 +201,7 @@ def test_a_model(databases: Databases, tmp_path: Path, model_url: str) -> None:
     session = Session(folder, environment)
     assert check(DOCS / "start/give-it-a-model.md", session) >= 6
     assert check(DOCS / "how-to/write-a-verifier.md", session) == 1
+    assert check(DOCS / "how-to/record-answers.md", session) == 6
     databases.drop(url)
 
 

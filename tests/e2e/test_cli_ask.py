@@ -16,6 +16,8 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from tests.commands import PROGRAM
 from tests.e2e.conftest import Trueweave, model_server
@@ -450,3 +452,22 @@ def told(asked: Asked) -> str:
     rules = asked.messages[0].content
     heard = [word for word in ("French", "please") if word in rules]
     return " ".join([*heard, str(asked.max_tokens)])
+
+
+@pytest.mark.usefixtures("filled")
+def test_an_answer_is_recorded_and_replayed(trueweave: Trueweave, environment: dict[str, str], tmp_path: Path) -> None:
+    assert "openssl genpkey" in trueweave("ask", QUESTION, "--record", "record.json", code=1).stderr
+    key = Ed25519PrivateKey.generate()
+    environment["TRUEWEAVE_SIGNING_KEY_FILE"] = str(tmp_path / "signing-key.pem")
+    (tmp_path / "signing-key.pem").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    assert "not both" in trueweave("ask", QUESTION, "--record", "x.json", "--as-of", "2026-01-01", code=1).stderr
+    said = trueweave("ask", QUESTION, "--record", "record.json").stdout
+    assert said.endswith("\nRecorded in record.json.\n")
+    same = trueweave("replay", "record.json").stdout
+    assert "The signature is valid." in same
+    assert "[1]  same     doc:engine" in same
+    found = answer(trueweave("replay", "record.json", "--json"))
+    assert (found["same"], found["citations"][0]["state"]) == (True, "same")
+    record = tmp_path / "record.json"
+    record.write_bytes(record.read_bytes().replace(b"first program", b"worst program", 1))
+    assert "was changed" in trueweave("replay", "record.json", code=1).stderr

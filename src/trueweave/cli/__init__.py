@@ -47,6 +47,7 @@ from trueweave.cli import (
     receipt,
     reembed,
     remove,
+    replay,
     resolution,
     retry,
     rules,
@@ -162,6 +163,7 @@ _PANELS: Mapping[str, Mapping[str, Callable[..., None] | typer.Typer]] = {
     "Questions": {
         "chat": chat.chat,
         "compare": compare.compare,
+        "replay": replay.replay,
         "methods": methods.methods,
         "bench": bench.app,
     },

@@ -36,6 +36,7 @@ from trueweave.cli.render.writer import Writer
 from trueweave.cli.reply import INTERRUPTED, CommandReply, replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
 from trueweave.core.answers import Answer, AnswerOptions
+from trueweave.core.errors import ConfigError
 from trueweave.core.json_forms import answer_json
 from trueweave.core.model_calls import Message
 from trueweave.core.parameters import values
@@ -61,6 +62,14 @@ History = Annotated[
         help="The file of a conversation: earlier turns are read from it, and this one is appended.",
     ),
 ]
+Record = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        dir_okay=False,
+        help="Write a signed record of the answer to this new file. `trueweave replay` compares it with later ones.",
+    ),
+]
 Verifiers = Annotated[
     list[str] | None,
     typer.Option(
@@ -80,6 +89,7 @@ def ask(
     where: Where = None,
     filter: FilterText = None,
     history: History = None,
+    record: Record = None,
     verifier: Verifiers = None,
     show_evidence: ShowEvidence = False,
     model: Model = None,
@@ -110,7 +120,9 @@ def ask(
             **given_parameters(plain, AskOptions),
         )
         given = read_parameters(parameters) if method is None else {}
-        inquiry = Inquiry(asked, given, is_answered, settings.currency, as_group, as_of)
+        if record and as_of:
+            raise ConfigError("an answer about an earlier time cannot be recorded. Give --as-of or --record, not both.")
+        inquiry = Inquiry(asked, given, is_answered, settings.currency, as_group, as_of, record)
         try:
             answer, seconds = _asked(inquiry, settings, is_shown=not json)
         except KeyboardInterrupt:
@@ -125,7 +137,8 @@ def ask(
 @dataclass(frozen=True)
 class Inquiry:
     """A question; the `parameters` of the workspace's method, where none is named; whether a model answers it; the
-    groups that ask, None if all documents can be read; and the time that it asks about, None for now."""
+    groups that ask, None if all documents can be read; the time that it asks about, None for now; and the file of its
+    record."""
 
     asked: AskOptions
     parameters: dict[str, str]
@@ -133,6 +146,7 @@ class Inquiry:
     currency: str
     groups: Sequence[str] | None
     as_of: str | None
+    record: Path | None
 
 
 def _chosen(name: str | None, parameters: Sequence[str] | None) -> Method | None:
@@ -177,6 +191,8 @@ async def _stream(trueweave: AsyncTrueweave, inquiry: Inquiry, write: Callable[[
     method = inquiry.asked.method or registry.make(trueweave.method, inquiry.parameters)
     asked = replace(inquiry.asked, method=method, context_only=not inquiry.is_answered)
     answer: Answer | None = None
+    if inquiry.record:
+        await trueweave.records.check(asked, inquiry.record)
     stream = trueweave.stream(**values(asked))
     async with aclosing(stream):  # writing fails if the reader has closed the pipe
         async for piece in stream:
@@ -185,6 +201,8 @@ async def _stream(trueweave: AsyncTrueweave, inquiry: Inquiry, write: Callable[[
             else:
                 write(piece)
     assert answer, "a stream of pieces ends with the answer"
+    if inquiry.record:
+        await trueweave.records.write(answer, asked, inquiry.record)
     return answer
 
 
@@ -208,4 +226,6 @@ def _tell(reply: CommandReply, inquiry: Inquiry, answer: Answer, seconds: float,
         text += answer_advice(
             answer, is_answered=inquiry.is_answered, is_filtered=bool(asked.filter), show_evidence=show_evidence
         )
+    if inquiry.record:
+        text += [f"Recorded in {inquiry.record}."]
     reply(answer_json(answer, is_answered=inquiry.is_answered), *text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,24 @@ def filter_json(wanted: Filter) -> dict[str, Any]:
         "none_of": [filter_json(one) for one in wanted.none_of],
     }
     return {name: value for name, value in parts.items() if value}
+
+
+def filter_of_json(written: Mapping[str, Any]) -> Filter:
+    """The filter that `filter_json` wrote."""
+    from trueweave.core.evidence import Filter
+
+    return Filter(
+        tuple(written.get("uris", ())),
+        {key: _condition_of(value) for key, value in written.get("metadata", {}).items()},
+        written.get("prefix", ""),
+        *(tuple(map(filter_of_json, written.get(part, ()))) for part in ("all_of", "any_of", "none_of")),
+    )
+
+
+def _condition_of(written: Any) -> Any:
+    if isinstance(written, dict):
+        return Range(**written)
+    return [_condition_of(one) for one in written] if isinstance(written, list) else written
 
 
 def _condition(given: Any) -> Any:

@@ -81,7 +81,7 @@ def checked(file: bytes) -> SignedStatement:
         read = json.loads(file)
         statement, signature = read["statement"], read["signature"]
         public_key, value = signature["public_key"], signature["value"]
-        is_exact = isinstance(statement, dict) and _file(read) == file
+        is_exact = isinstance(statement, dict) and signature["algorithm"] == _ALGORITHM and _file(read) == file
         key = Ed25519PublicKey.from_public_bytes(_bytes(public_key))
         key.verify(_bytes(value), canonical(statement))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
@@ -90,7 +90,7 @@ def checked(file: bytes) -> SignedStatement:
         ) from error
     except InvalidSignature as error:
         raise SignatureInvalid("the signature does not match: the file was changed after it was signed.") from error
-    if not is_exact or signature["algorithm"] != _ALGORITHM or read.keys() != {"statement", "signature"}:
+    if not is_exact or read.keys() != {"statement", "signature"} or len(signature) != 3:
         raise SignatureInvalid("the file is not as it was written: it was changed after it was signed.")
     return SignedStatement(statement, public_key)
 

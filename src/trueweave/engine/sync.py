@@ -97,6 +97,7 @@ from trueweave.core.protocols import (
     Vectors,
 )
 from trueweave.core.record import Document, Link, Mention, NamedFile, NameKey, ResolutionSettings, Source
+from trueweave.core.records import Replay
 from trueweave.core.settings import Settings
 from trueweave.core.sources import DocumentSource
 from trueweave.core.waiting import WaitingCalls, WaitingGroup, awaited, wait_for
@@ -814,6 +815,26 @@ class CertificatesGroup(_Group):
         return self._wait_for(lambda trueweave: trueweave.certificates.erase(*what, file=file, told=told))
 
 
+class RecordsGroup(_Group):
+    """Signed records of answers: `trueweave.records`."""
+
+    def check(self, asked: AskOptions, file: Path) -> None:
+        """Raise an error if the answer to this question could not be recorded in `file`: there is no key, the file
+        exists, the question belongs to a conversation, or its method has no name. Call it before asking."""
+        self._wait_for(lambda trueweave: trueweave.records.check(asked, file))
+
+    def write(self, answer: Answer, asked: AskOptions, file: Path) -> dict[str, Any]:
+        """Write a signed record of an answer to a new file: question, method, passages, models, prompts, citations, the
+        result of the check, and cost. Returns the record's statement. `asked` is what was asked."""
+        return self._wait_for(lambda trueweave: trueweave.records.write(answer, asked, file))
+
+    def replay(self, file: Path) -> Replay:
+        """Check the signature of a record, search for its question again as it was searched for then, and say for each
+        citation what has become of it. The question is not answered again. Raises SignatureInvalid if the record was
+        changed."""
+        return self._wait_for(lambda trueweave: trueweave.records.replay(file))
+
+
 class VectorsGroup(_Group):
     """The vectors of entities and relations: `trueweave.vectors`. The setting graph_vectors decides whether a new
     workspace has them, and the status of a workspace says whether it does."""
@@ -1469,6 +1490,11 @@ class Trueweave(_Waiting):
     def certificates(self) -> CertificatesGroup:
         """What is about certificates."""
         return CertificatesGroup(self)
+
+    @property
+    def records(self) -> RecordsGroup:
+        """What is about records."""
+        return RecordsGroup(self)
 
     @property
     def vectors(self) -> VectorsGroup:

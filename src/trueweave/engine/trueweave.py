@@ -39,6 +39,7 @@ from trueweave.engine.memory import MemoryCalls
 from trueweave.engine.past import past
 from trueweave.engine.projections import AsyncProjectionsGroup
 from trueweave.engine.rebuilding import rebuilt
+from trueweave.engine.records import AsyncRecordsGroup
 from trueweave.engine.restricted import refuse_restricted
 from trueweave.engine.rules import AsyncRulesGroup
 from trueweave.engine.source_runs import SourceRuns
@@ -74,7 +75,7 @@ class AsyncTrueweave(MemoryCalls):
     """One workspace, opened with `AsyncTrueweave.open`. Many processes may work in it at the same time.
 
     The remaining calls are grouped under `graph`, `communities`, `rules`, `access`, `history`, `bench`, `sources`,
-    `jobs`, `budget`, `projections`, `certificates`, `vectors` and `maintenance`.
+    `jobs`, `budget`, `projections`, `certificates`, `records`, `vectors` and `maintenance`.
     """
 
     graph: AsyncGraphGroup
@@ -88,6 +89,7 @@ class AsyncTrueweave(MemoryCalls):
     budget: AsyncBudgetGroup
     projections: AsyncProjectionsGroup
     certificates: AsyncCertificatesGroup
+    records: AsyncRecordsGroup
     vectors: AsyncVectorsGroup
     maintenance: AsyncMaintenanceGroup
 
@@ -120,6 +122,7 @@ class AsyncTrueweave(MemoryCalls):
         self.budget = AsyncBudgetGroup(core)
         self.projections = AsyncProjectionsGroup(core)
         self.certificates = AsyncCertificatesGroup(core)
+        self.records = AsyncRecordsGroup(core, self.retrieve)
         self.vectors = AsyncVectorsGroup(core)
         self.maintenance = AsyncMaintenanceGroup(core)
 

@@ -56,6 +56,7 @@ APART = {
     "workspace",
 }
 APART |= {"graph.projection", "maintenance.models", "maintenance.own_settings", "worker_dependencies", "source_runs"}
+APART |= {"records.check", "records.write", "records.replay"}  # they need a key, or a record, first
 
 Call = Callable[[AsyncTrueweave], Any]
 CALLS: dict[str, Call] = {

@@ -41,9 +41,10 @@ from trueweave import (
 from trueweave.core.bench import BenchFinding, BenchMethod, BenchOutcome, BenchPassage, BenchRun, FoundPassage, Interval
 from trueweave.core.model_calls import Purpose
 from trueweave.engine import sync
-from trueweave.errors import ConfigError, ProjectionMissing, UnknownCommunity, UnknownWorkspace
+from trueweave.errors import ConfigError, ProjectionMissing, UnknownCommunity, UnknownWorkspace, UnreadableFile
 from trueweave.extend import Prompt, Reply
 from trueweave.testing import HashEmbedder
+from trueweave.types import AskOptions
 
 TEXT = "Ada Lovelace worked with Charles Babbage in London."
 ANSWER = 'Ada worked with Charles Babbage [1 "worked with Charles Babbage"].'
@@ -87,6 +88,7 @@ GROUPS = {
     "budget": sync.BudgetGroup,
     "projections": sync.ProjectionsGroup,
     "certificates": sync.CertificatesGroup,
+    "records": sync.RecordsGroup,
     "maintenance": sync.MaintenanceGroup,
 }
 
@@ -174,6 +176,12 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert trueweave.projections.status() == []
         with pytest.raises(ConfigError, match="openssl"):
             trueweave.certificates.erase("never-read", file=tmp_path / "never-made.json")
+        with pytest.raises(ConfigError, match="openssl"):
+            trueweave.records.check(AskOptions("Who?"), tmp_path / "never-made.json")
+        with pytest.raises(ConfigError, match="openssl"):
+            trueweave.records.write(trueweave.ask("Who?"), AskOptions("Who?"), tmp_path / "never-made.json")
+        with pytest.raises(UnreadableFile):
+            trueweave.records.replay(tmp_path / "never-read.json")
         for call in ("enable", "start", "catch_up", "rebuild", "remove"):
             with pytest.raises(ConfigError, match="chroma_url"):
                 getattr(trueweave.projections, call)("chroma")

@@ -47,6 +47,7 @@ REFUSED = {
     "budget": "get allow for_run receipt receipt_by_document receipt_by_day",
     "projections": "status start catch_up rebuild verify remove enable",
     "certificates": "erase",
+    "records": "check write replay",
     "vectors": "estimate make drop",
     "maintenance": "settle digest state verify sweep clean_up drop estimate_reembed reembed change_space "
     "change_settings ingest_progress activity checks duplicates notes out_of_date failed_documents failed_work retry "

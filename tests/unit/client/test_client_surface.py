@@ -41,6 +41,7 @@ ABSENT = {
     "matching": FILES,
     "projections": BESIDE,
     "certificates": BESIDE,
+    "records": BESIDE,
     "vectors": BESIDE,
     "bench.save": BESIDE,
     "budget.for_run": "a client's documents are worked by the server, after its call has ended",
