@@ -43,6 +43,24 @@ def test_questions_lookups_and_exports_show_what_was_known(trueweave: Trueweave,
     assert "keyword" in trueweave("compare", "harbour", "--methods", "keyword", "--as-of", before).stdout
 
 
+def test_a_diff_shows_both_sides(trueweave: Trueweave, before: str) -> None:
+    told = trueweave("diff", before).stdout
+    assert "~ corpus/note.md" in told
+    assert "+ Charles Babbage" in told
+    assert "- Ada Lovelace" in told
+    assert "- corpus/note.md: The harbour was led by Ada Lovelace." in told
+    found = answer(trueweave("diff", "--since", before, "--json"))
+    assert found["counts"]["document"] == {"came": 0, "went": 0, "changed": 1}
+    assert "No difference." in trueweave("diff", before, before).stdout
+    trueweave("init", "--workspace", "empty")
+    assert "+ corpus/note.md" in trueweave("diff", "empty").stdout
+    assert "- corpus/note.md" in trueweave("diff", "default", "empty").stdout
+    assert "cannot be compared" in trueweave("diff", before, "empty", code=1).stderr
+    assert trueweave("diff").stdout == told
+    assert "Give one of them" in trueweave("diff", "monday", "--since", "monday", code=1).stderr
+    assert "there is no workspace 'nowhere'" in trueweave("diff", "nowhere", code=1).stderr
+
+
 def test_versions_are_listed_and_erased(trueweave: Trueweave, before: str) -> None:
     versions = answer(trueweave("history", "versions", str(NOTE), "--json"))["versions"]
     assert [one["until"] is None for one in versions] == [True, False]

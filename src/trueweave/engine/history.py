@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
+from datetime import datetime
+
+from trueweave.core.diff import IndexDiff
 from trueweave.core.errors import InvalidArgument, UnknownDocument
+from trueweave.core.events import Progress, unseen
 from trueweave.core.history import DocumentVersion, HistoryStatus
-from trueweave.engine.core import OpenWorkspace
+from trueweave.engine.core import OpenWorkspace, found_workspace
+from trueweave.engine.past import past
 from trueweave.engine.restricted import refuse_restricted
 from trueweave.store.postgres.cluster.temporary_workspaces import drop_past
 from trueweave.store.postgres.public_errors import own_errors
 from trueweave.store.postgres.record import erasing, history
+from trueweave.store.postgres.view.diff import diff
 
 
 @own_errors
@@ -38,6 +45,28 @@ class AsyncHistoryGroup:
         """Since when the workspace keeps history, for how long, and how much there is."""
         async with self._core.workspace.transaction(snapshot=True) as tx:
             return await history.status(tx)
+
+    async def diff(
+        self,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        *,
+        limit: int = 100,
+        progress: Progress = unseen,
+    ) -> IndexDiff:
+        """What came, went or changed from one time to another, by default since history is kept and until now: how many
+        documents, entities and relations, and up to `limit` of each, with passages on both sides. The index of each
+        time is built as for `as_of`; `progress` is called with the number of documents just built in."""
+        async with AsyncExitStack() as stack:
+            before = await stack.enter_async_context(past(self._core, since, progress))
+            after = await stack.enter_async_context(past(self._core, until, progress)) if until else self._core
+            return await diff(before.workspace, after.workspace, limit)
+
+    async def diff_from(self, workspace: str, *, limit: int = 100) -> IndexDiff:
+        """The same from another workspace of this database to this one. Raises UnknownWorkspace if there is none of
+        this name."""
+        found = await found_workspace(self._core.workspace.database, workspace)
+        return await diff(found.workspace, self._core.workspace, limit)
 
     async def versions(self, uri: str, limit: int = 100) -> list[DocumentVersion]:
         """When which versions of a document were in the index, the latest first. Raises UnknownDocument if there is

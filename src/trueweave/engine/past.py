@@ -32,18 +32,18 @@ _DOCUMENTS_AT_ONCE = 256
 
 
 @asynccontextmanager
-async def past(core: OpenWorkspace, at: datetime, progress: Progress) -> AsyncIterator[OpenWorkspace]:
-    """A temporary workspace with the versions of documents that were in the index at this time, and with today's
-    settings, rules and rights. It is built from the record: nothing is extracted again, and only passages that are no
-    longer in the index are embedded. It is dropped at the end."""
-    if at.tzinfo is None:
+async def past(core: OpenWorkspace, at: datetime | None, progress: Progress) -> AsyncIterator[OpenWorkspace]:
+    """A temporary workspace with the versions of documents that were in the index at this time, or at the oldest that
+    is known, and with today's settings, rules and rights. It is built from the record: nothing is extracted again, and
+    only passages that are no longer in the index are embedded. It is dropped at the end."""
+    if at and at.tzinfo is None:
         raise InvalidArgument(f"the time {at} has no time zone. Give it one, as in datetime.now(timezone.utc).")
     database = await core.workspace.placed()
     await drop_expired(database)
     async with temporary_workspace(database, past_name(core.workspace)) as made:
         async with core.workspace.transaction() as tx:
             await share_view(tx)  # what is being settled counts before `at` or after it
-            await history.check_time(tx, at)
+            then = await history.known_time(tx, at)
             how, rules = await resolution.settings(tx), await resolution.rules(tx)
             found, graph = await communities.hierarchy(tx), await vectors.graph_vectors(tx)
             has_vectors = await vectors.space(tx) is not None
@@ -55,7 +55,7 @@ async def past(core: OpenWorkspace, at: datetime, progress: Progress) -> AsyncIt
             if has_vectors and (embedder := await beside.embedder()):
                 known = KnownVectors(embedder)
                 await vectors.change_space(made, embedder, graph="kept" if graph == "kept" else "none")
-            await _build(core.workspace, beside, at, known, progress)
+            await _build(core.workspace, beside, then, known, progress)
             if found:
                 await regroup(made, LeidenSettings(found.most, found.resolution, found.seed))
             yield beside

@@ -66,6 +66,8 @@ CALLS: dict[str, Call] = {
     "history_keep": lambda it: it.history.keep(),
     "history_end": lambda it: it.history.end(),
     "history_status": lambda it: it.history.status(),
+    "history_diff": lambda it: it.history.diff(datetime.now(UTC)),
+    "history_diff_from": lambda it: it.history.diff_from("test"),
     "history_versions": lambda it: it.history.versions("a"),
     "accept": lambda it: it.rules.accept(uuid4()),
     "accept_above": lambda it: it.rules.accept_above(90),

@@ -40,7 +40,7 @@ REFUSED = {
     "rules": "merge split rename retype describe suppress add undo all preview suggestions decide suggest_again accept "
     "accept_above reject mentioned resolution change_resolution",
     "access": "set all remove",
-    "history": "keep end status versions",
+    "history": "keep end status versions diff diff_from",
     "bench": "runs run save remove_run outcome compare questions add_question change_question remove_question",
     "sources": "add all get sync request_sync remove",
     "jobs": "submit get latest documents state",
@@ -73,6 +73,8 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "access.set": ("", ["hr"]),
     "access.remove": ("x",),
     "history.versions": ("open",),
+    "history.diff": (datetime.now(UTC),),
+    "history.diff_from": ("test",),
     "as_of": (datetime.now(UTC),),
     "bench.run": (UUID(int=1),),
     "communities.members": (UUID(int=1),),

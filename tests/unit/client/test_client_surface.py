@@ -32,6 +32,8 @@ ABSENT = {
     "sources.sync": "workers of the server synchronise: request_sync asks them to",
     "migrate": BESIDE,
     "rebuilt": BESIDE,
+    "history.diff": BESIDE,
+    "history.diff_from": BESIDE,
     "as_of": BESIDE,
     "work": BESIDE,
     "settings": BESIDE,

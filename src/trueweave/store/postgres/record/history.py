@@ -85,17 +85,20 @@ async def versions(tx: Transaction, uri: str, limit: int) -> list[DocumentVersio
     return [DocumentVersion(*row) for row in await tx.rows("history.versions", uri=uri, limit=limit)]
 
 
-async def check_time(tx: Transaction, at: datetime) -> None:
-    """Raise InvalidArgument unless the state of the index at this time is known."""
+async def known_time(tx: Transaction, at: datetime | None) -> datetime:
+    """This time, or the oldest that is known. Raises InvalidArgument unless the state of the index then is known."""
     kept = await settings(tx)
     if kept is None:
         raise InvalidArgument(
             "this workspace keeps no history. Run `trueweave history keep`; from then on, its past can be asked for."
         )
+    if at is None:
+        return kept.oldest
     if at > await tx.value("history.clock"):
         raise InvalidArgument(f"{at:%Y-%m-%d %H:%M:%S %Z} is in the future. Ask for a time that has passed.")
     if at < kept.oldest:
         raise InvalidArgument(f"history is kept since {kept.oldest:%Y-%m-%d %H:%M:%S %Z}. Ask for a later time.")
+    return at
 
 
 async def versions_at(workspace: Workspace, at: datetime) -> AsyncIterator[list[UUID]]:
