@@ -337,6 +337,7 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert len(trueweave.history.versions(uri)) == 1
         assert trueweave.history.status().versions == 0
         assert trueweave.history.diff(datetime.now(UTC)).is_empty
+        assert trueweave.history.diff_from("test").is_empty
         assert trueweave.history.end().settings is None
         with trueweave.rebuilt() as beside:
             assert beside.maintenance.digest() == trueweave.maintenance.digest()
