@@ -65,6 +65,7 @@ CALLS: dict[str, dict[str, tuple[str, dict[str, str]]]] = {
         "relations": ("list_relations", {"entities": "entity"}),
         "relation": ("get_relation", {}),
         "statements": ("list_statements", {"relation": "id"}),
+        "conflicts": ("list_conflicts", {}),
         "neighbours": ("list_neighbours", {"entities": "entity"}),
         "path": ("find_path", {}),
         "around": ("get_around", {"entities": "entity", "types": "type"}),

@@ -17,6 +17,7 @@ from trueweave.core.bench import (
     Interval,
 )
 from trueweave.core.checks import HealthCheck
+from trueweave.core.conflicts import Conflict, ConflictSide
 from trueweave.core.evidence import (
     Connection,
     Copy,
@@ -139,6 +140,8 @@ __all__ = [
     "Compared",
     "ComparedQuestion",
     "Comparison",
+    "Conflict",
+    "ConflictSide",
     "Connection",
     "Copy",
     "Difference",

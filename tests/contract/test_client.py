@@ -97,6 +97,7 @@ async def both(url: str) -> AsyncIterator[Both]:
             "embedding_url": model.url,
             "model_tries": 1,
             "source_connectors": {"mine": ["https"]},
+            "functional_relations": {"lived in": "one source"},
         }
         server = await stack.enter_async_context(serving(url, works=True, **how))
         settings = Settings(database_url=url, **how)
@@ -211,6 +212,7 @@ READS: dict[str, Callable[[Index], Awaitable[Any]]] = {
     "graph.map": lambda it: it.graph.map(-0.5, -0.5, 0.5, 0.5, zoom=5000, limit=50, relations=9),
     "graph.around": lambda it: it.graph.around("Ada Lovelace", hops=2, types=["Place"], min_weight=0.5, limit=2),
     "graph.types": lambda it: it.graph.types(),
+    "graph.conflicts": lambda it: it.graph.conflicts(5, statements=2, filter=Filter(prefix="ad")),
     "graph.complete": lambda it: it.graph.complete("lov"),
     "graph.nothing to draw": lambda it: it.graph.subgraph([NOWHERE]),
     "graph.picture": lambda it: it.graph.picture("Ada Lovelace"),

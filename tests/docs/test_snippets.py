@@ -69,6 +69,7 @@ PROGRAMS = {
     "docs/how-to/communities.md": "tests/docs/test_communities.py",
     "docs/how-to/embedding.md": HERE,
     "docs/how-to/filtering.md": "tests/docs/test_transcripts.py",
+    "docs/how-to/find-contradictions.md": "tests/docs/test_transcripts.py",
     "docs/how-to/frameworks.md": "tests/docs/test_frameworks.py",
     "docs/how-to/history.md": "tests/docs/test_transcripts.py",
     "docs/how-to/looking-things-up.md": "tests/docs/test_looking_up.py",
@@ -91,6 +92,7 @@ NOT_RUN = {"import dspy": "DSPy is no tool of development, and needs a language 
 TEXTS = {
     "docs/how-to/benchmarking.md": "a measurement that takes minutes; tests/unit/bench/test_variants.py has its words",
     "docs/how-to/bring-your-own.md": "tests/docs/test_bring_your_own.py",
+    "docs/how-to/find-contradictions.md": "tests/integration/engine/test_disagreements.py has the line",
     "docs/how-to/mcp.md": "what tools print, shortened; tests/integration/mcp has them",
     "docs/how-to/scans-and-tables.md": "needs an engine for OCR; tests/unit/ingest has the note",
     "docs/start/demo.md": "tests/e2e/test_demo.py plays the demo; what it prints is not compared",

@@ -46,6 +46,7 @@ ADDING = {
     "how-to/file-formats.md": 5,
     "how-to/your-own-entities.md": 3,
     "how-to/communities.md": 2,
+    "how-to/find-contradictions.md": 4,
 }
 IN_THE_DEMO = {
     "how-to/access-rights.md": 5,
@@ -287,6 +288,7 @@ def test_programs(by_words: Built, databases: Databases, tmp_path: Path) -> None
     told = "[] finds 0 mails\n['archive'] finds 2 mails\n"
     past = "42 documents then, 41 now\n"
     pages = {"your-own-entities": "London\n", "filtering": "2\n", "access-rights": told, "history": past}
+    pages["find-contradictions"] = ""  # the setting is empty there
     for page, printed in pages.items():
         [code] = blocks((DOCS / f"how-to/{page}.md").read_text("utf-8"), "python")
         assert run(folder, environment, "-c", code) == printed

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from trueweave.client.forms import entity_name, filter_body, filter_text, part, read, read_or_none
 from trueweave.client.requests import WorkspaceRequests
+from trueweave.core.conflicts import Conflict
 from trueweave.core.errors import InvalidArgument
 from trueweave.core.evidence import (
     EntityDetails,
@@ -181,6 +182,17 @@ class AsyncClientGraph:
         Raises UnknownRelation if there is no such relation."""
         return await self._requests.listed(
             "/relation/statements", RelationStatement, limit, id=str(relation), filter=filter_text(filter)
+        )
+
+    async def conflicts(self, limit: int = 50, *, statements: int = 3, filter: Filter | None = None) -> list[Conflict]:
+        """Where documents contradict each other: entities of which they state several values of a relation that has
+        only one, according to the setting `functional_relations`. Each value has statements of up to `statements`
+        documents, the latest first. Conflicts are sorted by the name of the entity; without the setting there are none.
+
+        Everything that documents state is read, so this costs more the larger the workspace is.
+        """
+        return await self._requests.listed(
+            "/conflicts", Conflict, limit, statements=statements, filter=filter_text(filter)
         )
 
     async def neighbours(

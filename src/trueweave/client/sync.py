@@ -15,6 +15,7 @@ from trueweave.core.access import AccessRule
 from trueweave.core.answers import Answer, Comparison
 from trueweave.core.bench import BenchComparison, BenchOutcome, BenchPassage, BenchQuestion, BenchRun, FoundBy
 from trueweave.core.checks import HealthCheck
+from trueweave.core.conflicts import Conflict
 from trueweave.core.events import Added, Listener, Progress, Refused, ignore, unseen
 from trueweave.core.evidence import (
     DocumentDetails,
@@ -190,6 +191,15 @@ class ClientGraph(_Group):
         """The statements of the relation with this id, each in its sentence: by the uri of the document, then in order.
         Raises UnknownRelation if there is no such relation."""
         return self._wait_for(lambda trueweave: trueweave.graph.statements(relation, limit=limit, filter=filter))
+
+    def conflicts(self, limit: int = 50, *, statements: int = 3, filter: Filter | None = None) -> list[Conflict]:
+        """Where documents contradict each other: entities of which they state several values of a relation that has
+        only one, according to the setting `functional_relations`. Each value has statements of up to `statements`
+        documents, the latest first. Conflicts are sorted by the name of the entity; without the setting there are none.
+
+        Everything that documents state is read, so this costs more the larger the workspace is.
+        """
+        return self._wait_for(lambda trueweave: trueweave.graph.conflicts(limit, statements=statements, filter=filter))
 
     def neighbours(
         self, *entities: UUID | str | NameKey, hops: int = 1, limit: int = 50, filter: Filter | None = None

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Annotated, Literal
 
+from trueweave.core.conflicts import Conflict
 from trueweave.core.errors import InvalidArgument
 from trueweave.core.evidence import Evidence, Passage, Usage
 from trueweave.core.model_calls import Finish
@@ -201,7 +202,8 @@ class Answer:
 
     `known` is False if the evidence does not contain the answer. `number` is set if a number was requested and given,
     `reasoning` if the model reasoned first. `context` is what the model was shown. `checks` are the verifiers that ran,
-    in order, and `repairs` the sentences that were replaced.
+    in order, and `repairs` the sentences that were replaced. `disagreements` are conflicts about which a cited passage
+    states something, and of which the answer names a value: see `graph.conflicts`.
     """
 
     question: str
@@ -217,6 +219,7 @@ class Answer:
     finish: Finish = "stop"
     checks: tuple[Check, ...] = ()
     repairs: tuple[Repair, ...] = ()
+    disagreements: tuple[Conflict, ...] = ()
 
     @property
     def doubtful(self) -> tuple[Sentence, ...]:
@@ -225,11 +228,16 @@ class Answer:
 
     @property
     def note(self) -> str:
-        """Text to append to the answer where only text can be shown: its sources, and the unconfirmed sentences with
-        reasons. Empty if there are neither."""
+        """Text to append to the answer where only text can be shown: its sources, the unconfirmed sentences with
+        reasons, and what sources disagree about. Empty if there is none of these."""
         cited = {one.number: f"[{one.number}] {one.source} ({one.passage.uri})" for one in self.citations}
         doubted = [f"- {' '.join(one.text.split())} ({one.finding})" for one in self.doubtful]
-        parts = {"Sources": [cited[mark] for mark in sorted(cited)], "Not confirmed": doubted}
+        disagreed = [f"- {one.line}" for one in self.disagreements]
+        parts = {
+            "Sources": [cited[mark] for mark in sorted(cited)],
+            "Not confirmed": doubted,
+            "Sources disagree": disagreed,
+        }
         return "\n\n".join("\n".join((f"{title}:", *lines)) for title, lines in parts.items() if lines)
 
 

@@ -292,7 +292,7 @@ class MentionCounts:
 class RelationStatement:
     """A relation as a document states it, in the sentence `text`, which begins at `text_start` of the document. `names`
     are the positions in the document of both names in the sentence, as far as it writes them; `source` and `target`
-    are these names."""
+    are these names. `date` is that of the document; empty if it has none."""
 
     uri: str
     title: str
@@ -305,6 +305,7 @@ class RelationStatement:
     description: str
     keywords: tuple[str, ...]
     strength: float
+    date: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSett
 
 from trueweave.core import machine
 from trueweave.core.errors import ConfigError
+from trueweave.core.functional import Uniqueness
 from trueweave.core.model_calls import ModelRole
 from trueweave.core.model_options import ModelOptions
 from trueweave.core.record import Resolution
@@ -644,6 +645,13 @@ class Settings(BaseSettings):
         description="The types of relations that the model looks for, each with a description. Without any, "
         "relations have only descriptions and themes. The type of a relation is its first theme.",
         examples=[{"works for": "somebody is employed there"}],
+    )
+    functional_relations: dict[str, Uniqueness] = Field(
+        default={},
+        description="The types of relations of which an entity has only one, for `trueweave conflicts`: one target "
+        "(each source has one), one source (each target has one) or, if it may change, one target at a time or one "
+        "source at a time. Nothing is extracted again after a change.",
+        examples=[{"born in": "one target", "chief executive of": "one source at a time"}],
     )
     models: dict[ModelRole, str] = Field(
         default={},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
@@ -44,6 +44,7 @@ class Asking:
 
     open_readers: Callable[[Filter], Readers]
     models: Models
+    with_disagreements: Callable[[Filter, Answer], Awaitable[Answer]]
     prompts: PromptSet = BUILT_IN
     most_tokens: int = 14_000  # limit for one prompt
 
@@ -124,6 +125,7 @@ class Asking:
             async for piece in pieces:
                 if isinstance(piece, Answer):
                     piece = replace(piece, usage=rewriting + piece.usage)
+                    piece = await self.with_disagreements(query.filter, piece)
                     measure(QuestionAnswered(evidence.trace.method, time.perf_counter() - begun))
                 yield piece
 

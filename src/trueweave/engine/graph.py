@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from trueweave.core.conflicts import Conflict
 from trueweave.core.errors import InvalidArgument
 from trueweave.core.evidence import (
     EntityDetails,
@@ -22,7 +23,7 @@ from trueweave.core.graph import Entity, GraphMap, GraphNode, GraphPart, GraphTy
 from trueweave.core.projections import Change
 from trueweave.core.protocols import Vectors
 from trueweave.core.record import NameKey
-from trueweave.engine import lookup, mentions, picturing
+from trueweave.engine import conflicts, lookup, mentions, picturing
 from trueweave.engine.communities import found_community
 from trueweave.engine.core import OpenWorkspace
 from trueweave.engine.restricted import refuse_restricted
@@ -60,6 +61,7 @@ MOST_RELATIONS_ON_MAP = 200_000
         "around",
         "types",
         "picture",
+        "conflicts",
     ),
 )
 class AsyncGraphGroup:
@@ -157,6 +159,17 @@ class AsyncGraphGroup:
         """The statements of the relation with this id, each in its sentence: by the uri of the document, then in order.
         Raises UnknownRelation if there is no such relation."""
         return [one for _, one in await mentions.of_relation(self._core.under(filter).workspace, relation, limit)]
+
+    async def conflicts(self, limit: int = 50, *, statements: int = 3, filter: Filter | None = None) -> list[Conflict]:
+        """Where documents contradict each other: entities of which they state several values of a relation that has
+        only one, according to the setting `functional_relations`. Each value has statements of up to `statements`
+        documents, the latest first. Conflicts are sorted by the name of the entity; without the setting there are none.
+
+        Everything that documents state is read, so this costs more the larger the workspace is.
+        """
+        workspace, given = self._core.under(filter).workspace, self._core.settings.functional_relations
+        found = await conflicts.page(workspace, given, limit, statements)
+        return [one for _, one in found]
 
     async def relation_passages(
         self, *relations: UUID, each: int = 1, filter: Filter | None = None

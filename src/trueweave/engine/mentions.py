@@ -62,7 +62,7 @@ async def of_relation(
         if await graph.relation(id_) is None:
             raise _no_relation(id_)
         found = await graph.statements(id_, limit, after)
-    return await asyncio.to_thread(lambda: [(one.place, _statement(one)) for one in found])
+    return await asyncio.to_thread(lambda: [(one.place, statement(one)) for one in found])
 
 
 def _no_relation(id_: UUID) -> UnknownRelation:
@@ -92,7 +92,8 @@ def _mention(found: FoundMention) -> EntityMention:
     )
 
 
-def _statement(found: FoundStatement) -> RelationStatement:
+def statement(found: FoundStatement) -> RelationStatement:
+    """A statement in its sentence."""
     offset, start, end, skipped, text = found.around
     finder = Finder(text)
     names = [finder.find(found.source), finder.find(found.target)]
@@ -112,6 +113,7 @@ def _statement(found: FoundStatement) -> RelationStatement:
         found.description,
         tuple(found.keywords),
         found.strength,
+        found.date,
     )
 
 

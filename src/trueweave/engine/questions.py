@@ -215,9 +215,15 @@ class QuestionCalls:
 
     async def _asking(self) -> Asking:
         from trueweave.engine.asking import Asking, Models
+        from trueweave.engine.conflicts import with_disagreements
 
         # `embedder`, not `embedding`: a question is no reason to embed everything.
         models = Models(await self._embedder(), await self._core.chat("answer"), await self._core.chat("keywords"))
         if name := self._core.settings.reranker:
             models = replace(models, reranker=await (await self._core.models()).reranker(name))
-        return Asking(self._core.open_question, models, await self._core.prompts(), self._core.settings.question_tokens)
+        core = self._core
+
+        async def disagreeing(filter: Filter, answer: Answer) -> Answer:
+            return await with_disagreements(core.under(filter).workspace, core.settings.functional_relations, answer)
+
+        return Asking(core.open_question, models, disagreeing, await core.prompts(), core.settings.question_tokens)

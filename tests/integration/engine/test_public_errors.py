@@ -140,6 +140,7 @@ CALLS: dict[str, Call] = {
     "mention_counts": lambda it: it.graph.mention_counts(uuid4()),
     "relation": lambda it: it.graph.relation(uuid4()),
     "statements": lambda it: it.graph.statements(uuid4()),
+    "conflicts": lambda it: it.graph.conflicts(),
     "relation_passages": lambda it: it.graph.relation_passages(uuid4()),
     "complete": lambda it: it.graph.complete("a"),
     "activity": lambda it: it.maintenance.activity(),
@@ -256,7 +257,12 @@ async def failing_for_all(databases: Databases) -> AsyncIterator[tuple[Failing, 
     broken, url = Failing(), databases.make()
     async with opened(url, broken) as database:
         settings = Settings(
-            model="openai/any", model_url=NOWHERE, embedding_url=NOWHERE, model_tries=1, chroma_url="http://127.0.0.1:1"
+            model="openai/any",
+            model_url=NOWHERE,
+            embedding_url=NOWHERE,
+            model_tries=1,
+            chroma_url="http://127.0.0.1:1",
+            functional_relations={"born in": "one target"},
         )
         trueweave = await AsyncTrueweave.enter(database, "test", HashEmbedder(), settings=settings)
         yield broken, trueweave

@@ -316,6 +316,7 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert trueweave.graph.subgraph([ada.id]).nodes[0].name == "Ada Lovelace"
         assert len(trueweave.graph.around(ada.id).nodes) > 1
         assert trueweave.graph.types().entities
+        assert trueweave.graph.conflicts() == []
         assert trueweave.graph.map()
         assert trueweave.graph.complete("ada l")[0].name == "Ada Lovelace"
         assert trueweave.document("a").uri == trueweave.document_outline("a").uri == "a"

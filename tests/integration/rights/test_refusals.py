@@ -28,7 +28,7 @@ EXACT = {
     "": "ask stream retrieve search recall compare methods conversation list_documents count_documents document "
     "document_mentions document_outline passages status",
     "graph": "entities entity mentions mention_counts search_entities complete search_relations relations relation "
-    "statements relation_passages neighbours path subgraph around types picture",
+    "statements relation_passages neighbours path subgraph around types picture conflicts",
 }
 # They write, or return what is made from all documents.
 REFUSED = {

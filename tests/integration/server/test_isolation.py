@@ -87,6 +87,7 @@ IN_WORKSPACE: dict[str, Case] = {
     f"GET {ROOM}/entity/documents": Case({"name": "{entity}"}),
     f"GET {ROOM}/relation": Case({"id": "{relation}"}),
     f"GET {ROOM}/relation/statements": Case({"id": "{relation}"}),
+    f"GET {ROOM}/conflicts": Case(),
     f"GET {ROOM}/relations": Case({"entity": "{entity}"}),
     f"GET {ROOM}/relations/search": Case({"text": SECRET}),
     f"GET {ROOM}/neighbours": Case({"entity": "{entity}"}),

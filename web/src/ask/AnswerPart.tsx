@@ -3,6 +3,7 @@ import { Link } from "react-router";
 import { Failed, Loading } from "../ui/States";
 import styles from "./AnswerPart.module.css";
 import { CheckStatusBar } from "./CheckStatusBar";
+import { Disagreements } from "./Disagreements";
 import { AnswerText, PlainMarkdown } from "./LazyText";
 import { isDoubtful, summaryOf, verdictOf } from "./status";
 import type { Asked } from "./useAsk";
@@ -10,6 +11,7 @@ import type { Asked } from "./useAsk";
 interface Props {
   /** The name of the part for screen readers. */
   label?: string;
+  workspace: string;
   asked: Asked & { again: () => void };
   hasModel: boolean;
   focus: number | null;
@@ -17,7 +19,15 @@ interface Props {
   onFocus: (sentence: number) => void;
 }
 
-export function AnswerPart({ label = "Answer", asked, hasModel, focus, addressOf, onFocus }: Props) {
+export function AnswerPart({
+  label = "Answer",
+  workspace,
+  asked,
+  hasModel,
+  focus,
+  addressOf,
+  onFocus,
+}: Props) {
   const { phase, answer, text, problem, rewritten, found } = asked;
   const anything = Boolean(found?.evidence.passages.length);
   return (
@@ -27,7 +37,7 @@ export function AnswerPart({ label = "Answer", asked, hasModel, focus, addressOf
       </p>
       {rewritten && <p className={styles.rewritten}>Searched for: {rewritten}</p>}
       {answer ? (
-        <Checked asked={asked} focus={focus} addressOf={addressOf} onFocus={onFocus} />
+        <Checked workspace={workspace} asked={asked} focus={focus} addressOf={addressOf} onFocus={onFocus} />
       ) : (
         text && (
           <div className={styles.answer}>
@@ -65,7 +75,7 @@ function announcement({ phase, answer, found }: Asked, hasModel: boolean): strin
   return "";
 }
 
-function Checked({ asked, focus, addressOf, onFocus }: Omit<Props, "hasModel" | "label">) {
+function Checked({ workspace, asked, focus, addressOf, onFocus }: Omit<Props, "hasModel" | "label">) {
   const answer = asked.answer;
   if (!answer) return null;
   const { sentences, citations, known, finish, reasoning, checks } = answer;
@@ -121,6 +131,7 @@ function Checked({ asked, focus, addressOf, onFocus }: Omit<Props, "hasModel" | 
           )}
         </ul>
       )}
+      <Disagreements workspace={workspace} conflicts={answer.disagreements} />
     </>
   );
 }

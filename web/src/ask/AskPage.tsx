@@ -128,6 +128,7 @@ function AskView({ workspace, state, usual, hasModel, documents }: Props) {
         )}
         {phase !== "idle" && (
           <AnswerPart
+            workspace={workspace}
             asked={asked}
             hasModel={hasModel}
             focus={focus}

@@ -65,6 +65,7 @@ export function answer(text: string, sentences: Sentence[], citations: Citation[
     finish: "stop",
     checks: [],
     repairs: [],
+    disagreements: [],
     trace: { method: "weave", seconds: 0.1, statements: 1, steps: [], usage: USAGE },
   };
 }

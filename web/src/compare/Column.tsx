@@ -107,6 +107,7 @@ export function Column(props: Props) {
       {answers && phase !== "idle" && phase !== "searching" && (
         <div className={styles.answer}>
           <AnswerPart
+            workspace={workspace}
             label={`Answer by ${choiceName(choice)}`}
             asked={asks}
             hasModel

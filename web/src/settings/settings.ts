@@ -26,7 +26,13 @@ export const change = (workspace: string, body: Record<string, Json | null>): Pr
   );
 
 /** Those that are edited as lists of types, on a page of their own. */
-const OF_TYPES = ["entity_types", "relation_types", "relation_patterns", "strict_schema"];
+const OF_TYPES = [
+  "entity_types",
+  "relation_types",
+  "relation_patterns",
+  "functional_relations",
+  "strict_schema",
+];
 
 /** The schema of the settings that fit into one field each. */
 export function simple(found: SettingsBody): ParameterSchema {

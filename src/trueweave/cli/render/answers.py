@@ -113,7 +113,16 @@ def answer_notes(answer: Answer) -> list[RenderableType]:
     text: list[RenderableType] = []
     if answer.finish == "length":
         text += ["", warning("The answer was cut off: it is as long as max_answer_tokens in the settings allows.")]
-    return [*text, *_reasoning(answer), *citation_lines(answer.citations), *check_lines(answer)]
+    cited = citation_lines(answer.citations)
+    return [*text, *_reasoning(answer), *cited, *check_lines(answer), *_disagreements(answer)]
+
+
+def _disagreements(answer: Answer) -> list[RenderableType]:
+    """What sources disagree about, with the documents of each side."""
+    if not answer.disagreements:
+        return []
+    lines = [indented(one_line(one.line, _LONGEST_QUOTE)) for one in answer.disagreements]
+    return ["", warning("Sources disagree:"), *lines, next_step("trueweave conflicts", "shows what they say")]
 
 
 def no_answer_lines(answer: Answer, *, context_only: bool, show_evidence: bool) -> list[RenderableType]:

@@ -9,10 +9,11 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from pydantic import Field
 
+from trueweave.core.conflicts import Conflict
 from trueweave.core.evidence import EntityDetails, EntityMention, Filter, MentionCounts, RelationStatement
 from trueweave.core.graph import Entity, GraphPart, GraphTypes, Relation
 from trueweave.core.parameters import values
-from trueweave.engine import mentions
+from trueweave.engine import conflicts, mentions
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.server.access import Reading
 from trueweave.server.bodies import (
@@ -32,6 +33,7 @@ from trueweave.server.problems import RESPONSES
 from trueweave.server.tagging import TaggedRoute
 from trueweave.store.postgres.public_errors import translated
 from trueweave.store.postgres.search.document_filter import compiled
+from trueweave.store.postgres.view.conflicts import ConflictPlace
 from trueweave.store.postgres.view.mentions import MentionPlace, StatementPlace
 from trueweave.store.postgres.view.seen import lookups
 
@@ -138,6 +140,25 @@ async def list_statements(
         found = await mentions.of_relation(workspace, id, limit + 1, after)
     page = pager.page(found, limit, lambda one: one[0])
     return ListPage(items=[statement for _, statement in page["items"]], next=page["next"])
+
+
+@router.get("/conflicts")
+async def list_conflicts(
+    trueweave: Reading,
+    limit: Limit = 50,
+    cursor: Cursor = "",
+    statements: Annotated[int, Query(ge=0, le=20, description="Of how many documents, for each value.")] = 3,
+    filter: FilterJson = "",
+) -> ListPage[Conflict]:
+    """Entities of which documents state several values of a relation that has only one, according to the setting
+    `functional_relations`: by the name of the entity."""
+    workspace = trueweave.workspace.filtered(compiled(read_filter(filter) or Filter()))
+    pager: Pager[ConflictPlace] = Pager(ConflictPlace, "conflicts", workspace.id, filter)
+    given, after = trueweave.settings.functional_relations, pager.position(cursor)
+    with translated():
+        found = await conflicts.page(workspace, given, limit + 1, statements, after)
+    page = pager.page(found, limit, lambda one: one[0])
+    return ListPage(items=[conflict for _, conflict in page["items"]], next=page["next"])
 
 
 @router.get("/relations", response_model=ListPage[Relation])

@@ -14,6 +14,7 @@ from fastapi import APIRouter
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
 from trueweave.core.errors import ConfigError, UnknownMethod
+from trueweave.core.functional import Uniqueness
 from trueweave.core.record import ChunkSizes
 from trueweave.core.settings import Settings
 from trueweave.retrieval.methods import registry
@@ -48,6 +49,7 @@ class TenantSettings(BaseModel):
     entity_types: Types | None = None
     relation_types: Types | None = None
     relation_patterns: Annotated[list[Pattern], Field(max_length=200)] | None = None
+    functional_relations: Annotated[dict[Name, Uniqueness], Field(max_length=100)] | None = None
     strict_schema: bool | None = None
     short_names: bool | None = None
     max_gleaning: Annotated[int, Field(ge=1, le=5)] | None = None

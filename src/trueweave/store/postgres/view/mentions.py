@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 from uuid import UUID
 
+from trueweave.core.dates import date_of
 from trueweave.core.evidence import DocumentMentions, MentionCounts
 from trueweave.core.graph import Relation
 from trueweave.graph.aggregate import THOUSANDTHS
@@ -13,8 +14,8 @@ from trueweave.store.postgres.binary_params import Ids
 from trueweave.store.postgres.db import Transaction
 from trueweave.store.postgres.view.read import relation
 
-_AROUND = 1000  # characters read on both sides of a span
-_WHOLE = 20_000  # characters read of a chunk without a span
+AROUND = 1000  # characters read on both sides of a span
+WHOLE = 20_000  # characters read of a chunk without a span
 
 MentionPlace = tuple[str, int, int, int]  # uri, number of the chunk, span in the chunk
 StatementPlace = tuple[str, int, int]  # uri, number of the chunk, number of the statement in the chunk
@@ -53,6 +54,7 @@ class FoundStatement(NamedTuple):
     keywords: list[str]
     strength: float
     around: Surroundings
+    date: str
 
 
 class Mentioned(NamedTuple):
@@ -111,8 +113,8 @@ async def of_entity(
         n=n,
         first=first,
         behind=behind,
-        around=_AROUND,
-        whole=_WHOLE,
+        around=AROUND,
+        whole=WHOLE,
     )
     return [
         FoundMention((uri, n, start, end), title, chunk, names, Surroundings(offset, start, end, skipped, text))
@@ -145,8 +147,8 @@ async def of_relation(
         uri=uri,
         chunk_n=chunk_n,
         n=n,
-        around=_AROUND,
-        whole=_WHOLE,
+        around=AROUND,
+        whole=WHOLE,
     )
     return [
         FoundStatement(
@@ -159,9 +161,10 @@ async def of_relation(
             keywords,
             strength / THOUSANDTHS,
             Surroundings(offset, start, end, skipped, text),
+            date_of(date),
         )
         for (
             uri, title, chunk, chunk_n, n, offset, start, end, source, target, description, keywords, strength, skipped,
-            text,
+            text, date,
         ) in rows
     ]  # fmt: skip

@@ -62,19 +62,20 @@ WITH said AS MATERIALIZED (
         SELECT document, chunk, n, source, target, description, keywords, strength, spans
         FROM link WHERE source = t.source AND target = t.target OFFSET 0) AS l),
 chosen AS (
-    SELECT d.id, d.uri, d.title FROM (SELECT DISTINCT document FROM said) AS g
-    CROSS JOIN LATERAL (SELECT id, uri, title FROM document WHERE id = g.document AND visible OFFSET 0) AS d
+    SELECT d.id, d.uri, d.title, d.date FROM (SELECT DISTINCT document FROM said) AS g
+    CROSS JOIN LATERAL (SELECT id, uri, title, metadata ->> 'date' AS date FROM document WHERE id = g.document AND visible OFFSET 0) AS d
     WHERE %(uri)s::text IS NULL OR d.uri >= %(uri)s::text
     ORDER BY d.uri LIMIT %(limit)s),
 place AS (
-    SELECT d.uri, d.title, c.n AS chunk_n, c.start, l.*
+    SELECT d.uri, d.title, d.date, c.n AS chunk_n, c.start, l.*
     FROM chosen d JOIN said l ON l.document = d.id
     CROSS JOIN LATERAL (SELECT n, start FROM chunk WHERE document = d.id AND id = l.chunk OFFSET 0) AS c
     WHERE %(uri)s::text IS NULL OR (d.uri, c.n, l.n) > (%(uri)s::text, %(chunk_n)s::int, %(n)s::int)
     ORDER BY d.uri, c.n, l.n LIMIT %(limit)s)
 SELECT p.uri, p.title, p.chunk, p.chunk_n, p.n, p.start, p.first, p.behind, a.written, b.written, p.description, p.keywords,
        p.strength, w.skipped,
-       substr(c.text, w.skipped + 1, CASE WHEN p.behind > 0 THEN least(p.behind - w.skipped + %(around)s, %(whole)s) ELSE %(whole)s END)
+       substr(c.text, w.skipped + 1, CASE WHEN p.behind > 0 THEN least(p.behind - w.skipped + %(around)s, %(whole)s) ELSE %(whole)s END),
+       p.date
 FROM place p CROSS JOIN LATERAL (SELECT greatest(p.first - %(around)s, 0) AS skipped) AS w
 CROSS JOIN LATERAL (SELECT text FROM chunk WHERE document = p.document AND id = p.chunk OFFSET 0) AS c
 CROSS JOIN LATERAL (SELECT written FROM name WHERE id = p.source OFFSET 0) AS a
