@@ -471,6 +471,8 @@ async def test_history_is_kept_listed_and_erased(index: Index) -> None:
     kept = (await index.history.keep(days=30)).settings
     assert kept is not None
     assert kept.days == 30
+    async with index.as_of(datetime.now(UTC)) as past:
+        assert (await past.status()).documents == (await index.status()).documents
     uri = (await index.list_documents(1))[0].uri
     assert [one.until for one in await index.history.versions(uri)] == [None]
     assert await index.remove([uri]) == 1

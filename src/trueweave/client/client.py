@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager, suppress
+from datetime import datetime
 from typing import Any, Self
 
 from trueweave.client.access import AsyncClientAccess
@@ -23,7 +24,8 @@ from trueweave.client.questions import ClientQuestionCalls
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.client.rules import AsyncClientRules
 from trueweave.client.sources import AsyncClientSources
-from trueweave.core.errors import AccessDenied, RequestRefused, UnknownWorkspace
+from trueweave.core.errors import AccessDenied, InvalidArgument, RequestRefused, UnknownWorkspace
+from trueweave.core.events import Progress, unseen
 from trueweave.core.jobs import Status
 from trueweave.core.settings import Settings
 from trueweave.ingest.loading import Files
@@ -98,6 +100,24 @@ class AsyncClient(ClientDocumentCalls, ClientQuestionCalls, ClientMemoryCalls):
     async def aclose(self) -> None:
         """End all streams, and close the connections."""
         await self._requests.connection.aclose()
+
+    @asynccontextmanager
+    async def as_of(self, at: datetime, progress: Progress = unseen) -> AsyncIterator[AsyncClient]:
+        """The index as it was at this time, with today's settings, rules and rights, for all calls that read. The
+        workspace must have kept history since then (`history.keep`).
+
+        It is built from the stored versions of documents, in a temporary workspace that is dropped at the end, so it
+        is as exact as today's: with its own weights, communities and order of passages. `progress` is called with the
+        number of documents just built in. Nothing is extracted again; passages that are no longer in the index are
+        embedded again.
+        """
+        if at.tzinfo is None:
+            raise InvalidArgument(f"the time {at} has no time zone. Give it one, as in datetime.now(timezone.utc).")
+        now = self._requests
+        requests = WorkspaceRequests(now.connection.at(at), now.workspace, now.files)
+        past = AsyncClient(requests, await requests.get(""))
+        progress((await past.status()).documents)
+        yield past
 
     async def status(self) -> Status:
         """The size of the workspace, and what still waits to be indexed."""

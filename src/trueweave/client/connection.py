@@ -8,6 +8,8 @@ import random
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
+from copy import copy
+from datetime import datetime
 from enum import Enum
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -55,6 +57,7 @@ class ServerConnection:
         self.streams = OpenStreams()
         self._timeout = timeout
         self._tries = tries
+        self._headers: Mapping[str, str] = {}
         self._http = httpx2.AsyncClient(
             headers={"Authorization": f"Bearer {key}"} if key else {},
             timeout=httpx2.Timeout(timeout, connect=min(_CONNECT_IN, timeout)),
@@ -68,6 +71,12 @@ class ServerConnection:
             await self.streams.aclose()
         finally:
             await self._http.aclose()
+
+    def at(self, time: datetime) -> ServerConnection:
+        """The same connections, for requests about the past. They are closed with this one."""
+        past = copy(self)
+        past._headers = {"Trueweave-As-Of": time.isoformat()}  # noqa: SLF001 (its own)
+        return past
 
     async def get(self, path: str, params: Mapping[str, Any] | None = None) -> Any:
         """The parsed JSON response to GET on a path."""
@@ -121,7 +130,7 @@ class ServerConnection:
         accept: str,
     ) -> AsyncIterator[httpx2.Response]:
         """The response to a request that succeeded, read in full if it is JSON. A started stream is not retried."""
-        headers = {"Accept": accept, **({"Idempotency-Key": uuid4().hex} if once else {})}
+        headers = {**self._headers, "Accept": accept, **({"Idempotency-Key": uuid4().hex} if once else {})}
         given = {name: value for name, value in (params or {}).items() if value is not None}
         timeout = self._http.timeout if accept != EVENTS else httpx2.Timeout(_QUIET, connect=self._http.timeout.connect)
         tried, end = 0, time.monotonic() + self._timeout

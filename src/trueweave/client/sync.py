@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -754,6 +755,19 @@ class Client(_Waiting):
                 url, workspace, key=key, settings=settings, make=make, timeout=timeout, insecure=insecure
             )
         )
+
+    @contextmanager
+    def as_of(self, at: datetime, progress: Progress = unseen) -> Iterator[Client]:
+        """The index as it was at this time, with today's settings, rules and rights, for all calls that read. The
+        workspace must have kept history since then (`history.keep`).
+
+        It is built from the stored versions of documents, in a temporary workspace that is dropped at the end, so it
+        is as exact as today's: with its own weights, communities and order of passages. `progress` is called with the
+        number of documents just built in. Nothing is extracted again; passages that are no longer in the index are
+        embedded again.
+        """
+        with self._entered(lambda trueweave: trueweave.as_of(at, progress)) as entered:
+            yield self._beside(entered)
 
     def status(self) -> Status:
         """The size of the workspace, and what still waits to be indexed."""

@@ -490,6 +490,12 @@ class Settings(BaseSettings):
     key_requests_per_minute: ProcessWide[int | None] = Field(
         default=None, ge=1, description="Maximum requests of one key per minute at each server.", examples=[600]
     )
+    past_indexes: ProcessWide[int] = Field(
+        default=2,
+        ge=0,
+        description="Maximum indexes of past times that each server keeps open for requests that ask for one. 0: "
+        "none, and such requests are refused.",
+    )
     key_questions_at_once: ProcessWide[int | None] = Field(
         default=None, ge=1, description="Maximum concurrent questions of one key at each server.", examples=[8]
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated
 
 from fastapi import Depends, Path, Request
@@ -90,6 +91,9 @@ def require_operator(caller: Caller) -> None:
         )
 
 
+AS_OF = "Trueweave-As-Of"
+"""The header of a request about the past."""
+
 _LONGEST_NAME = 200
 WorkspaceName = Annotated[
     str, Path(min_length=1, max_length=_LONGEST_NAME, description="The workspace."), storable_text
@@ -111,23 +115,49 @@ async def entered_workspace(
     request: Request, name: str, scope: KeyScope, *, asks: bool = False
 ) -> AsyncIterator[AsyncTrueweave]:
     """Open a workspace by name, as far as the groups of the caller see it, if the caller may enter it with this scope.
-    Who does not see all its documents may only read. With `asks` it counts as a question: concurrent questions are
-    limited for each caller and each workspace."""
+    Who does not see all its documents may only read. A request whose header Trueweave-As-Of names a time gets the index
+    of then, and may only read, too. With `asks` it counts as a question: concurrent questions are limited for each
+    caller and each workspace."""
     if not is_storable(name) or len(name) > _LONGEST_NAME:
         raise Refusal(400, "invalid_workspace", "No workspace can have this name.", "Check the name in the address.")
-    services, caller = services_of(request), caller_of(request)
+    services, caller, at = services_of(request), caller_of(request), _asked_time(request, scope)
     try:
-        async with services.workspaces.lend(name, caller.sees, caller.groups) as trueweave:
+        async with services.workspaces.lend(name, caller.sees, (EVERY_GROUP,) if at else caller.groups) as trueweave:
             request.state.workspace = trueweave.workspace.id
             require(request, scope)
             if scope != "read":
                 with translated():
                     await trueweave.workspace.check_unrestricted()
             with services.asking.one(caller.account, trueweave) if asks else nullcontext():
-                yield trueweave
+                if at is None:
+                    yield trueweave
+                    return
+                async with services.pasts.lend(trueweave, at) as past:
+                    yield past.acting_as(caller.groups)
     except UnknownWorkspace:
         request.state.refused = True
         raise
+
+
+def _asked_time(request: Request, scope: KeyScope) -> datetime | None:
+    """The time of the past that a request asks about, from its header; None for the present."""
+    given = request.headers.get(AS_OF)
+    if given is None:
+        return None
+    if scope != "read":
+        raise Refusal(400, "past_is_read_only", "The past cannot be changed.", f"Send the request without {AS_OF}.")
+    try:
+        at = datetime.fromisoformat(given)
+    except ValueError:
+        at = None
+    if at is None or at.tzinfo is None:
+        raise Refusal(
+            400,
+            "invalid_time",
+            f"{AS_OF} is not a time with a time zone.",
+            "Write it like 2026-05-01T00:00:00Z, in UTC or with an offset.",
+        )
+    return at
 
 
 Reading = Annotated[AsyncTrueweave, Depends(entering("read"))]

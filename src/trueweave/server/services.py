@@ -27,6 +27,7 @@ from trueweave.server.local_login import LocalLogin
 from trueweave.server.login_attempts import LoginAttempts
 from trueweave.server.metrics import Metrics
 from trueweave.server.origins import SessionOrigins
+from trueweave.server.pasts import PastIndexes
 from trueweave.server.provider_login import ProviderLogin
 from trueweave.server.readers import UploadReaders
 from trueweave.server.shutdown import Shutdown
@@ -235,6 +236,7 @@ class Services:
     settings: Settings
     database: Database
     workspaces: OpenWorkspaces
+    pasts: PastIndexes
     keys: KnownKeys
     sessions: KnownSessions
     origins: SessionOrigins
@@ -269,6 +271,7 @@ async def opened_services(
             settings,
             database,
             OpenWorkspaces(database, settings, models),
+            PastIndexes(settings.past_indexes),
             KnownKeys(database),
             KnownSessions(database),
             origins,
@@ -289,6 +292,7 @@ async def opened_services(
             database.standbys.start()
         watching = metrics.watch(database, asyncio.get_running_loop())
         auditing = background("audit log", services.audit.run)
+        keeping = background("past indexes", services.pasts.run)
         with measured_by(metrics.measured):
             work = partial(work_for_all, database, settings, metrics.heard, shutdown.stopping)
             working = background("worker", work, shutdown.stopping) if works else None
@@ -299,9 +303,13 @@ async def opened_services(
             shutdown.begin()
             metrics.unwatch(watching)
             auditing.cancel()
+            keeping.cancel()
             with suppress(asyncio.CancelledError):
                 await auditing
             await services.audit.flush()
+            with suppress(asyncio.CancelledError):
+                await keeping
+            await services.pasts.aclose()
             if working:
                 await asyncio.wait((working,), timeout=shutdown.grace_left)
                 working.cancel()  # unfinished jobs go back to the queue

@@ -34,7 +34,6 @@ ABSENT = {
     "rebuilt": BESIDE,
     "history.diff": BESIDE,
     "history.diff_from": BESIDE,
-    "as_of": BESIDE,
     "work": BESIDE,
     "settings": BESIDE,
     "try_extract": BESIDE,
@@ -103,7 +102,7 @@ def test_a_call_takes_and_gives_the_same(name: str) -> None:
     mine, other = plain(CLIENT[name]), plain(ENGINE[name])
     assert callable(mine)
     assert callable(other)
-    assert inspect.signature(mine) == inspect.signature(other)
+    assert str(inspect.signature(mine)).replace("AsyncClient", "AsyncTrueweave") == str(inspect.signature(other))
     assert type(CLIENT[name]) is type(ENGINE[name])
     assert inspect.iscoroutinefunction(mine) == inspect.iscoroutinefunction(other)
     if name not in OWN_WORDS:
@@ -131,6 +130,7 @@ def test_the_synchronous_client_is_the_same() -> None:
         for name in set(of_other) - {"open", "aclose"}:
             signatures = [str(inspect.signature(plain(one))) for one in (of_mine[name], of_other[name])]  # type: ignore[arg-type]
             expected = re.sub(r"AsyncConversation\b", "Conversation", re.sub(r"Stream\b", "Iterator", signatures[1]))
+            expected = expected.replace("AsyncIterator[AsyncClient]", "Iterator[Client]")
             assert signatures[0] == expected
             assert not inspect.iscoroutinefunction(of_mine[name])
     opening = inspect.signature(inspect.unwrap(AsyncClient.open)).parameters

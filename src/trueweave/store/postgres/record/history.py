@@ -14,7 +14,7 @@ from trueweave.core.errors import InvalidArgument
 from trueweave.core.history import DocumentVersion, HistorySettings, HistoryStatus
 from trueweave.store.postgres.binary_params import Ids
 from trueweave.store.postgres.db import Transaction, Workspace
-from trueweave.store.postgres.locks import nothing_moves, refuse_during_load
+from trueweave.store.postgres.locks import nothing_moves, refuse_during_load, share_view
 
 _DOCUMENTS_AT_ONCE = 100
 _PAGE = 10_000
@@ -99,6 +99,15 @@ async def known_time(tx: Transaction, at: datetime | None) -> datetime:
     if at < kept.oldest:
         raise InvalidArgument(f"history is kept since {kept.oldest:%Y-%m-%d %H:%M:%S %Z}. Ask for a later time.")
     return at
+
+
+async def moment(tx: Transaction, at: datetime) -> tuple[datetime, str]:
+    """The last change of the index at this time or before it, and a key over what else a past index depends on: rules,
+    resolution, vectors, readers and erased versions. Raises InvalidArgument as `known_time` does."""
+    await share_view(tx)  # what is being settled counts before `at` or after it
+    await known_time(tx, at)
+    [(changed, key)] = await tx.rows("history.moment", at=at)
+    return changed, key
 
 
 async def versions_at(workspace: Workspace, at: datetime) -> AsyncIterator[list[UUID]]:

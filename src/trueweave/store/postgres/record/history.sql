@@ -53,6 +53,16 @@ DELETE FROM shown WHERE until < now() - make_interval(days => (SELECT days FROM 
 SELECT d.id FROM unnest(%(uris)s::text[]) AS u (uri)
 CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri AND current OFFSET 0) d
 
+-- name: moment
+-- The last change at a time or before it, and what else a past index depends on: rules, vectors, who may read what, and
+-- which former versions were erased.
+SELECT coalesce(greatest(
+        (SELECT max(since) FROM shown WHERE since <= %(at)s), (SELECT max(until) FROM shown WHERE until <= %(at)s)), %(at)s),
+    concat_ws(' ', w.rules_hash, w.mode, w.threshold, w.same, w.space, w.graph_vectors,
+        (SELECT bit_xor(hashtextextended(id::text || readers::text, 0)) FROM document WHERE readers <> '{}'),
+        (SELECT bit_xor(hashtextextended(id::text, 0)) FROM document WHERE NOT current AND NOT visible))
+FROM workspace w
+
 -- name: versions_at
 -- The versions that were in the index at a time.
 SELECT document FROM shown WHERE since <= %(at)s AND (until IS NULL OR until > %(at)s) AND document > %(after)s

@@ -1,0 +1,118 @@
+"""Requests about the past, by the header Trueweave-As-Of."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+
+import httpx2
+import pytest
+
+from tests.integration.index.test_history import ADA, BOB, NEW_BOB
+from tests.integration.serving import Served, serving
+from trueweave import AsyncClient, AsyncTrueweave
+from trueweave.errors import InvalidArgument, ServerError
+from trueweave.server.pasts import PastIndexes
+from trueweave.server.services import Services
+
+ROOM = "/v1/workspaces/mine"
+
+
+@asynccontextmanager
+async def served(url: str) -> AsyncIterator[tuple[Served, AsyncTrueweave, datetime]]:
+    """A server with a workspace whose documents have changed, and a time before that."""
+    async with serving(url, extractor="capitals", embedding_model=None) as server:
+        mine = await AsyncTrueweave.enter(server.database, "mine")
+        await mine.add_documents([ADA, BOB])
+        await mine.history.keep()
+        then = datetime.now(UTC)
+        await mine.add_documents([NEW_BOB])
+        await mine.remove(["ada"])
+        yield server, mine, then
+
+
+async def found(client: httpx2.AsyncClient, at: datetime | None = None) -> set[str]:
+    headers = {"Trueweave-As-Of": at.isoformat()} if at else {}
+    answer = await client.post(f"{ROOM}/search", json={"text": "Ada met"}, headers=headers)
+    assert answer.status_code == 200, answer.text
+    return {one["text"] for one in answer.json()["passages"]}
+
+
+def pasts(server: Served) -> PastIndexes:
+    services: Services = server.app.state.services
+    return services.pasts
+
+
+async def test_reading_requests_show_what_was_known_and_build_it_once(url: str) -> None:
+    async with served(url) as (server, _, then), server.client(await server.key("read", groups=["*"])) as client:
+        told = await asyncio.gather(
+            *(found(client, then) for _ in range(4)), found(client, then - timedelta(microseconds=1))
+        )
+        assert told == [{ADA.chunks[0].text, BOB.chunks[0].text}] * 5
+        assert await found(client) == {NEW_BOB.chunks[0].text}
+        assert len(pasts(server)) == 1
+        entities = await client.get(f"{ROOM}/entities", headers={"Trueweave-As-Of": then.isoformat()})
+        assert "Zürich" in {one["name"] for one in entities.json()["items"]}
+
+
+async def test_only_reading_requests_may_ask_for_a_time_that_is_known(url: str) -> None:
+    async with served(url) as (server, _, then), server.client(await server.key("admin", groups=["*"])) as client:
+        for at, status, code in (
+            ("soon", 400, "invalid_time"),
+            ("2026-05-01T00:00:00", 400, "invalid_time"),
+            ((then - timedelta(days=1)).isoformat(), 422, "invalid_argument"),
+            ((then + timedelta(days=1)).isoformat(), 422, "invalid_argument"),
+        ):
+            answer = await client.get(f"{ROOM}/status", headers={"Trueweave-As-Of": at})
+            assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
+        body = {"uris": ["bob"]}
+        headers = {"Trueweave-As-Of": then.isoformat()}
+        refused = await client.post(f"{ROOM}/documents/delete", json=body, headers=headers)
+        assert (refused.status_code, refused.json()["code"]) == (400, "past_is_read_only")
+
+
+async def test_who_may_not_read_a_document_now_may_not_read_what_it_said(url: str) -> None:
+    async with served(url) as (server, mine, then), server.client(await server.key("read")) as client:
+        assert await found(client, then) == {ADA.chunks[0].text, BOB.chunks[0].text}
+        await mine.access.set("", ["staff"])
+        assert await found(client, then) == set()
+        async with server.client(await server.key("read", groups=["staff"])) as staff:
+            assert await found(staff, then) == {ADA.chunks[0].text, BOB.chunks[0].text}
+
+
+async def test_what_is_erased_is_no_longer_found_in_an_open_past(url: str) -> None:
+    async with served(url) as (server, mine, then), server.client(await server.key("read", groups=["*"])) as client:
+        assert ADA.chunks[0].text in await found(client, then)
+        await mine.remove(["ada"], erase=True)
+        assert await found(client, then) == {BOB.chunks[0].text}
+
+
+async def test_no_more_are_kept_open_than_are_allowed(url: str) -> None:
+    async with served(url) as (server, mine, then):
+        few = PastIndexes(1, idle=0)
+        async with few.lend(mine, then) as past:
+            assert (await past.status()).documents == 2
+            with pytest.raises(Exception, match="keeps 1 indexes of past times open, and all are in use"):
+                async with few.lend(mine, datetime.now(UTC)):
+                    pass
+        async with few.lend(mine, datetime.now(UTC)) as present:  # in place of the one that is idle
+            assert (await present.status()).documents == 1
+        assert len(few) == 1
+        await few.aclose()
+        assert server.url
+
+
+async def test_a_client_sees_the_past(url: str) -> None:
+    async with served(url) as (server, _, then):
+        key = await server.key("read", groups=["*"])
+        async with AsyncClient.open(server.url, "mine", key=key) as client:
+            async with client.as_of(then) as past:
+                assert {one.uri for one in await past.list_documents()} == {"ada", "bob"}
+                assert "Bob" in {one.name for one in await past.graph.entities(10)}
+            assert {one.uri for one in await client.list_documents()} == {"bob"}
+            with pytest.raises(InvalidArgument, match="time zone"):
+                async with client.as_of(datetime(2026, 5, 1)):  # noqa: DTZ001 (the error)
+                    pass
+            with pytest.raises((InvalidArgument, ServerError), match="history is kept since"):
+                async with client.as_of(then - timedelta(days=1)):
+                    pass
