@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import AsyncExitStack, aclosing
 from typing import NamedTuple, get_args
 from uuid import UUID
 
@@ -45,10 +45,11 @@ async def diff(before: Workspace, after: Workspace, limit: int) -> IndexDiff:
         right = await stack.enter_async_context(after.transaction(snapshot=True, unhurried=True))
         for kind in get_args(ChangedKind):
             counts[kind] = Counter(dict.fromkeys(get_args(Change), 0))
-            async for one in _merged(kind, _rows(left, kind), _rows(right, kind)):
-                counts[kind][one.change] += 1
-                if counts[kind].total() <= limit:
-                    found.append(one)
+            async with aclosing(_rows(left, kind)) as a, aclosing(_rows(right, kind)) as b:
+                async for one in _merged(kind, a, b):
+                    counts[kind][one.change] += 1
+                    if counts[kind].total() <= limit:
+                        found.append(one)
         said = [
             await _passages(tx, [(one.kind, row.id) for one in found if (row := (one.before, one.after)[side])])
             for side, tx in enumerate((left, right))
@@ -72,7 +73,7 @@ async def _merged(kind: ChangedKind, left: AsyncIterator[_Row], right: AsyncIter
             a, b = await anext(left, None), await anext(right, None)
 
 
-async def _rows(tx: Transaction, kind: ChangedKind) -> AsyncIterator[_Row]:
+async def _rows(tx: Transaction, kind: ChangedKind) -> AsyncGenerator[_Row, None]:
     async with tx.connection.cursor(name=f"trueweave_diff_{kind}") as cursor:
         cursor.itersize = 2000
         await cursor.execute(sql.SQL(QUERIES[f"diff.{kind}"]))
