@@ -18,6 +18,7 @@ from trueweave.core.bench import (
 )
 from trueweave.core.checks import HealthCheck
 from trueweave.core.conflicts import Conflict, ConflictSide
+from trueweave.core.diff import IndexChange, IndexDiff
 from trueweave.core.evidence import (
     Connection,
     Copy,
@@ -75,6 +76,7 @@ from trueweave.core.graph import (
     TypeCount,
     Verdict,
 )
+from trueweave.core.history import DocumentVersion, HistorySettings, HistoryStatus
 from trueweave.core.jobs import (
     Activity,
     BulkReport,
@@ -108,7 +110,7 @@ from trueweave.core.record import (
     ResolutionSettings,
     Source,
 )
-from trueweave.core.records import CitationState, Replay, ReplayedCitation
+from trueweave.core.records import Replay, ReplayedCitation
 from trueweave.core.sources import DocumentSource, SourceRun
 from trueweave.core.streams import Stream
 from trueweave.formats.pictures import GraphPicture
@@ -132,7 +134,6 @@ __all__ = [
     "Check",
     "Chunk",
     "Citation",
-    "CitationState",
     "Community",
     "CommunityChanges",
     "CommunityReport",
@@ -152,6 +153,7 @@ __all__ = [
     "DocumentOutline",
     "DocumentSource",
     "DocumentState",
+    "DocumentVersion",
     "Duplicate",
     "EmbeddingEstimate",
     "Entity",
@@ -176,7 +178,11 @@ __all__ = [
     "GraphTypes",
     "HealthCheck",
     "Hierarchy",
+    "HistorySettings",
+    "HistoryStatus",
     "Image",
+    "IndexChange",
+    "IndexDiff",
     "IngestJob",
     "IngestProgress",
     "Interval",
