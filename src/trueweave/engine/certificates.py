@@ -32,13 +32,19 @@ from trueweave.text.windows import WORDS
 
 FORMAT = "trueweave erasure certificate 1"
 
+
+def _places(*columns: tuple[str, str]) -> frozenset[str]:
+    """Columns as a search names them."""
+    return frozenset(map(".".join, columns))
+
+
 _LOOK_AGAIN = 0.2  # seconds
 _VERIFY_TRIES = 10
-_ADDED_AGAIN = frozenset({"document.uri", "source.uri"})
-_PASSING = frozenset({"job.payload", "reply.payload"})
+_ADDED_AGAIN = _places(("document", "uri"), ("source", "uri"))
+_PASSING = _places(("job", "payload"), ("reply", "payload"))
 _PATIENCE = 600.0  # seconds with those
 # The logs of changes hold ids of what was removed, for copies that have yet to remove it. They hold no text.
-_LOGS = frozenset({"outbox.ids", "removed_vector.id"})
+_LOGS = _places(("outbox", "ids"), ("removed_vector", "id"))
 _NOT_COVERED = (
     "backups, archives of the write-ahead log, and standbys that are listed as behind or unknown",
     "dead rows in the files of PostgreSQL until VACUUM has removed them, and free space on disks",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import lru_cache, partial
 from hashlib import blake2b
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,35 +28,36 @@ class WindowHashes:
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
-        self._factor = np.uint64(self._number(b"factor") | 1)
-        self._word = lru_cache(_CACHED)(lambda word: self._number(b"word " + word.encode("utf-8", "surrogatepass")))
-
-    def value(self, text: str) -> int:
-        """The hash of a whole text, to the letter."""
-        return self._number(b"value " + text.encode("utf-8", "surrogatepass"))
+        self._factor = np.uint64(self._number("factor", "") | 1)
+        self._word = lru_cache(_CACHED)(partial(self._number, "word"))
+        self.value = lru_cache(_CACHED)(partial(self._number, "value"))  # the hash of a whole text, to the letter
 
     def of_text(self, text: str) -> tuple[int, Hashes]:
         """The size of the windows by which a text is looked for, and their hashes; size 0 if it is too short."""
-        words = self._words(text)
-        size = min(WORDS, words.size)
-        return (0, words[:0]) if size < FEWEST else (size, self._windows(words, size))
+        size = min(WORDS, len(_WORD.findall(text)))
+        return (0, np.zeros(0, np.uint64)) if size < FEWEST else (size, self.of_sizes([text], [size])[0])
 
-    def of_sizes(self, texts: Iterable[str], sizes: Sequence[int]) -> Hashes:
-        """The hashes of all windows of these sizes in some texts."""
-        found = [
-            self._windows(words, size) for words in map(self._words, texts) for size in sizes if words.size >= size
-        ]
-        return np.concatenate(found) if found else np.zeros(0, np.uint64)
+    def of_sizes(self, texts: Sequence[str], sizes: Sequence[int]) -> tuple[Hashes, NDArray[np.intp]]:
+        """The hashes of all windows of these sizes in some texts, and the number of the text of each.
 
-    def _words(self, text: str) -> Hashes:
-        return np.fromiter(map(self._word, _WORD.findall(text.casefold())), np.uint64)
+        A hash is a polynomial in a secret odd number. All texts are read as one, and windows that begin in one text and
+        end in another are left out, so the number of steps depends on the sizes alone.
+        """
+        words = [_WORD.findall(text.casefold()) for text in texts]
+        counts = list(map(len, words))
+        hashes = np.fromiter(map(self._word, chain.from_iterable(words)), np.uint64, sum(counts))
+        text_of = np.repeat(np.arange(len(texts)), counts)
+        found, where = [np.zeros(0, np.uint64)], [np.zeros(0, np.intp)]
+        for size in sizes:
+            number = max(hashes.size - size + 1, 0)
+            windows = np.full(number, size, np.uint64)
+            for n in range(size):
+                windows = windows * self._factor + hashes[n : n + number]
+            is_whole = text_of[:number] == text_of[size - 1 : size - 1 + number]
+            found.append(windows[is_whole])
+            where.append(text_of[:number][is_whole])
+        return np.concatenate(found), np.concatenate(where)
 
-    def _windows(self, words: Hashes, size: int) -> Hashes:
-        """A polynomial in a secret odd number, so that all windows of a text take one pass for each of their words."""
-        found = np.full(words.size - size + 1, size, np.uint64)
-        for n in range(size):
-            found = found * self._factor + words[n : n + found.size]
-        return found
-
-    def _number(self, data: bytes) -> int:
+    def _number(self, kind: str, text: str) -> int:
+        data = f"{kind} {text}".encode("utf-8", "surrogatepass")
         return int.from_bytes(blake2b(data, key=self._secret, digest_size=8).digest(), "little")

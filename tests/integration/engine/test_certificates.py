@@ -281,6 +281,20 @@ async def test_a_document_that_is_added_again_refuses_the_certificate(
     assert tables.holding(url, "Zyxomarque") == {}
 
 
+async def test_a_certificate_that_nobody_asks_for_again_is_forgotten(index: AsyncTrueweave, url: str) -> None:
+    await index.add(Source("plain.md", SHARED), Source("secret.md", SECRET))
+    await certificates.withdraw_noted(index.workspace, b"request", ["secret.md"], "")
+    await index.maintenance.settle()
+    await index.maintenance.sweep()
+    pending = "trueweave.pending_certificate"
+    assert len(tables.rows(url)[pending]) == 1
+    assert tables.holding(url, "Zyxomarque") == {}, "it has hashes alone"
+    with psycopg.connect(url) as connection:
+        connection.execute("UPDATE trueweave.pending_certificate SET asked = asked - interval '31 days'")
+    await index.maintenance.sweep()
+    assert tables.rows(url)[pending] == []
+
+
 @pytest.mark.parametrize("step", range(6))
 async def test_a_killed_process_leaves_no_certificate_or_a_correct_one(
     database: Database, url: str, settings: Settings, tmp_path: Path, step: int

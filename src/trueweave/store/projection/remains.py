@@ -25,9 +25,5 @@ async def search_copy(target: ProjectionTarget, copy: str, lookup: Lookup) -> Se
     for kind in target.kinds:
         async for page in target.contents(copy, kind):
             items += len(page)
-            found += await asyncio.to_thread(_holding, lookup, list(page.items()))
+            found += await asyncio.to_thread(lookup.holding, list(page.items()))
     return SearchedCopy(-1 if position is None else position, items, found)
-
-
-def _holding(lookup: Lookup, page: list[tuple[object, str]]) -> int:
-    return sum(lookup.holds(item) for item in page)

@@ -34,6 +34,13 @@ WHERE request = %(request)s
 -- name: issued
 DELETE FROM pending_certificate WHERE request = %(request)s
 
+-- name: forget_old
+-- Certificates that nobody asked for again.
+WITH gone AS (
+    DELETE FROM pending_certificate WHERE request = ANY(ARRAY(
+        SELECT request FROM pending_certificate WHERE asked < now() - %(kept)s LIMIT %(limit)s)) RETURNING request)
+SELECT count(*) FROM gone
+
 -- name: moment
 -- The name of the workspace, and the time.
 SELECT name, clock_timestamp() FROM workspace

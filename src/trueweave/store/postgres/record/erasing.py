@@ -138,6 +138,7 @@ async def forget_old(workspace: Workspace, kept: Retention) -> Forgotten:
     calls = await _all(lambda: _some(workspace, "erase.old_calls", kept.calls))
     await _all(lambda: _some(workspace, "ingest_job.forget_old", kept.logs))
     await _all(lambda: _some(workspace, "kept_response.forget_old", _RESPONSES_KEPT))
+    await _all(lambda: _some(workspace, "certificate.forget_old", kept.logs))
     async with workspace.transaction() as tx:
         await storage.compact(tx)
     return Forgotten(replies, changes, calls)

@@ -24,10 +24,11 @@ from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction
 from trueweave.text.windows import Hashes, WindowHashes
 
-_ROWS = 500  # read at once
+_ROWS = 1000  # read at once
 _IDS = {"document": "id", "source": "uri"}  # by which rows of these tables belong to a document
 
 Found = NDArray[np.bool_]
+Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -91,41 +92,53 @@ class Lookup:
 
     def is_erased(self, id_: object) -> bool:
         """Whether this is the id or uri of an erased document."""
-        return bool(_places(self._of.named, np.array([self._hashes.value(str(id_))], np.uint64)).size)
+        places, _ = _places(self._of.named, np.array([self._hashes.value(str(id_))], np.uint64))
+        return bool(places.size)
 
     def leave_out(self, values: Sequence[object]) -> None:
         """Look for nothing that is in these values from now on."""
-        for wanted, places in zip(
-            self._wanted, self._places(list(chain.from_iterable(map(_texts, values)))), strict=True
-        ):
+        for wanted, places, _ in self._found(values):
             wanted[places] = False
 
-    def holds(self, value: object) -> bool:
-        """Whether a value holds something that is looked for."""
-        texts = list(_texts(value))
-        return bool(texts) and any(
-            wanted[places].any() for wanted, places in zip(self._wanted, self._places(texts), strict=True)
-        )
+    def holding(self, values: Sequence[object]) -> int:
+        """How many of these values hold something that is looked for."""
+        found = [values_[wanted[places]] for wanted, places, values_ in self._found(values)]
+        return int(np.unique(np.concatenate(found)).size)
 
-    def _places(self, texts: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        values = np.fromiter(map(self._hashes.value, texts), np.uint64)
-        windows = self._hashes.of_sizes(texts, self._of.sizes)
-        return _places(self._of.windows, windows), _places(self._of.named, values)
+    def _found(self, values: Sequence[object]) -> Iterator[tuple[Found, Places, Places]]:
+        """For windows and for whole values: which are looked for, which of them are there, and in which value."""
+        texts: list[str] = []
+        text_of: list[int] = []
+        for n, value in enumerate(values):
+            if not isinstance(value, UUID):
+                found = list(_texts(value))
+                texts += found
+                text_of += [n] * len(found)
+        ids = [(n, str(value)) for n, value in enumerate(values) if isinstance(value, UUID)]  # most columns have ids
+        windows, which = self._hashes.of_sizes(texts, self._of.sizes)
+        hashed = map(self._hashes.value, chain(texts, (id_ for _, id_ in ids)))
+        named = np.fromiter(hashed, np.uint64, len(texts) + len(ids))
+        value_of = np.array([*text_of, *(n for n, _ in ids)], np.intp)
+        looked_up = (self._of.windows, windows, value_of[which]), (self._of.named, named, value_of)
+        for wanted, (among, hashes, where) in zip(self._wanted, looked_up, strict=True):
+            places, there = _places(among, hashes)
+            yield wanted, places, where[there]
 
 
-def _places(among: Hashes, found: Hashes) -> NDArray[np.intp]:
-    """Where those of these hashes that are among the sorted others are in them."""
-    if not among.size or not found.size:
-        return np.zeros(0, np.intp)
-    places = np.minimum(np.searchsorted(among, found), among.size - 1)
-    return np.unique(places[among[places] == found])
+def _places(among: Hashes, hashes: Hashes) -> tuple[Places, Places]:
+    """Where those of these hashes that are among the sorted others are in them, and which these are."""
+    if not among.size:
+        return np.zeros(0, np.intp), np.zeros(0, np.intp)
+    places = np.minimum(np.searchsorted(among, hashes), among.size - 1)
+    which = np.flatnonzero(among[places] == hashes)
+    return places[which], which
 
 
 def _texts(value: object) -> Iterator[str]:
     """All texts in a value as PostgreSQL returns it, those in JSON too."""
     if isinstance(value, str):
         yield value
-        if value[:1] in ("{", "["):
+        if value[:1] in ("{", "[", '"'):
             yield from _texts_of_json(value)
     elif isinstance(value, UUID):
         yield str(value)
@@ -190,9 +203,10 @@ def _leave_out(lookup: Lookup, page: Sequence[Row]) -> None:
 
 
 def _counted(lookup: Lookup, columns: Sequence[_Column], page: Sequence[Row]) -> Counter[str]:
-    return Counter(
-        column.place for row in page for column, value in zip(columns, row, strict=True) if lookup.holds(value)
-    )
+    counts = {
+        column.place: lookup.holding(values) for column, values in zip(columns, zip(*page, strict=True), strict=True)
+    }
+    return Counter({place: rows for place, rows in counts.items() if rows})
 
 
 async def _pages(tx: Transaction, table: str, columns: Sequence[_Column]) -> AsyncIterator[list[Row]]:
