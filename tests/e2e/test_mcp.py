@@ -184,6 +184,10 @@ CASES: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"start": "Lord Byron", "end": "Charles Babbage"}, "Lord Byron - Ada Lovelace - Charles Babbage"),
         ({"start": "Lord Byron", "end": "Mercury::god", "longest": 2}, "No path of at most 2 relations"),
     ],
+    "conflicts": [
+        ({}, "No document contradicts another"),
+        ({"filter": "year>=1843"}, "No document contradicts another"),
+    ],
     "report": [
         ({"text": "engines"}, "Ada Lovelace"),
         ({"text": "engines", "level": 0, "limit": 1}, "1 report on groups"),

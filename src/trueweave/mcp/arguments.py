@@ -206,6 +206,13 @@ class NeighboursArguments(ToolArguments):
     filter: FilterText = ""
 
 
+class ConflictsArguments(ToolArguments):
+    """The arguments of `conflicts`."""
+
+    limit: int = Field(default=10, ge=1, le=bounds.MOST_ENTITIES, description="How many conflicts.")
+    filter: FilterText = ""
+
+
 class PathArguments(ToolArguments):
     """The arguments of `path`."""
 

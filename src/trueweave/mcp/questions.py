@@ -49,12 +49,14 @@ async def ask(trueweave: AsyncTrueweave, asked: AskArguments) -> ToolReply:
     text = room.text(answer.text, MOST_CHARACTERS // 2)
     cited = entries(answer.citations, _citation, room)
     doubtful = entries(answer.doubtful, _sentence, room)
+    disagreed = [room.line(one.line, LONGEST_DESCRIPTION) for one in answer.disagreements if not room.is_full()]
     more = _SHORTER if room.is_cut else ""
     output = AnswerOutput(
         answer=text,
         known=answer.known,
         citations=cited,
         unconfirmed=doubtful,
+        disagreements=disagreed,
         method=answer.evidence.trace.method,
         truncated=bool(more),
         more=more,
@@ -78,7 +80,8 @@ def _quoted(output: AnswerOutput) -> list[str]:
         f"{'quoted' if one.verbatim else 'nearest'}: {one.quote}"
         for one in output.citations
     ]
-    return parts + [f"not confirmed: {one.text}\n{one.status}: {one.reason}" for one in output.unconfirmed]
+    parts += [f"not confirmed: {one.text}\n{one.status}: {one.reason}" for one in output.unconfirmed]
+    return parts + [f"sources disagree: {one}" for one in output.disagreements]
 
 
 def _citation(one: Citation, room: Room) -> CitationEntry:

@@ -59,6 +59,39 @@ class RelationEntry:
 
 
 @dataclass(frozen=True)
+class StatementEntry:
+    """A sentence of a document, the character at which it begins, and the date of the document, or none."""
+
+    uri: str
+    date: str
+    start: int
+    text: str
+
+
+@dataclass(frozen=True)
+class ConflictValueEntry:
+    """One of several values: the latest date of the documents that state it, whether it is later than those of all
+    others, the number of documents, and what some of them say."""
+
+    name: str
+    date: str
+    newest: bool
+    documents: int
+    statements: list[StatementEntry]
+
+
+@dataclass(frozen=True)
+class ConflictEntry:
+    """An entity of which documents state several values of a relation that has only one. `status` is "contradiction" or
+    "may have changed"."""
+
+    name: str
+    relation: str
+    status: str
+    values: list[ConflictValueEntry]
+
+
+@dataclass(frozen=True)
 class PathStepEntry:
     """A relation on a path, followed `forward` or backward, and passages that state it."""
 
@@ -132,12 +165,13 @@ class SearchOutput(ToolOutput):
 @dataclass(frozen=True, kw_only=True)
 class AnswerOutput(ToolOutput):
     """The result of `ask`. `known` is false if the documents do not say; `unconfirmed` are the sentences that the check
-    does not confirm."""
+    does not confirm, and `disagreements` what sources state differently."""
 
     answer: str
     known: bool
     citations: list[CitationEntry]
     unconfirmed: list[SentenceEntry]
+    disagreements: list[str]
     method: str
 
 
@@ -155,6 +189,13 @@ class NeighboursOutput(ToolOutput):
     """The result of `neighbours`."""
 
     entities: list[EntityEntry]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConflictsOutput(ToolOutput):
+    """The result of `conflicts`."""
+
+    conflicts: list[ConflictEntry]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,9 +12,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from trueweave.core.errors import BadReply, InvalidArgument, TrueweaveError, UnknownDocument, UnknownEntity
 from trueweave.engine.trueweave import AsyncTrueweave
-from trueweave.mcp import documents, graph, memory, questions, reports
+from trueweave.mcp import conflicts, documents, graph, memory, questions, reports
 from trueweave.mcp.arguments import (
     AskArguments,
+    ConflictsArguments,
     DocumentArguments,
     DocumentsArguments,
     EntityArguments,
@@ -33,6 +34,7 @@ from trueweave.mcp.marking import marked
 from trueweave.mcp.reply import ToolReply
 from trueweave.mcp.results import (
     AnswerOutput,
+    ConflictsOutput,
     DocumentOutput,
     DocumentsOutput,
     EntityOutput,
@@ -165,6 +167,15 @@ TOOLS: tuple[AgentTool[Any], ...] = (
         PathArguments,
         PathOutput,
         graph.path,
+    ),
+    AgentTool(
+        "conflicts",
+        "List contradictions",
+        "Where documents contradict each other: entities of which they state several values of a relation that has "
+        "only one, such as two places of birth. Each value says when and by which documents it is stated.",
+        ConflictsArguments,
+        ConflictsOutput,
+        conflicts.conflicts,
     ),
     AgentTool(
         "report",

@@ -1,13 +1,15 @@
 """An answer that rests on one side of a conflict says so."""
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from typing import Any
 
 import pytest
+from mcp import Client
 
 from trueweave import AsyncTrueweave, Chunk, Document, Filter, Link, Mention, Settings
 from trueweave.extend import Database
+from trueweave.mcp import make_server
 from trueweave.methods import Keyword
 from trueweave.store.postgres.view.conflicts import ConflictLookups
 from trueweave.testing.model_server import ModelServer
@@ -58,6 +60,28 @@ async def test_a_cited_side_brings_the_other_and_which_is_newer(index: AsyncTrue
     assert (found.status, found.line) == ("may have changed", told)
     assert [said.uri for side in found.sides for said in side.statements] == ["new", "old"]
     assert answer.note.endswith(f"Sources disagree:\n- {told}")
+
+
+async def test_agents_are_told(index: AsyncTrueweave) -> None:
+    async with Client(make_server(lambda _: nullcontext(index))) as client:
+
+        async def called(tool: str, **given: Any) -> tuple[Any, str]:
+            result = await client.call_tool(tool, given)
+            assert not result.is_error
+            return result.structured_content, str(result.content)
+
+        fields, text = await called("conflicts")
+        [found] = fields["conflicts"]
+        assert (found["name"], found["relation"], found["status"]) == ("Acme", "chief executive of", "may have changed")
+        told = [(one["name"], one["date"], one["newest"], one["documents"]) for one in found["values"]]
+        assert told == [("Bob Lee", "2024-05", True, 1), ("Ada Lund", "2020", False, 1)]
+        assert found["values"][0]["statements"] == [{"uri": "new", "date": "2024-05", "start": 0, "text": BOB}]
+        assert "- Bob Lee (2024-05, newest, 1 document)" in text
+        assert (await called("conflicts", filter="uri=old"))[0]["conflicts"] == []
+        fields, text = await called("ask", question=ASKED, method="keyword")
+        [line] = fields["disagreements"]
+        assert line.startswith("Acme, chief executive of: Bob Lee (2024-05, newest)")
+        assert f"sources disagree: {line}" in text
 
 
 async def test_documents_that_the_filter_excludes_do_not_disagree(index: AsyncTrueweave) -> None:
