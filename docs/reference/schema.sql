@@ -1689,6 +1689,13 @@ CREATE FUNCTION trueweave.sketch_of(keys bigint[], weights double precision[]) R
           FROM unnest(keys, weights) AS u (key, weight) GROUP BY place LIMIT 16000) AS places
 $$;
 
+CREATE FUNCTION trueweave.standby_reach(upto pg_lsn, OUT name text, OUT has_all boolean) RETURNS SETOF record
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+    SELECT coalesce(application_name, ''), replay_lsn >= upto FROM pg_stat_replication ORDER BY 1
+$$;
+
 CREATE FUNCTION trueweave.store_chunk_words(chunks uuid[], sizes bigint[], words bigint[]) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
@@ -4508,6 +4515,9 @@ REVOKE ALL ON FUNCTION trueweave.set_place(of_workspace integer, is_here boolean
 GRANT ALL ON FUNCTION trueweave.set_place(of_workspace integer, is_here boolean, grace interval) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.sketch_of(keys bigint[], weights double precision[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION trueweave.standby_reach(upto pg_lsn, OUT name text, OUT has_all boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.standby_reach(upto pg_lsn, OUT name text, OUT has_all boolean) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.store_chunk_words(chunks uuid[], sizes bigint[], words bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.store_chunk_words(chunks uuid[], sizes bigint[], words bigint[]) TO trueweave_app;

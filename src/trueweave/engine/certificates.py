@@ -22,7 +22,7 @@ from trueweave.store.postgres.cluster import temporary_workspaces
 from trueweave.store.postgres.projection import projections
 from trueweave.store.postgres.public_errors import own_errors
 from trueweave.store.postgres.record import certificates, erasing
-from trueweave.store.postgres.record.certificates import PendingCertificate
+from trueweave.store.postgres.record.certificates import PendingCertificate, StandbyReach
 from trueweave.store.postgres.record.leftovers import Leftovers, Lookup, search
 from trueweave.store.postgres.view import digest
 from trueweave.store.projection.projector import Projector
@@ -40,6 +40,7 @@ def _places(*columns: tuple[str, str]) -> frozenset[str]:
 
 _LOOK_AGAIN = 0.2  # seconds
 _VERIFY_TRIES = 10
+_STANDBY_PATIENCE = 10.0  # seconds
 _ADDED_AGAIN = _places(("document", "uri"), ("source", "uri"))
 _PASSING = _places(("job", "payload"), ("reply", "payload"))
 _PATIENCE = 600.0  # seconds with those
@@ -63,7 +64,6 @@ class _Searched(NamedTuple):
     lookup: Lookup
     workspace: str
     at: str
-    standbys: Sequence[certificates.StandbyReach]
 
 
 @own_errors
@@ -108,11 +108,13 @@ class AsyncCertificatesGroup:
         assert pending, "it is deleted by this call alone"
         told("Searching the workspace")
         searched = await self._searched(pending, told)
+        told("Waiting for standbys")
+        standbys = await self._standbys()
         copies: dict[str, SearchedCopy] = {}
         for store in stores:
             told(f"Searching the copy in {store}")
             copies[store] = await self._searched_copy(store, searched.lookup)
-        statement = _statement(pending, verdict, compared, searched, copies)
+        statement = _statement(pending, verdict, compared, searched, copies, standbys)
         await asyncio.to_thread(write_whole, file, signed(statement, key))
         await certificates.issued(self._core.workspace, request)
         return statement
@@ -183,14 +185,25 @@ class AsyncCertificatesGroup:
             async with self._core.workspace.transaction(snapshot=True, unhurried=True) as tx:
                 name, at = await certificates.moment(tx)
                 leftovers, lookup = await search(tx, pending.fingerprints)
-                standbys = await certificates.standbys(tx)
             found = {place: rows for place, rows in leftovers.found.items() if place not in _LOGS}
             if not found:
-                return _Searched(leftovers, lookup, name, at.isoformat(), standbys)
+                return _Searched(leftovers, lookup, name, at.isoformat())
             if not found.keys() <= _PASSING or time.monotonic() - begun > _PATIENCE:
                 raise _refusal(found)
             told("Waiting for work on the documents that another process has begun")
             await erasing.forget_answers(self._core.workspace)
+            await asyncio.sleep(_LOOK_AGAIN)
+
+    async def _standbys(self) -> Sequence[StandbyReach]:
+        """The standbys, once they have everything that was searched, or once they had time for it."""
+        begun = time.monotonic()
+        async with self._core.workspace.transaction() as tx:
+            position = await certificates.written(tx)
+        while True:
+            async with self._core.workspace.transaction() as tx:
+                found = await certificates.standbys(tx, position)
+            if all(one.has_all is not False for one in found) or time.monotonic() - begun > _STANDBY_PATIENCE:
+                return found
             await asyncio.sleep(_LOOK_AGAIN)
 
     async def _searched_copy(self, store: str, lookup: Lookup) -> SearchedCopy:
@@ -232,6 +245,7 @@ def _statement(
     compared: str,
     searched: _Searched,
     copies: Mapping[str, SearchedCopy],
+    standbys: Sequence[StandbyReach],
 ) -> dict[str, Any]:
     """What is signed. Everything in it is a text, a whole number, a truth value, a list or an object."""
     leftovers, marks = searched.leftovers, pending.fingerprints
@@ -263,6 +277,6 @@ def _statement(
             "compared": compared,
         },
         "copies": {store: one._asdict() for store, one in copies.items()},
-        "standbys": [one._asdict() for one in searched.standbys],
+        "standbys": [one._asdict() for one in standbys],
         "not_covered": list(_NOT_COVERED),
     }

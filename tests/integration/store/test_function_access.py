@@ -52,6 +52,7 @@ BY_APP = {
     "search_text(text,integer,double precision,double precision,uuid[])",
     "sees_all()",
     "set_place(integer,boolean,interval)",
+    "standby_reach(pg_lsn)",
     "store_chunk_words(uuid[],bigint[],bigint[])",
     "switch_own_table(integer,text)",
     "term_coverage(text,uuid[])",

@@ -4,16 +4,20 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack, aclosing, asynccontextmanager
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from tests.integration.serving import serving
 from tests.replication import Server, both, no_standby, replicated
 from trueweave import AsyncTrueweave, Chunk, Document, Evidence, Filter, Link, Mention, Settings
 from trueweave.cli import doctor
+from trueweave.engine import certificates
 from trueweave.engine.database import opened_database
 from trueweave.errors import DatabaseError, NotForRestricted
 from trueweave.retrieval.methods import registry
@@ -496,3 +500,24 @@ async def test_metrics_and_the_doctor_tell_of_standbys(urls: tuple[str, str]) ->
     assert bad.ok is False
     assert "does not answer" in bad.fix
     assert "secret" not in bad.fix
+
+
+async def test_a_certificate_of_erasure_says_which_standbys_have_it(
+    pair: tuple[Server, Server], urls: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = tmp_path / "signing-key.pem"
+    made = Ed25519PrivateKey.generate()
+    key.write_bytes(made.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    monkeypatch.setenv("TRUEWEAVE_SIGNING_KEY_FILE", str(key))
+    monkeypatch.setattr(certificates, "_STANDBY_PATIENCE", 0.5)
+    async with opened(urls[0]) as trueweave:
+        await trueweave.add_documents(map(document, range(3)))
+        pair[1].suspend()
+        try:
+            behind = await trueweave.certificates.erase("doc1", file=tmp_path / "behind.json")
+        finally:
+            pair[1].resume()
+        assert behind["standbys"] == [{"name": "standby", "has_all": False}]
+        monkeypatch.setattr(certificates, "_STANDBY_PATIENCE", 30.0)
+        reached = await trueweave.certificates.erase("doc2", file=tmp_path / "reached.json")
+        assert reached["standbys"] == [{"name": "standby", "has_all": True}]

@@ -45,6 +45,9 @@ SELECT count(*) FROM gone
 -- The name of the workspace, and the time.
 SELECT name, clock_timestamp() FROM workspace
 
+-- name: written
+-- The position up to which this server has written its log.
+SELECT pg_current_wal_lsn()::text
+
 -- name: standbys
--- Standbys of this server, and whether they have replayed all that is written; NULL if this user may not know.
-SELECT coalesce(application_name, ''), replay_lsn >= pg_current_wal_lsn() FROM pg_stat_replication ORDER BY 1
+SELECT name, has_all FROM standby_reach(%(position)s::pg_lsn)

@@ -43,7 +43,7 @@ class PendingCertificate:
 
 
 class StandbyReach(NamedTuple):
-    """A standby, and whether it has everything that was written; None if the user of the database may not know."""
+    """A standby, and whether it has everything up to a position; None if the owner of the schema may not know."""
 
     name: str
     has_all: bool | None
@@ -147,9 +147,14 @@ async def moment(tx: Transaction) -> tuple[str, datetime]:
     return name, at
 
 
-async def standbys(tx: Transaction) -> list[StandbyReach]:
-    """The standbys of this server."""
-    return [StandbyReach(*row) for row in await tx.rows("certificate.standbys")]
+async def written(tx: Transaction) -> str:
+    """The position up to which the server has written its log, which standbys replay."""
+    return str(await tx.value("certificate.written"))
+
+
+async def standbys(tx: Transaction, position: str) -> list[StandbyReach]:
+    """The standbys of this server, and whether they have replayed its log up to a position."""
+    return [StandbyReach(*row) for row in await tx.rows("certificate.standbys", position=position)]
 
 
 def _hashed(uri: str) -> str:

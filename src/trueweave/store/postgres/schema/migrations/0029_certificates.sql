@@ -26,3 +26,11 @@ COMMENT ON COLUMN pending_certificate.short IS 'How many texts were too short to
 COMMENT ON COLUMN pending_certificate.before IS 'The rows that the search found before the removal, by column.';
 
 SELECT guard('pending_certificate'::regclass);
+
+-- Standbys of this server, and whether they have replayed its log up to a position; NULL if the owner may not know.
+CREATE FUNCTION standby_reach(upto pg_lsn, OUT name text, OUT has_all boolean)
+    RETURNS SETOF record LANGUAGE sql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+    SELECT coalesce(application_name, ''), replay_lsn >= upto FROM pg_stat_replication ORDER BY 1
+$$;
+REVOKE EXECUTE ON FUNCTION standby_reach FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION standby_reach TO trueweave_app;
