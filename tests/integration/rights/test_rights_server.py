@@ -105,7 +105,11 @@ INVISIBLE = [
         ISLAND,
         "Captain Hush",
         "hush plan",
-        links=(Link(SHIP, ISLAND, "hush route", ("hush",)), Link("Captain Hush", "hush plan", "hush")),
+        links=(
+            Link(SHIP, ISLAND, "hush route", ("hush",)),
+            Link("Captain Hush", "hush plan", "hush"),
+            Link(ISLAND, "hush plan", "hush sea", ("sea",)),  # contradicts what is visible
+        ),
         readers=("hr",),
         title="Hush hush",
         metadata={"kind": "hush"},
@@ -191,6 +195,7 @@ async def ids_of(index: AsyncTrueweave, document: str, entity: str) -> dict[str,
 
 @asynccontextmanager
 async def circles(url: str, **settings: Any) -> AsyncIterator[Circles]:
+    settings["functional_relations"] = {"sea": "one target"}
     async with serving(url, extractor="capitals", embedding_model=None, **settings) as server:
         mine = await AsyncTrueweave.enter(server.database, "mine")
         seen = await AsyncTrueweave.enter(server.database, "seen")

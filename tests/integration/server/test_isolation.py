@@ -175,6 +175,7 @@ TOOL_ARGUMENTS: dict[str, dict[str, Any]] = {
     "entity": {"name": "{entity}"},
     "neighbours": {"name": "{entity}"},
     "path": {"start": "{entity}", "end": "{entity}"},
+    "conflicts": {},
     "report": {"id": "{community}"},
     "documents": {"prefix": "other"},
     "document": {"uri": "{document}"},
