@@ -128,6 +128,7 @@ async def test_policies_for_callers_do_not_concern_the_working_role(url: str, in
             ("reader", "{trueweave_reader}"),
             ("open", "{trueweave_reader}"),
             ("switched_on", "{trueweave_reader}"),
+            ("not_former", "{trueweave_reader}"),
             ("caller", "{trueweave_caller}"),
         }
         inherits = "SELECT pg_has_role('trueweave_app', %s, 'USAGE')"
