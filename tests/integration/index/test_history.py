@@ -199,9 +199,9 @@ async def test_former_versions_are_deleted_when_they_are_old(kept: AsyncTrueweav
     await kept.add_documents([NEW_BOB])
     await kept.remove(["ada"])
     await kept.history.keep(days=10)
-    await _age(kept, days=9)
+    await age(kept, days=9)
     assert await history.expire(kept.workspace) == 0
-    await _age(kept, days=2)
+    await age(kept, days=2)
     assert await history.expire(kept.workspace) == 2
     assert await former(kept) == 0
     status = (await kept.history.status()).settings
@@ -214,7 +214,7 @@ async def test_former_versions_are_deleted_when_they_are_old(kept: AsyncTrueweav
     assert (await kept.maintenance.verify()).exact
 
 
-async def _age(trueweave: AsyncTrueweave, days: int) -> None:
+async def age(trueweave: AsyncTrueweave, days: int) -> None:
     """Let everything have happened so many days earlier."""
     async with trueweave.workspace.transaction() as tx:
         for table, columns in (("shown", ("since", "until")), ("history", ("since", "changed"))):

@@ -1,5 +1,6 @@
 // The typed client of the server, and its errors.
 import createClient from "openapi-fetch";
+import { pastHeaders } from "./past";
 import type { components, paths } from "./schema";
 
 export type Schemas = components["schemas"];
@@ -9,7 +10,11 @@ export type ProblemBody = Schemas["ProblemBody"];
 export const api = createClient<paths>({
   baseUrl: globalThis.location.origin,
   credentials: "same-origin",
-  fetch: (request) => globalThis.fetch(request),
+  fetch: (request) => {
+    const { pathname } = new URL(request.url);
+    for (const [name, value] of Object.entries(pastHeaders(pathname))) request.headers.set(name, value);
+    return globalThis.fetch(request);
+  },
 });
 
 /** An error that a page can show: what happened, what to do next, and the id under which the server logged it. */

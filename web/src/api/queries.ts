@@ -56,6 +56,16 @@ export const relationsOf = (name: string, entity: string) =>
     },
   });
 
+/** Since when the workspace keeps history. */
+export const history = (name: string) =>
+  queryOptions({
+    queryKey: ["history", name],
+    queryFn: ({ signal }) =>
+      dataOf(
+        api.GET("/v1/workspaces/{workspace}/history", { params: { path: { workspace: name } }, signal }),
+      ),
+  });
+
 /** The caller: what it may do. */
 export const me = queryOptions({
   queryKey: ["me"],

@@ -1,6 +1,7 @@
 // Server-sent events, as a response to any request: `EventSource` cannot send a body, and hides why it was refused.
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { Problem, type ProblemBody, problemOf } from "./client";
+import { pastHeaders } from "./past";
 
 export interface StreamEvent {
   name: string;
@@ -9,7 +10,7 @@ export interface StreamEvent {
 
 /** The events of a stream until it ends. Throws Problem if the request is refused, or when the stream has one. */
 export async function* streamed(path: string, init: RequestInit): AsyncGenerator<StreamEvent> {
-  const headers = { ...init.headers, Accept: "text/event-stream" };
+  const headers = { ...init.headers, ...pastHeaders(path), Accept: "text/event-stream" };
   const response = await fetch(path, { ...init, headers, credentials: "same-origin" });
   if (!response.ok || !response.body) throw problemOf(response, await response.json().catch(() => null));
   const events = response.body

@@ -32,7 +32,7 @@ export function DeleteDialog({ workspace, documents, onClose, onDeleted }: Props
       const params = { path: { workspace } };
       let removed = 0;
       for (let at = 0; at < uris.length; at += MOST_AT_ONCE) {
-        const body = { uris: uris.slice(at, at + MOST_AT_ONCE) };
+        const body = { erase: false, uris: uris.slice(at, at + MOST_AT_ONCE) };
         const path = "/v1/workspaces/{workspace}/documents/delete";
         removed += (await dataOf(api.POST(path, { params, body }))).removed;
       }

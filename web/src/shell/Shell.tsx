@@ -1,12 +1,13 @@
 // The frame around every view: navigation, command palette, keyboard help, colours.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { CircleHelp, Command, LogOut, Moon, Sun } from "lucide-react";
+import { CircleHelp, Command, History, LogOut, Moon, Sun } from "lucide-react";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { Button } from "react-aria-components";
 import { Link, NavLink, Outlet, ScrollRestoration, useLocation, useNavigate, useParams } from "react-router";
 import { me as meQuery, workspace as workspaceQuery } from "../api/queries";
 import { logOut } from "../api/session";
 import { dropUploads } from "../documents/uploads";
+import { PastBar } from "./PastBar";
 import { setTheme, useTheme } from "./preferences";
 import styles from "./Shell.module.css";
 import { StatusLine } from "./StatusLine";
@@ -19,7 +20,7 @@ const Palette = lazy(() => import("./Palette"));
 export function Shell() {
   const { ws } = useParams();
   const navigate = useNavigate();
-  const [open, setOpen] = useState<"" | "help" | "palette">("");
+  const [open, setOpen] = useState<"" | "help" | "palette" | "past">("");
   useFocusAfterNavigation();
 
   const shortcuts: Shortcuts = {
@@ -52,6 +53,11 @@ export function Shell() {
               </NavLink>
             ))}
         </nav>
+        {ws && (
+          <Button className="quiet" aria-label="Show the index as it was" onPress={() => setOpen("past")}>
+            <History size={18} aria-hidden="true" />
+          </Button>
+        )}
         <Button className="quiet" aria-label="Commands (Ctrl K)" onPress={() => setOpen("palette")}>
           <Command size={18} aria-hidden="true" />
         </Button>
@@ -61,6 +67,7 @@ export function Shell() {
         </Button>
         <LogOutButton />
       </header>
+      {ws && <PastBar workspace={ws} isOpen={open === "past"} close={() => setOpen("")} />}
       <main id="main" className={styles.main} tabIndex={-1}>
         <Outlet />
       </main>
