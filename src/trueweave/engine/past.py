@@ -69,6 +69,10 @@ async def _build(
         for first in range(0, len(page), _DOCUMENTS_AT_ONCE):
             ids = page[first : first + _DOCUMENTS_AT_ONCE]
             await store(beside, await _versions(whole, ids, known))
+            async with whole.transaction() as tx:
+                added = await history.added(tx, ids)
+            async with beside.workspace.transaction() as tx:
+                await history.set_added(tx, added)
             total = total.plus(await settle(beside.workspace, known))
             progress(len(ids))
     await beside.finish_settling(total)

@@ -107,6 +107,7 @@ async def test_questions_are_answered_from_what_was_known_then(kept: AsyncTruewe
     await kept.add_documents([NEW_BOB])
     await kept.remove(["ada"])
     async with kept.as_of(before) as past:
+        assert {one.added < before for one in await past.list_documents()} == {True}
         assert {one.text for one in await past.search("Ada met", 10)} == {ADA.chunks[0].text, BOB.chunks[0].text}
         assert (await past.graph.entity("Zürich")).entity.name == "Zürich"
         with pytest.raises(UnknownEntity):

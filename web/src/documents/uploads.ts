@@ -1,6 +1,7 @@
 // Adding files: choose, estimate, send. An upload outlives the view that started it, so that people can look at other
 // views meanwhile, and log in again if their session ends. It ends when the page is closed.
 import { problemOf, type Schemas } from "../api/client";
+import { pastHeaders } from "../api/past";
 import { bytes } from "../text/words";
 import type { Cap } from "../ui/SpendingLimit";
 import { added, type Estimate } from "./estimates";
@@ -170,7 +171,8 @@ export class Upload {
 
   private async request<T>(path: string, init: RequestInit): Promise<T> {
     const address = `/v1/workspaces/${encodeURIComponent(this.workspace)}/${path}`;
-    const response = await fetch(address, { ...init, credentials: "same-origin" });
+    const headers = { ...init.headers, ...pastHeaders(address) }; // nothing can be added to the past: the server says so
+    const response = await fetch(address, { ...init, headers, credentials: "same-origin" });
     const body: unknown = await response.json().catch(() => null);
     if (!response.ok || body === null) throw problemOf(response, body);
     return body as T;

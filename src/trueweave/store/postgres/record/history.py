@@ -6,7 +6,7 @@ has one there, its rows are kept when it leaves the index. So what is to be eras
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -120,6 +120,16 @@ async def versions_at(workspace: Workspace, at: datetime) -> AsyncIterator[list[
             return
         yield page
         after = page[-1]
+
+
+async def added(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, datetime]:
+    """When these versions were added."""
+    return dict(await tx.rows("history.added", ids=Ids(ids)))
+
+
+async def set_added(tx: Transaction, added: Mapping[UUID, datetime]) -> None:
+    """Say when these versions were added."""
+    await tx.run("history.set_added", ids=Ids(added), times=list(added.values()))
 
 
 async def readers(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, list[str]]:

@@ -68,6 +68,13 @@ FROM workspace w
 SELECT document FROM shown WHERE since <= %(at)s AND (until IS NULL OR until > %(at)s) AND document > %(after)s
 ORDER BY document LIMIT %(limit)s
 
+-- name: added
+SELECT id, added FROM document WHERE id = ANY(%(ids)s)
+
+-- name: set_added
+UPDATE document d SET added = u.added FROM unnest(%(ids)s::uuid[], %(times)s::timestamptz[]) AS u (id, added)
+WHERE d.id = u.id
+
 -- name: readers
 -- Who may read versions of documents now: as the current version, if there is one.
 SELECT d.id, coalesce(n.readers, d.readers) FROM unnest(%(ids)s::uuid[]) AS u (id)
