@@ -2,7 +2,8 @@
 -- or its description is that type. See lookup.sql on OFFSET 0.
 
 -- name: subjects
--- The entities of which visible documents state several values, by name. Reads all links of the workspace.
+-- The entities of which visible documents state several values, by name. Reads all links of the workspace, so it may
+-- join whole tables: looking up each pair by one of its names reads all pairs of a name that has thousands.
 WITH wanted AS (
     SELECT * FROM unnest(%(types)s::text[], %(of_source)s::boolean[]) AS u (type, of_source)),
 stated AS MATERIALIZED (
@@ -14,9 +15,7 @@ seen AS (
 value AS (
     SELECT s.type, CASE WHEN s.of_source THEN r.source ELSE r.target END AS subject,
            CASE WHEN s.of_source THEN r.target ELSE r.source END AS value
-    FROM seen s
-    CROSS JOIN LATERAL (SELECT relation FROM name_pair WHERE source = s.source AND target = s.target OFFSET 0) AS t
-    CROSS JOIN LATERAL (SELECT source, target FROM relation WHERE id = t.relation OFFSET 0) AS r)
+    FROM seen s JOIN name_pair t ON t.source = s.source AND t.target = s.target JOIN relation r ON r.id = t.relation)
 SELECT v.type, v.subject, e.name, e.type
 FROM (SELECT type, subject FROM value GROUP BY type, subject HAVING count(DISTINCT value) > 1) AS v
 CROSS JOIN LATERAL (SELECT name, type FROM entity WHERE id = v.subject OFFSET 0) AS e
