@@ -43,8 +43,13 @@ def _lines(found: Replay) -> list[RenderableType]:
         f"Recorded on {found.recorded:%Y-%m-%d} in {found.workspace}. The signature is valid.",
         f"Key {found.public_key}",
         f"{index} Of {count(found.passages_before, 'passage')}, {found.in_both} are found again, and {others} others.",
+        *([_reproduced(found)] if found.reproduced is not None else []),
         *([shown] if found.citations else ["It cites nothing."]),
     ]
+
+
+def _reproduced(found: Replay) -> str:
+    return f"The index as it was then finds {found.reproduced} of the {count(found.passages_before, 'passage')}."
 
 
 def _state(one: ReplayedCitation) -> str:

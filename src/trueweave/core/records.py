@@ -30,7 +30,8 @@ class ReplayedCitation:
 class Replay:
     """A recorded answer compared with what its question finds now. `public_key` is the key that the record is signed
     with, in base64; `workspace` and `recorded` say where and when it was made. `index_changed`: the index has changed
-    since. `passages_before` passages were found then, `passages_now` now, and `in_both` both times."""
+    since. `passages_before` passages were found then, `passages_now` now, and `in_both` both times. `reproduced` is how
+    many of those of then the index of that time finds; None if the workspace keeps no history since then."""
 
     question: str
     answer: str
@@ -42,6 +43,7 @@ class Replay:
     passages_before: int
     passages_now: int
     in_both: int
+    reproduced: int | None
 
     @property
     def same(self) -> bool:

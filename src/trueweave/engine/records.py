@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from importlib.metadata import version
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 from trueweave.answering.options import AskOptions
 from trueweave.answering.recording import FORMAT, RecordedIn, method_statement, record_statement
 from trueweave.core.answers import Answer
 from trueweave.core.errors import InvalidArgument, SignatureInvalid, UnreadableFile
-from trueweave.core.evidence import Evidence
+from trueweave.core.evidence import Evidence, Filter
 from trueweave.core.json_forms import filter_of_json
 from trueweave.core.records import CitationState, Replay, ReplayedCitation
 from trueweave.core.signing import checked, read_key, signed, write_whole
@@ -27,7 +28,7 @@ from trueweave.retrieval.context import Method
 from trueweave.retrieval.methods import registry
 from trueweave.store.postgres.db import Transaction
 from trueweave.store.postgres.public_errors import own_errors
-from trueweave.store.postgres.record import certificates
+from trueweave.store.postgres.record import certificates, history
 from trueweave.store.postgres.view.cited import CitedNow, CitedPassage, cited_now
 
 _CITATION = itemgetter("number", "uri", "quote", "passage")
@@ -35,14 +36,25 @@ _CITATION = itemgetter("number", "uri", "quote", "passage")
 Retrieve = Callable[..., Awaitable[Evidence]]
 
 
+class Retrieving(Protocol):
+    """An index that can be searched."""
+
+    @property
+    def retrieve(self) -> Retrieve: ...
+
+
+AsOf = Callable[[datetime], AbstractAsyncContextManager[Retrieving]]
+
+
 @own_errors
 @refuse_restricted("records")
 class AsyncRecordsGroup:
     """Signed records of answers: `trueweave.records`."""
 
-    def __init__(self, core: OpenWorkspace, retrieve: Retrieve) -> None:
+    def __init__(self, core: OpenWorkspace, retrieve: Retrieve, as_of: AsOf) -> None:
         self._core = core
         self._retrieve = retrieve
+        self._as_of = as_of
 
     async def check(self, asked: AskOptions, file: Path) -> None:
         """Raise an error if the answer to this question could not be recorded in `file`: there is no key, the file
@@ -74,8 +86,8 @@ class AsyncRecordsGroup:
 
     async def replay(self, file: Path) -> Replay:
         """Check the signature of a record, search for its question again as it was searched for then, and say for each
-        citation what has become of it. The question is not answered again. Raises SignatureInvalid if the record was
-        changed."""
+        citation what has become of it. If the workspace keeps history since then, the index of that time is searched,
+        too. The question is not answered again. Raises SignatureInvalid if the record was changed."""
         record = checked(await asyncio.to_thread(_read, file))
         said = record.statement
         if said.get("format") != FORMAT:
@@ -103,7 +115,21 @@ class AsyncRecordsGroup:
             len(before),
             len(after),
             len(before & after),
+            await self._reproduced(said, method, wanted, before),
         )
+
+    async def _reproduced(
+        self, said: Mapping[str, Any], method: Method, wanted: Filter, before: Collection[str]
+    ) -> int | None:
+        """How many of these passages the index as it was then finds; None if it is not known."""
+        recorded = datetime.fromisoformat(said["recorded"])
+        async with self._core.workspace.transaction() as tx:
+            kept = await history.settings(tx)
+        if kept is None or recorded < kept.oldest:
+            return None
+        async with self._as_of(recorded) as past:
+            found = await past.retrieve(said["question"], method, filter=wanted, rerank=said["method"]["rerank"])
+        return len({str(one.id) for one in found.passages} & {*before})
 
     def _method(self, asked: AskOptions) -> Method:
         given = asked.method or self._core.settings.method or "auto"

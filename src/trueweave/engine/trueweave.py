@@ -122,7 +122,7 @@ class AsyncTrueweave(MemoryCalls):
         self.budget = AsyncBudgetGroup(core)
         self.projections = AsyncProjectionsGroup(core)
         self.certificates = AsyncCertificatesGroup(core)
-        self.records = AsyncRecordsGroup(core, self.retrieve)
+        self.records = AsyncRecordsGroup(core, self.retrieve, self.as_of)
         self.vectors = AsyncVectorsGroup(core)
         self.maintenance = AsyncMaintenanceGroup(core)
 

@@ -126,6 +126,17 @@ async def test_a_passage_that_is_no_longer_found_is_told_apart(index: AsyncTruew
     assert (found.in_both, found.passages_now) == (0, 3)
 
 
+async def test_with_history_the_index_of_then_finds_the_same_passages(index: AsyncTrueweave, tmp_path: Path) -> None:
+    await recorded(index, tmp_path / "before.json")
+    await index.history.keep()
+    await recorded(index, tmp_path / "record.json")
+    await index.remove([(await index.list_documents(1))[0].uri])
+    found = await index.records.replay(tmp_path / "record.json")
+    assert found.index_changed
+    assert found.reproduced == found.passages_before > found.in_both
+    assert (await index.records.replay(tmp_path / "before.json")).reproduced is None
+
+
 async def test_the_filter_of_a_record_is_that_of_the_question(index: AsyncTrueweave, tmp_path: Path) -> None:
     wanted = Filter(prefix="b") & ~Filter(metadata={"year": [Range(1900, 1950.5), 2024]}) | Filter(("tower.md",))
     assert filter_of_json(json.loads(json.dumps(filter_json(wanted)))) == wanted
