@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from importlib.metadata import version
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from uuid import UUID
 
 from trueweave.answering.options import AskOptions
@@ -36,25 +35,15 @@ _CITATION = itemgetter("number", "uri", "quote", "passage")
 Retrieve = Callable[..., Awaitable[Evidence]]
 
 
-class Retrieving(Protocol):
-    """An index that can be searched."""
-
-    @property
-    def retrieve(self) -> Retrieve: ...
-
-
-AsOf = Callable[[datetime], AbstractAsyncContextManager[Retrieving]]
-
-
 @own_errors
 @refuse_restricted("records")
 class AsyncRecordsGroup:
     """Signed records of answers: `trueweave.records`."""
 
-    def __init__(self, core: OpenWorkspace, retrieve: Retrieve, as_of: AsOf) -> None:
+    def __init__(self, core: OpenWorkspace, retrieve: Retrieve, retrieve_as_of: Retrieve) -> None:
         self._core = core
         self._retrieve = retrieve
-        self._as_of = as_of
+        self._retrieve_as_of = retrieve_as_of
 
     async def check(self, asked: AskOptions, file: Path) -> None:
         """Raise an error if the answer to this question could not be recorded in `file`: there is no key, the file
@@ -127,8 +116,8 @@ class AsyncRecordsGroup:
             kept = await history.settings(tx)
         if kept is None or recorded < kept.oldest:
             return None
-        async with self._as_of(recorded) as past:
-            found = await past.retrieve(said["question"], method, filter=wanted, rerank=said["method"]["rerank"])
+        how = {"filter": wanted, "rerank": said["method"]["rerank"]}
+        found = await self._retrieve_as_of(recorded, said["question"], method, **how)
         return len({str(one.id) for one in found.passages} & {*before})
 
     def _method(self, asked: AskOptions) -> Method:

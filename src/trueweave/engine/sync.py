@@ -859,8 +859,8 @@ class RecordsGroup(_Group):
 
     def replay(self, file: Path) -> Replay:
         """Check the signature of a record, search for its question again as it was searched for then, and say for each
-        citation what has become of it. The question is not answered again. Raises SignatureInvalid if the record was
-        changed."""
+        citation what has become of it. If the workspace keeps history since then, the index of that time is searched,
+        too. The question is not answered again. Raises SignatureInvalid if the record was changed."""
         return self._wait_for(lambda trueweave: trueweave.records.replay(file))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from trueweave.core.errors import InvalidArgument
 from trueweave.core.events import Progress, unseen
+from trueweave.core.evidence import Evidence
 from trueweave.core.jobs import Status
 from trueweave.core.model_calls import ModelRole
 from trueweave.core.money import Estimate
@@ -122,7 +123,7 @@ class AsyncTrueweave(MemoryCalls):
         self.budget = AsyncBudgetGroup(core)
         self.projections = AsyncProjectionsGroup(core)
         self.certificates = AsyncCertificatesGroup(core)
-        self.records = AsyncRecordsGroup(core, self.retrieve, self.as_of)
+        self.records = AsyncRecordsGroup(core, self.retrieve, self._retrieve_as_of)
         self.vectors = AsyncVectorsGroup(core)
         self.maintenance = AsyncMaintenanceGroup(core)
 
@@ -277,6 +278,10 @@ class AsyncTrueweave(MemoryCalls):
                 made = AsyncTrueweave.__new__(AsyncTrueweave)
                 made._enter(beside)  # noqa: SLF001 (its own)
                 yield made
+
+    async def _retrieve_as_of(self, at: datetime, *asked: Any, **how: Any) -> Evidence:
+        async with self.as_of(at) as past:
+            return await past.retrieve(*asked, **how)
 
     @property
     def workspace(self) -> Workspace:
