@@ -23,7 +23,7 @@ _LOOK_AGAIN = 5.0  # seconds
 
 class _Key(NamedTuple):
     workspace: int
-    at: datetime
+    changed: datetime
     state: str
 
 
@@ -54,7 +54,7 @@ class PastIndexes:
         with translated():
             async with whole.workspace.transaction() as tx:
                 key = _Key(whole.workspace.id, *await history.moment(tx, at))
-        past = self._open.get(key) or await self._begin(key, whole)
+        past = self._open.get(key) or await self._begin(key, whole, at)
         past.users += 1
         try:
             yield await asyncio.shield(past.opening)
@@ -89,9 +89,9 @@ class PastIndexes:
         for key, past in list(self._open.items()):
             await self._end(key, past)
 
-    async def _begin(self, key: _Key, whole: AsyncTrueweave) -> _Past:
+    async def _begin(self, key: _Key, whole: AsyncTrueweave, at: datetime) -> _Past:
         """Begin to build a past index, in place of one that is idle if there are enough."""
-        if len(self._open) >= self._most:
+        while len(self._open) >= self._most:
             idle = [(past.used, key) for key, past in self._open.items() if not past.users]
             if not idle:
                 raise Refusal(
@@ -103,13 +103,14 @@ class PastIndexes:
                 )
             _, oldest = min(idle)
             await self._end(oldest, self._open[oldest])
-        stack = AsyncExitStack()
-        past = self._open[key] = _Past(asyncio.create_task(self._build(stack, key, whole)), stack)
-        return past
+        if key not in self._open:  # another request may have begun meanwhile
+            stack = AsyncExitStack()
+            self._open[key] = _Past(asyncio.create_task(self._build(stack, whole, at)), stack)
+        return self._open[key]
 
-    async def _build(self, stack: AsyncExitStack, key: _Key, whole: AsyncTrueweave) -> AsyncTrueweave:
+    async def _build(self, stack: AsyncExitStack, whole: AsyncTrueweave, at: datetime) -> AsyncTrueweave:
         async with self._building:
-            return await stack.enter_async_context(whole.as_of(key.at))
+            return await stack.enter_async_context(whole.as_of(at))
 
     async def _end(self, key: _Key, past: _Past) -> None:
         del self._open[key]

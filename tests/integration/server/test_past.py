@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import httpx2
 import pytest
 
-from tests.integration.index.test_history import ADA, BOB, NEW_BOB
+from tests.integration.index.test_history import ADA, BOB, NEW_BOB, age
 from tests.integration.serving import Served, serving
 from trueweave import AsyncClient, AsyncTrueweave
 from trueweave.errors import InvalidArgument, ServerError
@@ -100,6 +100,16 @@ async def test_no_more_are_kept_open_than_are_allowed(url: str) -> None:
         assert len(few) == 1
         await few.aclose()
         assert server.url
+
+
+async def test_the_last_change_may_be_older_than_what_is_kept(url: str) -> None:
+    async with served(url) as (_, mine, _):
+        await mine.history.keep(days=2)
+        await age(mine, days=10)
+        pasts = PastIndexes(1)
+        async with pasts.lend(mine, datetime.now(UTC) - timedelta(days=1)) as past:
+            assert (await past.status()).documents == 1
+        await pasts.aclose()
 
 
 async def test_a_client_sees_the_past(url: str) -> None:

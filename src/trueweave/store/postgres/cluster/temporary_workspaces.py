@@ -81,8 +81,9 @@ async def drop_past(workspace: Workspace) -> None:
     """Drop the temporary workspaces with a past state of this one. Whoever works in them gets UnknownWorkspace."""
     async with workspace.transaction() as tx:
         ids = [id_ for (id_,) in await tx.rows("history.drop_past")]
+    database = await workspace.placed()
     for id_ in ids:
-        await read.drop_workspace(Workspace(workspace.database, id_))
+        await read.drop_workspace(Workspace(database, id_))
 
 
 async def release_replaced_by(workspace: Workspace) -> None:
