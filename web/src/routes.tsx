@@ -58,6 +58,10 @@ export const routes: RouteObject[] = [
         lazy: async () => ({ Component: (await import("./review/ReviewPage")).ReviewPage }),
       },
       {
+        path: ":ws/conflicts",
+        lazy: async () => ({ Component: (await import("./conflicts/ConflictsPage")).ConflictsPage }),
+      },
+      {
         path: ":ws/bench",
         lazy: async () => ({ Component: (await import("./bench/BenchPage")).BenchPage }),
       },

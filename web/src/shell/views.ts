@@ -13,6 +13,7 @@ export const VIEWS: View[] = [
   { name: "Graph", path: "graph", key: "g" },
   { name: "Documents", path: "documents", key: "d" },
   { name: "Review", path: "review", key: "r" },
+  { name: "Conflicts", path: "conflicts", key: "x" },
   { name: "Communities", path: "communities", key: "m" },
   { name: "Bench", path: "bench", key: "b" },
   { name: "Settings", path: "settings", key: "s" },
