@@ -50,7 +50,7 @@ async def test_the_readers_of_a_document_are_shown(web: Web) -> None:
             await expect(seen.get_by_text("pay/a")).to_have_count(0)
             await seen.get_by_role("link", name="Ask").click()
             await expect(seen.get_by_role("textbox").first).to_be_visible()
-            await expect(seen.get_by_text("2 documents")).to_be_visible()
+            await expect(seen.get_by_role("contentinfo")).to_contain_text("2 documents")
 
 
 # Views of what is made from all documents.

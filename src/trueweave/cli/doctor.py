@@ -38,6 +38,7 @@ _EXTRAS = {
     "bedrock": ("boto3", "models on Amazon Bedrock"),
     "server": ("fastapi", "the server: `trueweave serve`"),
     "mcp": ("mcp", "tools for agents: `trueweave mcp`"),
+    "signing": ("cryptography", "signed certificates of erasure and records of answers"),
     "telemetry": ("opentelemetry.sdk", "traces for a collector"),
     "formats": ("pyarrow", "Parquet, RDF and networkx graphs"),
     "neo4j": ("neo4j", "Neo4j as a store to read from"),

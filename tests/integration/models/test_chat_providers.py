@@ -197,7 +197,8 @@ async def test_what_goes_wrong_is_sorted_alike(
         assert f"{provider}/{MODEL} at {server.url}" in str(raised.value)
         assert KEY not in str(raised.value)
         assert raised.value.charged == charged
-        assert len(server.received) == 1, "the SDK is not to try again"
+        # A busy machine may reach the deadline before the request is sent.
+        assert len(server.received) <= 1, "the SDK is not to try again"
         if case == "rate-limit":
             assert isinstance(raised.value, ModelUnavailable)
             assert raised.value.retry_after == RETRY_AFTER
