@@ -17,14 +17,12 @@ from trueweave.bulk.shards import RecordShard, Shard, shards_of
 from trueweave.bulk.spool import Worked
 from trueweave.core.errors import ConfigError, DatabaseError, UnknownWorkspace, WorkspaceLoading
 from trueweave.core.events import Skipped, Unreadable
-from trueweave.core.graph import GraphVectors, Hierarchy, Rule, VectorKind
+from trueweave.core.graph import GraphVectors, VectorKind
 from trueweave.core.jobs import BulkReport
 from trueweave.core.protocols import Embedder
-from trueweave.core.record import ResolutionSettings
 from trueweave.core.settings import Settings
-from trueweave.graph.communities import LeidenSettings
 from trueweave.graph.contribution import Contribution
-from trueweave.index.communities.find import regroup
+from trueweave.index.communities.find import regroup_as
 from trueweave.index.linking import link
 from trueweave.index.settle import settle
 from trueweave.ingest.loading import Files
@@ -279,7 +277,7 @@ class _BulkLoad:
                 await bulk.replace_by(tx, made.id)
             break
         await self._tell("Switching", 1, 1)
-        await _regroup(made, found)
+        await regroup_as(made, found)
 
     async def _state(self) -> str:
         async with self.target.transaction(snapshot=True) as tx:
@@ -304,12 +302,12 @@ class _BulkLoad:
             await record.withdraw(made, gone)
         async with made.transaction() as tx:
             await bulk.switch(tx, off)
-            await _follow(tx, rules, how)
+            await resolution.follow(tx, rules, how)
         settled = await settle(made, self.embedder)
         await link(made)
         if settled.defect:
             raise settled.defect
-        await _regroup(made, found)
+        await regroup_as(made, found)
         return arrived
 
     async def _catch_up_alone(self, tx: Transaction, made: int, before: dict[UUID, str]) -> None:
@@ -330,7 +328,7 @@ class _BulkLoad:
             await bulk.switch(there, off)
             if await there.value("bulk.any_to_hide"):
                 raise DatabaseError(_SWITCHED_OFF)
-            await _follow(there, rules, how)
+            await resolution.follow(there, rules, how)
             await ask_for(there, "settle")
 
 
@@ -357,19 +355,3 @@ def _without_sources(rows: Sequence[Contribution]) -> list[Contribution]:
 
 def _batches(ids: Sequence[UUID]) -> Iterator[Sequence[UUID]]:
     return (ids[at : at + _DOCUMENTS_IN_A_SHARD] for at in range(0, len(ids), _DOCUMENTS_IN_A_SHARD))
-
-
-async def _regroup(made: Workspace, found: Hierarchy | None) -> None:
-    """Find communities in the new workspace with the settings of the target, if the target has any."""
-    if found:
-        await regroup(made, LeidenSettings(found.most, found.resolution, found.seed))
-
-
-async def _follow(tx: Transaction, rules: Sequence[Rule], how: ResolutionSettings) -> None:
-    """Give the workspace of this transaction these rules, in this order, and this resolution."""
-    await resolution.change_settings_in(tx, how)
-    own, wanted = {rule.id for rule in await resolution.rules(tx)}, {rule.id for rule in rules}
-    if undone := own - wanted:
-        await resolution.delete_rules(tx, list(undone))
-    if made := [rule for rule in rules if rule.id not in own]:
-        await resolution.insert_rules(tx, made)

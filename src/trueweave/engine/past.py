@@ -16,9 +16,8 @@ from trueweave.core.model_calls import TextRole
 from trueweave.core.protocols import Embedder, Vectors
 from trueweave.engine.core import OpenWorkspace
 from trueweave.engine.storing import store
-from trueweave.graph.communities import LeidenSettings
 from trueweave.graph.contribution import Contribution
-from trueweave.index.communities.find import regroup
+from trueweave.index.communities.find import regroup_as
 from trueweave.index.settle import SettleResult, settle
 from trueweave.store.postgres import bulk
 from trueweave.store.postgres.cluster.temporary_workspaces import drop_expired, past_name, temporary_workspace
@@ -47,17 +46,15 @@ async def past(core: OpenWorkspace, at: datetime | None, progress: Progress) -> 
             how, rules = await resolution.settings(tx), await resolution.rules(tx)
             found, graph = await communities.hierarchy(tx), await vectors.graph_vectors(tx)
             has_vectors = await vectors.space(tx) is not None
-        await resolution.change_settings(made, how)
-        for rule in rules:
-            await resolution.add_rule(made, rule)
+        async with made.transaction() as tx:
+            await resolution.follow(tx, rules, how)
         async with core.beside(made, {}) as beside:
             known: KnownVectors | None = None
             if has_vectors and (embedder := await beside.embedder()):
                 known = KnownVectors(embedder)
                 await vectors.change_space(made, embedder, graph="kept" if graph == "kept" else "none")
             await _build(core.workspace, beside, then, known, progress)
-            if found:
-                await regroup(made, LeidenSettings(found.most, found.resolution, found.seed))
+            await regroup_as(made, found)
             yield beside
 
 
@@ -68,9 +65,8 @@ async def _build(
     async for page in history.versions_at(whole, at):
         for first in range(0, len(page), _DOCUMENTS_AT_ONCE):
             ids = page[first : first + _DOCUMENTS_AT_ONCE]
-            await store(beside, await _versions(whole, ids, known))
-            async with whole.transaction() as tx:
-                added = await history.added(tx, ids)
+            rows, added = await _versions(whole, ids, known)
+            await store(beside, rows)
             async with beside.workspace.transaction() as tx:
                 await history.set_added(tx, added)
             total = total.plus(await settle(beside.workspace, known))
@@ -78,11 +74,14 @@ async def _build(
     await beside.finish_settling(total)
 
 
-async def _versions(whole: Workspace, ids: Sequence[UUID], known: KnownVectors | None) -> list[Contribution]:
-    """These versions as rows to store, with the readers that they have now. The vectors of their chunks are noted."""
+async def _versions(
+    whole: Workspace, ids: Sequence[UUID], known: KnownVectors | None
+) -> tuple[list[Contribution], dict[UUID, datetime]]:
+    """These versions as rows to store, with the readers that they have now, and when they were added. The vectors of
+    their chunks are noted."""
     async with whole.transaction(snapshot=True, unhurried=True) as tx:
         rows = await bulk.rows_of(tx, ids)
-        readers = await history.readers(tx, ids)
+        kept = await history.readers(tx, ids)
         chunks = {chunk.id: chunk.text for one in rows for chunk in one.chunks}
         found = await vectors.of_ids(tx, "chunk", list(chunks)) if known else {}
     if len(rows) < len(ids):
@@ -91,10 +90,11 @@ async def _versions(whole: Workspace, ids: Sequence[UUID], known: KnownVectors |
         )
     if known:
         known.vectors = {chunks[id_]: vector.to_numpy().astype(np.float32) for id_, vector in found.items()}
-    return [
-        one._replace(document=one.document._replace(source=None, given_readers=readers[one.document.id] or None))
-        for one in rows
+    given = {id_: readers or None for id_, (readers, _) in kept.items()}
+    stored = [
+        one._replace(document=one.document._replace(source=None, given_readers=given[one.document.id])) for one in rows
     ]
+    return stored, {id_: added for id_, (_, added) in kept.items()}
 
 
 class KnownVectors:

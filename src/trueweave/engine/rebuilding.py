@@ -8,10 +8,8 @@ from uuid import uuid4
 
 from trueweave.core.events import Progress
 from trueweave.engine.core import OpenWorkspace
-from trueweave.engine.rules import AsyncRulesGroup
 from trueweave.engine.storing import add_documents
-from trueweave.graph.communities import LeidenSettings
-from trueweave.index.communities.find import regroup
+from trueweave.index.communities.find import regroup_as
 from trueweave.store.postgres.cluster.temporary_workspaces import temporary_workspace
 from trueweave.store.postgres.record import record, resolution
 from trueweave.store.postgres.view import communities
@@ -27,11 +25,9 @@ async def rebuilt(core: OpenWorkspace, progress: Progress) -> AsyncIterator[Open
             how, rules = await resolution.settings(tx), await resolution.rules(tx)
             found = await communities.hierarchy(tx)
         beside = OpenWorkspace(made, settings=without)
-        await AsyncRulesGroup(beside).change_resolution(how)
-        for rule in rules:
-            await resolution.add_rule(made, rule)
+        async with made.transaction() as tx:
+            await resolution.follow(tx, rules, how)
         async for documents in record.read(core.workspace, visible=True):
             await add_documents(beside, documents, progress)
-        if found:
-            await regroup(made, LeidenSettings(found.most, found.resolution, found.seed))
+        await regroup_as(made, found)
         yield beside

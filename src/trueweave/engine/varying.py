@@ -38,9 +38,8 @@ async def varied(core: OpenWorkspace, changes: Mapping[str, Any], progress: Prog
     async with temporary_workspace(database, f"vary-{uuid4()}") as made:
         async with core.workspace.transaction() as tx:
             how, rules = await resolution.settings(tx), await resolution.rules(tx)
-        await resolution.change_settings(made, how)
-        for rule in rules:
-            await resolution.add_rule(made, rule)
+        async with made.transaction() as tx:
+            await resolution.follow(tx, rules, how)
         async with core.beside(made, changes) as beside:
             await _process(core, beside, progress)
             yield beside

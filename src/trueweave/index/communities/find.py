@@ -45,6 +45,12 @@ async def regroup(workspace: Workspace, how: LeidenSettings) -> CommunityChanges
             return _counted(before, found)
 
 
+async def regroup_as(workspace: Workspace, found: Hierarchy | None) -> None:
+    """Detect communities as those of another workspace were detected, if it has any."""
+    if found:
+        await regroup(workspace, LeidenSettings(found.most, found.resolution, found.seed))
+
+
 def _find(graph: Network, before: Known, how: LeidenSettings) -> FoundTree:
     whole = graph.graph
     tree = communities.communities(whole, how)

@@ -122,16 +122,11 @@ async def versions_at(workspace: Workspace, at: datetime) -> AsyncIterator[list[
         after = page[-1]
 
 
-async def added(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, datetime]:
-    """When these versions were added."""
-    return dict(await tx.rows("history.added", ids=Ids(ids)))
-
-
 async def set_added(tx: Transaction, added: Mapping[UUID, datetime]) -> None:
     """Say when these versions were added."""
     await tx.run("history.set_added", ids=Ids(added), times=list(added.values()))
 
 
-async def readers(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, list[str]]:
-    """Who may read these versions now; empty for everybody."""
-    return dict(await tx.rows("history.readers", ids=Ids(ids)))
+async def readers(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, tuple[list[str], datetime]]:
+    """Who may read these versions now (empty for everybody), and when they were added."""
+    return {id_: (readers, added) for id_, readers, added in await tx.rows("history.readers", ids=Ids(ids))}

@@ -68,17 +68,14 @@ FROM workspace w
 SELECT document FROM shown WHERE since <= %(at)s AND (until IS NULL OR until > %(at)s) AND document > %(after)s
 ORDER BY document LIMIT %(limit)s
 
--- name: added
-SELECT id, added FROM document WHERE id = ANY(%(ids)s)
-
 -- name: set_added
 UPDATE document d SET added = u.added FROM unnest(%(ids)s::uuid[], %(times)s::timestamptz[]) AS u (id, added)
 WHERE d.id = u.id
 
 -- name: readers
--- Who may read versions of documents now: as the current version, if there is one.
-SELECT d.id, coalesce(n.readers, d.readers) FROM unnest(%(ids)s::uuid[]) AS u (id)
-CROSS JOIN LATERAL (SELECT id, uri, readers FROM document WHERE id = u.id OFFSET 0) AS d
+-- Who may read versions of documents now, as the current version, if there is one; and when they were added.
+SELECT d.id, coalesce(n.readers, d.readers), d.added FROM unnest(%(ids)s::uuid[]) AS u (id)
+CROSS JOIN LATERAL (SELECT id, uri, readers, added FROM document WHERE id = u.id OFFSET 0) AS d
 LEFT JOIN LATERAL (SELECT readers FROM document WHERE uri = d.uri AND current OFFSET 0) AS n ON true
 
 -- name: versions
@@ -86,12 +83,6 @@ LEFT JOIN LATERAL (SELECT readers FROM document WHERE uri = d.uri AND current OF
 SELECT d.id, d.title, s.since, s.until FROM document d
 CROSS JOIN LATERAL (SELECT since, until FROM shown WHERE document = d.id OFFSET 0) AS s
 WHERE d.uri = %(uri)s ORDER BY s.since DESC, d.id LIMIT %(limit)s
-
--- name: former_uris
--- Documents that have former versions and whose uri begins with a prefix, without those that have a current one.
-SELECT DISTINCT uri FROM document d WHERE NOT current AND NOT visible AND starts_with(uri, %(prefix)s) AND uri > %(after)s
-    AND NOT EXISTS (SELECT FROM document c WHERE c.uri = d.uri AND c.current OFFSET 0)
-ORDER BY uri LIMIT %(limit)s
 
 -- name: drop_past
 -- Temporary workspaces with a past state of this one. Whoever works in them learns that they were dropped.

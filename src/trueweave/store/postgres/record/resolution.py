@@ -123,6 +123,16 @@ async def _match_all_again(tx: Transaction, how: ResolutionSettings) -> None:
     await tx.run("resolve.mark_all_dirty")
 
 
+async def follow(tx: Transaction, wanted: Sequence[Rule], how: ResolutionSettings) -> None:
+    """Give the workspace of this transaction these rules, in this order, and this resolution."""
+    await change_settings_in(tx, how)
+    own, kept = {rule.id for rule in await rules(tx)}, {rule.id for rule in wanted}
+    if undone := own - kept:
+        await delete_rules(tx, list(undone))
+    if made := [rule for rule in wanted if rule.id not in own]:
+        await insert_rules(tx, made)
+
+
 async def add_rule(workspace: Workspace, rule: Rule) -> Rule:
     """Add a rule, and return it as stored. Adding a rule with the same id twice has no further effect."""
     rule = checked(rule)
