@@ -2380,6 +2380,7 @@ CREATE TABLE trueweave.history (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     since timestamp with time zone NOT NULL,
     changed timestamp with time zone NOT NULL,
+    erased bigint DEFAULT 0 NOT NULL,
     days integer,
     CONSTRAINT history_days_check CHECK ((days > 0))
 );
@@ -2387,7 +2388,7 @@ ALTER TABLE ONLY trueweave.history ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.history FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.history IS 'A row if the workspace keeps history: since when, when documents last came into the index or left it, and after how many days former versions are deleted (NULL: never).';
+COMMENT ON TABLE trueweave.history IS 'A row if the workspace keeps history: since when, when documents last came into the index or left it, how often former versions were erased, and after how many days they are deleted (NULL: never).';
 
 CREATE TABLE trueweave.ingest_job (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,

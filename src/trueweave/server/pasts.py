@@ -80,14 +80,16 @@ class PastIndexes:
         while True:
             await asyncio.sleep(_LOOK_AGAIN)
             now = time.monotonic()
-            for key, past in list(self._open.items()):
-                if not past.users and now - past.used > self._idle:
-                    await self._end(key, past)
+            idle = [key for key, past in self._open.items() if not past.users and now - past.used > self._idle]
+            ended = [self._open.pop(key) for key in idle]  # at once: closing takes time, in which others come
+            for past in ended:
+                await _close(past)
 
     async def aclose(self) -> None:
         """Close all of them."""
-        for key, past in list(self._open.items()):
-            await self._end(key, past)
+        while self._open:
+            _, past = self._open.popitem()
+            await _close(past)
 
     async def _begin(self, key: _Key, whole: AsyncTrueweave, at: datetime) -> _Past:
         """Begin to build a past index, in place of one that is idle if there are enough."""
@@ -102,7 +104,7 @@ class PastIndexes:
                     {"Retry-After": "5"},
                 )
             _, oldest = min(idle)
-            await self._end(oldest, self._open[oldest])
+            await _close(self._open.pop(oldest))
         if key not in self._open:  # another request may have begun meanwhile
             stack = AsyncExitStack()
             self._open[key] = _Past(asyncio.create_task(self._build(stack, whole, at)), stack)
@@ -111,10 +113,6 @@ class PastIndexes:
     async def _build(self, stack: AsyncExitStack, whole: AsyncTrueweave, at: datetime) -> AsyncTrueweave:
         async with self._building:
             return await stack.enter_async_context(whole.as_of(at))
-
-    async def _end(self, key: _Key, past: _Past) -> None:
-        del self._open[key]
-        await _close(past)
 
 
 async def _close(past: _Past) -> None:

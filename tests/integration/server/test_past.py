@@ -12,6 +12,7 @@ from tests.integration.index.test_history import ADA, BOB, NEW_BOB, age
 from tests.integration.serving import Served, serving
 from trueweave import AsyncClient, AsyncTrueweave
 from trueweave.errors import InvalidArgument, ServerError
+from trueweave.server import pasts as pasts_module
 from trueweave.server.pasts import PastIndexes
 from trueweave.server.services import Services
 
@@ -85,6 +86,43 @@ async def test_what_is_erased_is_no_longer_found_in_an_open_past(url: str) -> No
         assert ADA.chunks[0].text in await found(client, then)
         await mine.remove(["ada"], erase=True)
         assert await found(client, then) == {BOB.chunks[0].text}
+
+
+async def test_a_past_stays_open_while_documents_come_and_change(url: str) -> None:
+    async with served(url) as (server, mine, then), server.client(await server.key("read", groups=["*"])) as client:
+        told = await found(client, then)
+        [key] = pasts(server)._open
+        await mine.add_documents([ADA, BOB])
+        await mine.remove(["bob"])
+        assert await found(client, then) == told
+        assert list(pasts(server)._open) == [key]
+
+
+async def test_one_is_forgotten_while_another_is_being_closed(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with served(url) as (_, mine, then):
+        kept, closing, go_on = PastIndexes(2, idle=0), asyncio.Event(), asyncio.Event()
+        close, closed = pasts_module._close, list[object]()
+
+        async def slowly(past: pasts_module._Past) -> None:
+            closing.set()
+            await go_on.wait()
+            await close(past)
+            closed.append(past)
+
+        for at in (then, datetime.now(UTC)):
+            async with kept.lend(mine, at) as past:
+                await past.status()
+        monkeypatch.setattr(pasts_module, "_close", slowly)
+        monkeypatch.setattr(pasts_module, "_LOOK_AGAIN", 0.01)
+        running = asyncio.create_task(kept.run())
+        await closing.wait()
+        kept._open.clear()  # as a request does that finds that it was dropped
+        go_on.set()
+        while len(closed) < 2:
+            assert not running.done(), running.exception()
+            await asyncio.sleep(0.01)
+        assert len(kept) == 0
+        running.cancel()
 
 
 async def test_no_more_are_kept_open_than_are_allowed(url: str) -> None:

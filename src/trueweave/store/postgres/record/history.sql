@@ -55,12 +55,12 @@ CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri AND current OFFSET
 
 -- name: moment
 -- The last change at a time or before it, and what else a past index depends on: rules, vectors, who may read what, and
--- which former versions were erased.
+-- whether former versions were erased.
 SELECT coalesce(greatest(
         (SELECT max(since) FROM shown WHERE since <= %(at)s), (SELECT max(until) FROM shown WHERE until <= %(at)s)), %(at)s),
     concat_ws(' ', w.rules_hash, w.mode, w.threshold, w.same, w.space, w.graph_vectors,
         (SELECT bit_xor(hashtextextended(id::text || readers::text, 0)) FROM document WHERE readers <> '{}'),
-        (SELECT bit_xor(hashtextextended(id::text, 0)) FROM document WHERE NOT current AND NOT visible))
+        (SELECT erased FROM history))
 FROM workspace w
 
 -- name: versions_at
@@ -86,4 +86,5 @@ WHERE d.uri = %(uri)s ORDER BY s.since DESC, d.id LIMIT %(limit)s
 
 -- name: drop_past
 -- Temporary workspaces with a past state of this one. Whoever works in them learns that they were dropped.
+WITH noted AS (UPDATE history SET erased = erased + 1)
 SELECT drop_past()

@@ -6,9 +6,10 @@ CREATE TABLE history (
     workspace int PRIMARY KEY DEFAULT current_setting('trueweave.workspace')::int,
     since     timestamptz NOT NULL,
     changed   timestamptz NOT NULL,
+    erased    bigint NOT NULL DEFAULT 0,
     days      int CHECK (days > 0)
 );
-COMMENT ON TABLE history IS 'A row if the workspace keeps history: since when, when documents last came into the index or left it, and after how many days former versions are deleted (NULL: never).';
+COMMENT ON TABLE history IS 'A row if the workspace keeps history: since when, when documents last came into the index or left it, how often former versions were erased, and after how many days they are deleted (NULL: never).';
 
 CREATE TABLE shown (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
