@@ -24,8 +24,9 @@ from trueweave.client.questions import ClientQuestionCalls
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.client.rules import AsyncClientRules
 from trueweave.client.sources import AsyncClientSources
-from trueweave.core.errors import AccessDenied, InvalidArgument, RequestRefused, UnknownWorkspace
+from trueweave.core.errors import AccessDenied, RequestRefused, UnknownWorkspace
 from trueweave.core.events import Progress, unseen
+from trueweave.core.history import require_zone
 from trueweave.core.jobs import Status
 from trueweave.core.settings import Settings
 from trueweave.ingest.loading import Files
@@ -111,8 +112,7 @@ class AsyncClient(ClientDocumentCalls, ClientQuestionCalls, ClientMemoryCalls):
         number of documents just built in. Nothing is extracted again; passages that are no longer in the index are
         embedded again.
         """
-        if at.tzinfo is None:
-            raise InvalidArgument(f"the time {at} has no time zone. Give it one, as in datetime.now(timezone.utc).")
+        require_zone(at)
         now = self._requests
         requests = WorkspaceRequests(now.connection.at(at), now.workspace, now.files)
         past = AsyncClient(requests, await requests.get(""))

@@ -18,6 +18,7 @@ import httpx2
 
 from trueweave.client.problems import DAILY_LIMIT, LATER, MEDIA_TYPE, UNDER_WAY, error_of, error_of_status
 from trueweave.core.errors import RequestRefused, ServerError, ServerUnavailable, TrueweaveError
+from trueweave.core.history import AS_OF
 from trueweave.core.streams import OpenStreams
 
 EVENTS, _JSON = "text/event-stream", "application/json"
@@ -75,7 +76,7 @@ class ServerConnection:
     def at(self, time: datetime) -> ServerConnection:
         """The same connections, for requests about the past. They are closed with this one."""
         past = copy(self)
-        past._headers = {"Trueweave-As-Of": time.isoformat()}  # noqa: SLF001 (its own)
+        past._headers = {AS_OF: time.isoformat()}  # noqa: SLF001 (its own)
         return past
 
     async def get(self, path: str, params: Mapping[str, Any] | None = None) -> Any:

@@ -6,6 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from trueweave.core.errors import InvalidArgument
+
+AS_OF = "Trueweave-As-Of"
+"""The header of a request about the past."""
+
 
 @dataclass(frozen=True, slots=True)
 class HistorySettings:
@@ -36,3 +41,9 @@ class DocumentVersion:
     title: str
     since: datetime
     until: datetime | None
+
+
+def require_zone(at: datetime) -> None:
+    """Raise InvalidArgument if a time has no time zone."""
+    if at.tzinfo is None:
+        raise InvalidArgument(f"the time {at} has no time zone. Give it one, as in datetime.now(timezone.utc).")

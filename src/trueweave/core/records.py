@@ -31,7 +31,7 @@ class Replay:
     """A recorded answer compared with what its question finds now. `public_key` is the key that the record is signed
     with, in base64; `workspace` and `recorded` say where and when it was made. `index_changed`: the index has changed
     since. `passages_before` passages were found then, `passages_now` now, and `in_both` both times. `reproduced` is how
-    many of those of then the index of that time finds; None if the workspace keeps no history since then."""
+    many of the recorded ones the index of that time finds; None if the workspace keeps no history since then."""
 
     question: str
     answer: str

@@ -9,9 +9,10 @@ from uuid import UUID
 
 import numpy as np
 
-from trueweave.core.errors import DatabaseError, InvalidArgument
+from trueweave.core.errors import DatabaseError
 from trueweave.core.events import Progress
 from trueweave.core.graph import Metric
+from trueweave.core.history import require_zone
 from trueweave.core.model_calls import TextRole
 from trueweave.core.protocols import Embedder, Vectors
 from trueweave.engine.core import OpenWorkspace
@@ -35,8 +36,8 @@ async def past(core: OpenWorkspace, at: datetime | None, progress: Progress) -> 
     """A temporary workspace with the versions of documents that were in the index at this time, or at the oldest that
     is known, and with today's settings, rules and rights. It is built from the record: nothing is extracted again, and
     only passages that are no longer in the index are embedded. It is dropped at the end."""
-    if at and at.tzinfo is None:
-        raise InvalidArgument(f"the time {at} has no time zone. Give it one, as in datetime.now(timezone.utc).")
+    if at:
+        require_zone(at)
     database = await core.workspace.placed()
     await drop_expired(database)
     async with temporary_workspace(database, past_name(core.workspace)) as made:

@@ -11,6 +11,7 @@ from typing import Annotated
 from fastapi import Depends, Path, Request
 
 from trueweave.core.errors import UnknownWorkspace
+from trueweave.core.history import AS_OF
 from trueweave.core.record import EVERY_GROUP, is_storable
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.server.fields import storable_text
@@ -91,9 +92,6 @@ def require_operator(caller: Caller) -> None:
         )
 
 
-AS_OF = "Trueweave-As-Of"
-"""The header of a request about the past."""
-
 _LONGEST_NAME = 200
 WorkspaceName = Annotated[
     str, Path(min_length=1, max_length=_LONGEST_NAME, description="The workspace."), storable_text
@@ -116,8 +114,8 @@ async def entered_workspace(
 ) -> AsyncIterator[AsyncTrueweave]:
     """Open a workspace by name, as far as the groups of the caller see it, if the caller may enter it with this scope.
     Who does not see all its documents may only read. A request whose header Trueweave-As-Of names a time gets the index
-    of then, and may only read, too. With `asks` it counts as a question: concurrent questions are limited for each
-    caller and each workspace."""
+    as it was then, and may only read, too. With `asks` it counts as a question: concurrent questions are limited for
+    each caller and each workspace."""
     if not is_storable(name) or len(name) > _LONGEST_NAME:
         raise Refusal(400, "invalid_workspace", "No workspace can have this name.", "Check the name in the address.")
     services, caller, at = services_of(request), caller_of(request), _asked_time(request, scope)
