@@ -50,7 +50,7 @@ def test_a_diff_shows_both_sides(trueweave: Trueweave, before: str) -> None:
     assert "- Ada Lovelace" in told
     assert "- corpus/note.md: The harbour was led by Ada Lovelace." in told
     found = answer(trueweave("diff", "--since", before, "--json"))
-    assert found["counts"]["document"] == {"came": 0, "went": 0, "changed": 1}
+    assert found["counts"]["document"] == {"added": 0, "removed": 0, "changed": 1}
     assert "No difference." in trueweave("diff", before, before).stdout
     trueweave("init", "--workspace", "empty")
     assert "+ corpus/note.md" in trueweave("diff", "empty").stdout

@@ -1,4 +1,4 @@
-"""`trueweave diff`: what came, went or changed between two times or two workspaces."""
+"""`trueweave diff`: what was added, removed or changed between two times or two workspaces."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def diff(
     since: Annotated[str | None, typer.Option(metavar="TIME", help="From this time until now; the same as A.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many of each kind to list.")] = 20,
 ) -> None:
-    """Show what came, went or changed: documents, entities and relations, with passages on both sides.
+    """Show what was added, removed or changed: documents, entities and relations, with passages on both sides.
 
     Between two times, the workspace must have kept history since the first (`trueweave history keep`), which is the
     default.

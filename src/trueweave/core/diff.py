@@ -9,13 +9,13 @@ from typing import Literal
 from trueweave.core.evidence import Passage
 
 ChangedKind = Literal["document", "entity", "relation"]
-Change = Literal["came", "went", "changed"]
+Change = Literal["added", "removed", "changed"]
 
 
 @dataclass(frozen=True, slots=True)
 class IndexChange:
-    """A document, entity or relation that came, went or changed: what is said of it before and after (of a document,
-    its title), and passages that say so on both sides."""
+    """A document, entity or relation that was added, removed or changed: what is said of it before and after (of a
+    document, its title), and passages that say so on both sides."""
 
     kind: ChangedKind
     change: Change
@@ -28,9 +28,9 @@ class IndexChange:
 
 @dataclass(frozen=True, slots=True)
 class IndexDiff:
-    """What came, went and changed from one index to another: how many documents, entities and relations, and the first
-    of each kind. An entity is the same if the smallest of its names is; it has changed if its name, type, description
-    or aliases have, and a relation, if its type, description or keywords have."""
+    """What was added, removed or changed from one index to another: how many documents, entities and relations, and the
+    first of each kind. An entity is the same if the smallest of its names is; it has changed if its name, type,
+    description or aliases have, and a relation, if its type, description or keywords have."""
 
     counts: Mapping[ChangedKind, Mapping[Change, int]]
     changes: tuple[IndexChange, ...]

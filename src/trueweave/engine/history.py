@@ -54,9 +54,9 @@ class AsyncHistoryGroup:
         limit: int = 100,
         progress: Progress = unseen,
     ) -> IndexDiff:
-        """What came, went or changed from one time to another, by default since history is kept and until now: how many
-        documents, entities and relations, and up to `limit` of each, with passages on both sides. The index of each
-        time is built as for `as_of`; `progress` is called with the number of documents just built in."""
+        """What was added, removed or changed from one time to another, by default since history is kept and until now:
+        how many documents, entities and relations, and up to `limit` of each, with passages on both sides. The index of
+        each time is built as for `as_of`; `progress` is called with the number of documents just built in."""
         async with AsyncExitStack() as stack:
             before = await stack.enter_async_context(past(self._core, since, progress))
             after = await stack.enter_async_context(past(self._core, until, progress)) if until else self._core

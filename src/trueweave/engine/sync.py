@@ -577,9 +577,9 @@ class HistoryGroup(_Group):
         limit: int = 100,
         progress: Progress = unseen,
     ) -> IndexDiff:
-        """What came, went or changed from one time to another, by default since history is kept and until now: how many
-        documents, entities and relations, and up to `limit` of each, with passages on both sides. The index of each
-        time is built as for `as_of`; `progress` is called with the number of documents just built in."""
+        """What was added, removed or changed from one time to another, by default since history is kept and until now:
+        how many documents, entities and relations, and up to `limit` of each, with passages on both sides. The index of
+        each time is built as for `as_of`; `progress` is called with the number of documents just built in."""
         return self._wait_for(lambda trueweave: trueweave.history.diff(since, until, limit=limit, progress=progress))
 
     def diff_from(self, workspace: str, *, limit: int = 100) -> IndexDiff:

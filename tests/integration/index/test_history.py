@@ -265,25 +265,25 @@ async def test_a_diff_tells_what_came_went_and_changed_with_passages(kept: Async
     found = await kept.history.diff(before)
     told = {(one.kind, one.change, one.name): one for one in found.changes}
     assert set(told) == {
-        ("document", "went", "ada"),
+        ("document", "removed", "ada"),
         ("document", "changed", "bob"),
-        ("document", "came", "dora"),
-        ("entity", "went", "Bob"),
-        ("entity", "went", "Zürich"),
+        ("document", "added", "dora"),
+        ("entity", "removed", "Bob"),
+        ("entity", "removed", "Zürich"),
         ("entity", "changed", "Ada"),
-        ("entity", "came", "Carl"),
-        ("entity", "came", "Rome"),
-        ("entity", "came", "Dora"),
-        ("relation", "went", "Ada – Bob"),
-        ("relation", "came", "Ada – Carl"),
-        ("relation", "came", "Dora – Carl"),
+        ("entity", "added", "Carl"),
+        ("entity", "added", "Rome"),
+        ("entity", "added", "Dora"),
+        ("relation", "removed", "Ada – Bob"),
+        ("relation", "added", "Ada – Carl"),
+        ("relation", "added", "Dora – Carl"),
     }
-    assert found.counts["entity"] == {"came": 3, "went": 2, "changed": 1}
+    assert found.counts["entity"] == {"added": 3, "removed": 2, "changed": 1}
     ada = told["entity", "changed", "Ada"]
     assert ada.before != ada.after
     assert BOB.chunks[0].text in {one.text for one in ada.passages_before}
     assert [one.text for one in ada.passages_after] == [NEW_BOB.chunks[0].text]
-    assert [one.uri for one in told["relation", "went", "Ada – Bob"].passages_before] == ["bob"]
+    assert [one.uri for one in told["relation", "removed", "Ada – Bob"].passages_before] == ["bob"]
     few = await kept.history.diff(before, limit=1)
     assert few.counts == found.counts
     assert len(few.changes) == 3
@@ -297,8 +297,8 @@ async def test_a_diff_that_is_applied_to_the_past_gives_the_present(kept: AsyncT
     found = [one for one in (await kept.history.diff(before)).changes if one.kind == "document"]
     present = {one.uri: one async for one in kept.documents()}
     async with kept.as_of(before) as past:
-        await past.remove([one.name for one in found if one.change == "went"])
-        await past.add_documents([present[one.name] for one in found if one.change != "went"])
+        await past.remove([one.name for one in found if one.change == "removed"])
+        await past.add_documents([present[one.name] for one in found if one.change != "removed"])
         assert await past.maintenance.digest() == await kept.maintenance.digest()
     other = await AsyncTrueweave.enter(database, "other", HashEmbedder(64))
     await other.add_documents(list(present.values()))

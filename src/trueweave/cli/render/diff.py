@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from trueweave.core.diff import Change, ChangedKind, IndexChange, IndexDiff
     from trueweave.core.evidence import Passage
 
-_SIGNS: dict[Change, tuple[str, str]] = {"came": ("+", "green"), "went": ("-", "red"), "changed": ("~", "yellow")}
+_SIGNS: dict[Change, tuple[str, str]] = {"added": ("+", "green"), "removed": ("-", "red"), "changed": ("~", "yellow")}
 _HEADINGS: dict[ChangedKind, str] = {"document": "Documents", "entity": "Entities", "relation": "Relations"}
 
 

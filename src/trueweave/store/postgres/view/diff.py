@@ -36,8 +36,8 @@ class _Found(NamedTuple):
 
 
 async def diff(before: Workspace, after: Workspace, limit: int) -> IndexDiff:
-    """What came, went or changed from one index to another, with up to `limit` of each kind. Both are read as they are
-    at one time."""
+    """What was added, removed or changed from one index to another, with up to `limit` of each kind. Both are read as
+    they are at one time."""
     counts: dict[ChangedKind, Counter[Change]] = {}
     found: list[_Found] = []
     async with AsyncExitStack() as stack:
@@ -62,10 +62,10 @@ async def _merged(kind: ChangedKind, left: AsyncIterator[_Row], right: AsyncIter
     a, b = await anext(left, None), await anext(right, None)
     while a or b:
         if b is None or (a is not None and a.key.encode() < b.key.encode()):
-            yield _Found(kind, "went", a, None)
+            yield _Found(kind, "removed", a, None)
             a = await anext(left, None)
         elif a is None or b.key.encode() < a.key.encode():
-            yield _Found(kind, "came", None, b)
+            yield _Found(kind, "added", None, b)
             b = await anext(right, None)
         else:
             if a.line != b.line:
