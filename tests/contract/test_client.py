@@ -475,7 +475,21 @@ async def test_history_is_kept_listed_and_erased(index: Index) -> None:
         assert (await past.status()).documents == (await index.status()).documents
     uri = (await index.list_documents(1))[0].uri
     assert [one.until for one in await index.history.versions(uri)] == [None]
+    then, built = datetime.now(UTC), list[int]()
     assert await index.remove([uri]) == 1
+    for found in (
+        await index.history.diff(),
+        await index.history.diff(then, limit=1),
+        await index.history.diff(then, datetime.now(UTC), progress=built.append),
+    ):
+        assert found.counts["document"] == {"added": 0, "removed": 1, "changed": 0}
+        assert [(one.change, one.name) for one in found.changes if one.kind == "document"] == [("removed", uri)]
+    assert sum(built) == 2 * (await index.status()).documents + 1
+    assert (await index.history.diff_from("mine")).is_empty
+    with pytest.raises(errors.UnknownWorkspace):
+        await index.history.diff_from("nowhere")
+    with pytest.raises(errors.InvalidArgument, match="time zone"):
+        await index.history.diff(datetime(2026, 5, 1))  # noqa: DTZ001 (the error)
     assert (await index.history.status()).versions == 1
     assert await index.remove([uri], erase=True) == 1
     assert (await index.history.status()).versions == 0

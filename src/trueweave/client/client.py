@@ -113,8 +113,7 @@ class AsyncClient(ClientDocumentCalls, ClientQuestionCalls, ClientMemoryCalls):
         embedded again.
         """
         require_zone(at)
-        now = self._requests
-        requests = WorkspaceRequests(now.connection.at(at), now.workspace, now.files)
+        requests = self._requests.at(at)
         past = AsyncClient(requests, await requests.get(""))
         progress((await past.status()).documents)
         yield past

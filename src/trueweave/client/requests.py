@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from datetime import datetime
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -33,6 +34,10 @@ class WorkspaceRequests:
     def streams(self) -> OpenStreams:
         """The streams handed out to callers."""
         return self.connection.streams
+
+    def at(self, time: datetime) -> WorkspaceRequests:
+        """Requests to the index of the workspace as it was at this time."""
+        return WorkspaceRequests(self.connection.at(time), self.workspace, self.files)
 
     async def get(self, path: str, **params: Any) -> Any:
         """The response to GET on a path of the workspace."""

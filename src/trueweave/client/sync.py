@@ -17,6 +17,7 @@ from trueweave.core.answers import Answer, Comparison
 from trueweave.core.bench import BenchComparison, BenchOutcome, BenchPassage, BenchQuestion, BenchRun, FoundBy
 from trueweave.core.checks import HealthCheck
 from trueweave.core.conflicts import Conflict
+from trueweave.core.diff import IndexDiff
 from trueweave.core.events import Added, Listener, Progress, Refused, ignore, unseen
 from trueweave.core.evidence import (
     DocumentDetails,
@@ -488,6 +489,24 @@ class ClientHistory(_Group):
     def status(self) -> HistoryStatus:
         """Since when the workspace keeps history, for how long, and how much there is."""
         return self._wait_for(lambda trueweave: trueweave.history.status())
+
+    def diff(
+        self,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        *,
+        limit: int = 100,
+        progress: Progress = unseen,
+    ) -> IndexDiff:
+        """What was added, removed or changed from one time to another, by default since history is kept and until now:
+        how many documents, entities and relations, and up to `limit` of each, with passages on both sides. The index of
+        each time is built as for `as_of`; `progress` is called with the number of documents just built in."""
+        return self._wait_for(lambda trueweave: trueweave.history.diff(since, until, limit=limit, progress=progress))
+
+    def diff_from(self, workspace: str, *, limit: int = 100) -> IndexDiff:
+        """The same from another workspace of this database to this one. Raises UnknownWorkspace if there is none of
+        this name."""
+        return self._wait_for(lambda trueweave: trueweave.history.diff_from(workspace, limit=limit))
 
     def versions(self, uri: str, limit: int = 100) -> list[DocumentVersion]:
         """When which versions of a document were in the index, the latest first. Raises UnknownDocument if there is

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AsyncExitStack
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from trueweave.core.diff import IndexDiff
 from trueweave.core.errors import InvalidArgument, UnknownDocument
@@ -13,9 +13,37 @@ from trueweave.engine.core import OpenWorkspace, found_workspace
 from trueweave.engine.past import past
 from trueweave.engine.restricted import refuse_restricted
 from trueweave.store.postgres.cluster.temporary_workspaces import drop_past
-from trueweave.store.postgres.public_errors import own_errors
+from trueweave.store.postgres.db import Workspace
+from trueweave.store.postgres.public_errors import own_errors, translated
 from trueweave.store.postgres.record import erasing, history
 from trueweave.store.postgres.view.diff import diff
+
+_BUILT_IN = timedelta(hours=1)  # how long building a past index may take
+
+
+async def check_diff(workspace: Workspace) -> None:
+    """Raise NotForRestricted if the caller may not read all documents of this workspace."""
+    with translated():
+        await workspace.check_unrestricted("`history.diff`")
+
+
+async def diff_between(before: Workspace, after: Workspace, limit: int) -> IndexDiff:
+    """What was added, removed or changed from one open index to another, as `history.diff` shows it. Raises
+    NotForRestricted if the caller may not read all documents of both."""
+    await check_diff(before)
+    await check_diff(after)
+    with translated():
+        return await diff(before, after, limit)
+
+
+async def oldest_time(workspace: Workspace) -> datetime:
+    """The oldest time whose index can be built now. Where former versions are kept for some days, it is an hour later
+    than those days ago, because they may be deleted while the index is built."""
+    with translated():
+        async with workspace.transaction() as tx:
+            oldest = await history.known_time(tx, None)
+            kept = await history.settings(tx)
+    return oldest + _BUILT_IN if kept and oldest > kept.since else oldest
 
 
 @own_errors

@@ -108,17 +108,38 @@ def entering(scope: KeyScope, *, asks: bool = False) -> Callable[..., AsyncItera
     return entered
 
 
+async def _entered_present(request: Request, workspace: WorkspaceName) -> AsyncIterator[AsyncTrueweave]:
+    """A dependency that opens the workspace of the path for a request that reads what only the present has."""
+    if AS_OF in request.headers:
+        raise Refusal(
+            400,
+            "not_of_the_past",
+            "This request reads the history of the workspace, which an index of the past does not have.",
+            f"Send the request without {AS_OF}. `since` and `until` name the times of a diff.",
+        )
+    async with entered_at(request, workspace, None) as trueweave:
+        yield trueweave
+
+
 @asynccontextmanager
 async def entered_workspace(
     request: Request, name: str, scope: KeyScope, *, asks: bool = False
 ) -> AsyncIterator[AsyncTrueweave]:
+    """Open a workspace as `entered_at` does, at the time that the header Trueweave-As-Of of the request names."""
+    async with entered_at(request, name, _asked_time(request, scope), scope, asks=asks) as trueweave:
+        yield trueweave
+
+
+@asynccontextmanager
+async def entered_at(
+    request: Request, name: str, at: datetime | None, scope: KeyScope = "read", *, asks: bool = False
+) -> AsyncIterator[AsyncTrueweave]:
     """Open a workspace by name, as far as the groups of the caller see it, if the caller may enter it with this scope.
-    Who does not see all its documents may only read. A request whose header Trueweave-As-Of names a time gets the index
-    as it was then, and may only read, too. With `asks` it counts as a question: concurrent questions are limited for
-    each caller and each workspace."""
+    Who does not see all its documents may only read. With a time it is the index as it was then. With `asks` it counts
+    as a question: concurrent questions are limited for each caller and each workspace."""
     if not is_storable(name) or len(name) > _LONGEST_NAME:
         raise Refusal(400, "invalid_workspace", "No workspace can have this name.", "Check the name in the address.")
-    services, caller, at = services_of(request), caller_of(request), _asked_time(request, scope)
+    services, caller = services_of(request), caller_of(request)
     try:
         async with services.workspaces.lend(name, caller.sees, (EVERY_GROUP,) if at else caller.groups) as trueweave:
             request.state.workspace = trueweave.workspace.id
@@ -159,6 +180,7 @@ def _asked_time(request: Request, scope: KeyScope) -> datetime | None:
 
 
 Reading = Annotated[AsyncTrueweave, Depends(entering("read"))]
+Present = Annotated[AsyncTrueweave, Depends(_entered_present)]
 Asking = Annotated[AsyncTrueweave, Depends(entering("read", asks=True))]
 Writing = Annotated[AsyncTrueweave, Depends(entering("write"))]
 Measuring = Annotated[AsyncTrueweave, Depends(entering("write", asks=True))]

@@ -258,7 +258,7 @@ async def test_the_past_has_the_rules_and_the_rights_of_today(kept: AsyncTruewea
 # --- what is different -----------------------------------------------------------------------------------
 
 
-async def test_a_diff_tells_what_came_went_and_changed_with_passages(kept: AsyncTrueweave) -> None:
+async def test_a_diff_shows_what_was_added_removed_and_changed_with_passages(kept: AsyncTrueweave) -> None:
     before = now()
     await kept.add_documents([NEW_BOB, said("dora", "Dora met Carl", "Dora", "Carl")])
     await kept.remove(["ada"])
@@ -288,6 +288,15 @@ async def test_a_diff_tells_what_came_went_and_changed_with_passages(kept: Async
     assert few.counts == found.counts
     assert len(few.changes) == 3
     assert (await kept.history.diff(now(), now())).is_empty
+
+
+async def test_diffs_take_turns_on_a_small_pool(url: str, kept: AsyncTrueweave) -> None:
+    async with Database(url, connections=4) as database:
+        same = await AsyncTrueweave.enter(database, "test", HashEmbedder(64))
+        async with asyncio.timeout(30):  # each takes two connections: without turns, all would hold one and wait
+            found = await asyncio.gather(*(same.history.diff_from("test") for _ in range(12)))
+    assert all(one.is_empty for one in found)
+    assert (await kept.history.diff()).is_empty
 
 
 async def test_a_diff_that_is_applied_to_the_past_gives_the_present(kept: AsyncTrueweave, database: Database) -> None:

@@ -128,6 +128,7 @@ IN_WORKSPACE: dict[str, Case] = {
     f"PUT {ROOM}/history": Case(json={"days": 30}),
     f"DELETE {ROOM}/history": Case(),
     f"GET {ROOM}/history/versions": Case({"uri": "{document}"}),
+    f"GET {ROOM}/history/diff": Case(),
     f"GET {ROOM}/bench": Case(),
     f"POST {ROOM}/bench": Case(json={"methods": ["keyword"]}),
     f"GET {ROOM}/bench/methods": Case(),

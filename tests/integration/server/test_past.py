@@ -1,7 +1,7 @@
 """Requests about the past, by the header Trueweave-As-Of."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
@@ -164,3 +164,73 @@ async def test_a_client_sees_the_past(url: str) -> None:
             with pytest.raises((InvalidArgument, ServerError), match="history is kept since"):
                 async with client.as_of(then - timedelta(days=1)):
                     pass
+
+
+async def diff(client: httpx2.AsyncClient, query: Mapping[str, str], **headers: str) -> httpx2.Response:
+    return await client.get(f"{ROOM}/history/diff", params=dict(query), headers=headers)
+
+
+async def test_a_diff_borrows_the_indexes_of_its_times(url: str) -> None:
+    async with served(url) as (server, mine, then), server.client(await server.key("read", groups=["*"])) as client:
+        documents = {"added": 0, "removed": 1, "changed": 1}
+        queries: list[dict[str, str]] = [{}, {"since": then.isoformat()}]
+        for query in queries:
+            told = (await diff(client, query)).json()
+            assert told["counts"]["document"] == documents
+            assert {one["uri"] for one in told["changes"][0]["passages_before"]} == {"ada"}
+        await mine.remove(["bob"])
+        at = datetime.now(UTC)
+        await mine.add_documents([ADA])
+        assert len(pasts(server)) == 1
+        told = (await diff(client, {"since": then.isoformat(), "until": at.isoformat()})).json()
+        assert told["counts"]["document"] == {"added": 0, "removed": 2, "changed": 0}
+        assert len(pasts(server)) == 2
+
+
+async def test_a_diff_says_which_times_cannot_be_compared(url: str) -> None:
+    async with served(url) as (server, mine, then), server.client(await server.key("read", groups=["*"])) as client:
+        for query, status, code in (
+            ({"since": "soon"}, 422, "invalid_request"),
+            ({"since": "2026-05-01T00:00:00"}, 422, "invalid_request"),
+            ({"since": (then - timedelta(days=1)).isoformat()}, 422, "invalid_argument"),
+            ({"since": then.isoformat(), "from": "mine"}, 422, "invalid_argument"),
+            ({"limit": "201"}, 422, "invalid_request"),
+        ):
+            answer = await diff(client, query)
+            assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
+        past = await diff(client, {}, **{"Trueweave-As-Of": then.isoformat()})
+        assert (past.status_code, past.json()["code"]) == (400, "not_of_the_past")
+        assert "since" in past.json()["next_step"]
+        assert len(pasts(server)) == 0
+        await mine.history.end()
+        assert "keeps no history" in (await diff(client, {})).json()["detail"]
+
+
+async def test_a_diff_of_days_begins_where_versions_are_kept_while_it_is_built(url: str) -> None:
+    async with served(url) as (server, mine, _), server.client(await server.key("read", groups=["*"])) as client:
+        await mine.history.keep(days=2)
+        await age(mine, days=10)
+        answer = await diff(client, {})
+        assert answer.status_code == 200, answer.text
+        assert answer.json()["counts"]["document"] == {"added": 0, "removed": 0, "changed": 0}
+
+
+async def test_a_diff_is_for_callers_who_read_all_documents_of_both(url: str) -> None:
+    async with served(url) as (server, mine, _):
+        hidden = await AsyncTrueweave.enter(server.database, "hidden")
+        await hidden.add_documents([ADA])
+        await hidden.access.set("", ["staff"])
+        async with server.client(await server.key("read", groups=["legal"])) as client:
+            assert (await diff(client, {})).status_code == 200  # until documents have readers
+            refused = await diff(client, {"from": "hidden"})
+            assert (refused.status_code, refused.json()["code"]) == (403, "not_for_restricted")
+            await mine.access.set("", ["staff"])
+            refused = await diff(client, {})
+            assert (refused.status_code, refused.json()["code"]) == (403, "not_for_restricted")
+        async with server.client(await server.key("read", "mine", groups=["*"])) as client:
+            theirs, nobodys = [await diff(client, {"from": name}) for name in ("hidden", "nowhere")]
+            assert theirs.status_code == nobodys.status_code == 404
+            assert theirs.json()["detail"] == nobodys.json()["detail"]
+        async with server.client(await server.key("read", groups=["*"])) as client:
+            told = (await diff(client, {"from": "hidden"})).json()
+            assert told["counts"]["document"] == {"added": 1, "removed": 1, "changed": 0}

@@ -32,8 +32,6 @@ ABSENT = {
     "sources.sync": "workers of the server synchronise: request_sync asks them to",
     "migrate": BESIDE,
     "rebuilt": BESIDE,
-    "history.diff": BESIDE,
-    "history.diff_from": BESIDE,
     "work": BESIDE,
     "settings": BESIDE,
     "try_extract": BESIDE,

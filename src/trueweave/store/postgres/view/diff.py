@@ -41,6 +41,7 @@ async def diff(before: Workspace, after: Workspace, limit: int) -> IndexDiff:
     counts: dict[ChangedKind, Counter[Change]] = {}
     found: list[_Found] = []
     async with AsyncExitStack() as stack:
+        await stack.enter_async_context(before.database.long_work)  # which takes two connections of the pool
         left = await stack.enter_async_context(before.transaction(snapshot=True, unhurried=True))
         right = await stack.enter_async_context(after.transaction(snapshot=True, unhurried=True))
         for kind in get_args(ChangedKind):
