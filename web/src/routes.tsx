@@ -62,6 +62,10 @@ export const routes: RouteObject[] = [
         lazy: async () => ({ Component: (await import("./conflicts/ConflictsPage")).ConflictsPage }),
       },
       {
+        path: ":ws/changes",
+        lazy: async () => ({ Component: (await import("./changes/ChangesPage")).ChangesPage }),
+      },
+      {
         path: ":ws/bench",
         lazy: async () => ({ Component: (await import("./bench/BenchPage")).BenchPage }),
       },

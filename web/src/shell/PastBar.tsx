@@ -4,6 +4,7 @@ import { type FormEvent, useState } from "react";
 import { Button } from "react-aria-components";
 import { showPast, usePast } from "../api/past";
 import { history } from "../api/queries";
+import { localTime } from "../text/times";
 import styles from "./Shell.module.css";
 
 const shown = new Intl.DateTimeFormat(undefined, { dateStyle: "long", timeStyle: "short" });
@@ -67,8 +68,8 @@ function Choice({ workspace, show }: { workspace: string; show: (time: Date) => 
           type="datetime-local"
           required
           step={1}
-          min={local(data.settings.oldest)}
-          max={local(new Date().toISOString())}
+          min={localTime(data.settings.oldest)}
+          max={localTime(new Date().toISOString())}
           value={time}
           onChange={(event) => setTime(event.target.value)}
         />
@@ -77,10 +78,4 @@ function Choice({ workspace, show }: { workspace: string; show: (time: Date) => 
       <span>History is kept since {shown.format(new Date(data.settings.oldest))}.</span>
     </form>
   );
-}
-
-/** A time in the form of `datetime-local`: local, to the next full second. */
-function local(iso: string): string {
-  const time = new Date(Math.ceil(new Date(iso).getTime() / 1000) * 1000);
-  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 }

@@ -14,6 +14,7 @@ export const VIEWS: View[] = [
   { name: "Documents", path: "documents", key: "d" },
   { name: "Review", path: "review", key: "r" },
   { name: "Conflicts", path: "conflicts", key: "x" },
+  { name: "Changes", path: "changes", key: "h" },
   { name: "Communities", path: "communities", key: "m" },
   { name: "Bench", path: "bench", key: "b" },
   { name: "Settings", path: "settings", key: "s" },
