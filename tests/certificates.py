@@ -1,4 +1,4 @@
-"""A certificate for 127.0.0.1, which a test's server shows and its client trusts."""
+"""A certificate for 127.0.0.1, which a test's server shows and its client trusts, and a key to sign statements with."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
@@ -42,3 +43,11 @@ def make_certificate(folder: Path, *, is_authority: bool = True) -> Certificate:
     found.chain.write_bytes(made.public_bytes(Encoding.PEM))
     found.key.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     return found
+
+
+def make_signing_key(folder: Path) -> Path:
+    """The file of a new private key, for the setting `signing_key_file`."""
+    path = folder / "signing-key.pem"
+    made = Ed25519PrivateKey.generate()
+    path.write_bytes(made.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    return path

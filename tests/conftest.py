@@ -16,6 +16,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from psycopg import sql
 
+from tests.certificates import make_signing_key
 from tests.servers import ChromaServer, Neo4jServer, no_neo4j, wait_for_port
 from trueweave import AsyncTrueweave
 from trueweave.extend import Database
@@ -111,6 +112,12 @@ async def trueweave(database: Database) -> AsyncIterator[AsyncTrueweave]:
     """An empty workspace with a hash embedder."""
     async with aclosing(await AsyncTrueweave.enter(database, "test", HashEmbedder())) as opened:
         yield opened
+
+
+@pytest.fixture
+def signing_key(tmp_path: Path) -> Path:
+    """The file of a new key that statements are signed with."""
+    return make_signing_key(tmp_path)
 
 
 @pytest.fixture(scope="session")

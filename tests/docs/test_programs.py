@@ -16,12 +16,11 @@ from uuid import UUID
 import httpx2
 import numpy as np
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from mcp import Client as McpClient
 from mcp.client.streamable_http import streamable_http_client
 from numpy.typing import NDArray
 
+from tests.certificates import make_signing_key
 from tests.commands import run_command
 from tests.contract.in_memory import Graph, MemoryGraph, load
 from tests.docs.pages import ROOT, blocks
@@ -96,9 +95,7 @@ def test_programs_that_open_the_database(place: Place, capsys: pytest.CaptureFix
     verifier, asked = programs("how-to/write-a-verifier.md")
     place.run(f"from trueweave import Trueweave\n{verifier}\nwith Trueweave() as index:\n    {asked}")
     [recorded] = programs("how-to/record-answers.md")
-    key = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    (place.folder / "signing-key.pem").write_bytes(key)
-    place.environment["TRUEWEAVE_SIGNING_KEY_FILE"] = "signing-key.pem"
+    place.environment["TRUEWEAVE_SIGNING_KEY_FILE"] = str(make_signing_key(place.folder))
     assert place.run(recorded)["replay"].same
     [measured] = programs("how-to/benchmarking.md")
     place.run(measured)

@@ -11,8 +11,6 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from tests.commands import PROGRAM
 from tests.e2e.conftest import ROOT, Trueweave, answer, model_server, typed
@@ -723,14 +721,14 @@ def test_an_empty_folder_says_why_nothing_was_read(trueweave: Trueweave, tmp_pat
     assert told[1] == "1 file skipped: there is no reader for .xyz files (empty/a.xyz)"
 
 
-def test_a_removal_is_certified(trueweave: Trueweave, environment: dict[str, str], tmp_path: Path) -> None:
-    key = tmp_path / "signing-key.pem"
-    key.write_bytes(Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+def test_a_removal_is_certified(
+    trueweave: Trueweave, environment: dict[str, str], tmp_path: Path, signing_key: Path
+) -> None:
     (tmp_path / "ada.txt").write_text("Ada Lovelace wrote the first program for a machine that was never built.")
     trueweave("init")
     trueweave("add", "ada.txt", "--extractor", "capitals")
     assert "openssl genpkey" in trueweave("remove", "ada.txt", "--certificate", "erased.json", code=1).stderr
-    environment["TRUEWEAVE_SIGNING_KEY_FILE"] = str(key)
+    environment["TRUEWEAVE_SIGNING_KEY_FILE"] = str(signing_key)
     said = trueweave("remove", "ada.txt", "there.txt", "--certificate", "erased.json", code=1)
     assert said.stdout == "1 document erased. Nothing is left in the workspace, as erased.json certifies.\n"
     assert "there.txt" in said.stderr

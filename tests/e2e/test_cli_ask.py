@@ -16,8 +16,6 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from tests.commands import PROGRAM
 from tests.e2e.conftest import Trueweave, model_server
@@ -455,11 +453,11 @@ def told(asked: Asked) -> str:
 
 
 @pytest.mark.usefixtures("filled")
-def test_an_answer_is_recorded_and_replayed(trueweave: Trueweave, environment: dict[str, str], tmp_path: Path) -> None:
+def test_an_answer_is_recorded_and_replayed(
+    trueweave: Trueweave, environment: dict[str, str], tmp_path: Path, signing_key: Path
+) -> None:
     assert "openssl genpkey" in trueweave("ask", QUESTION, "--record", "record.json", code=1).stderr
-    key = Ed25519PrivateKey.generate()
-    environment["TRUEWEAVE_SIGNING_KEY_FILE"] = str(tmp_path / "signing-key.pem")
-    (tmp_path / "signing-key.pem").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    environment["TRUEWEAVE_SIGNING_KEY_FILE"] = str(signing_key)
     assert "not both" in trueweave("ask", QUESTION, "--record", "x.json", "--as-of", "2026-01-01", code=1).stderr
     said = trueweave("ask", QUESTION, "--record", "record.json").stdout
     assert said.endswith("\nRecorded in record.json.\n")

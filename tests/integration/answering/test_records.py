@@ -8,8 +8,6 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from tests.integration.answering.test_asking import GOOD, MODEL, QUESTION, TEXTS, Scripted, document
 from trueweave import AsyncTrueweave, Filter, Message, Range, Settings, Source
@@ -26,19 +24,16 @@ ASKED = AskOptions(QUESTION, Keyword(top_k=5))
 
 
 @pytest.fixture
-def key(tmp_path: Path) -> Path:
-    path = tmp_path / "signing-key.pem"
-    made = Ed25519PrivateKey.generate()
-    path.write_bytes(made.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-    return path
-
-
-@pytest.fixture
-async def index(database: Database, key: Path) -> AsyncIterator[AsyncTrueweave]:
+async def index(database: Database, signing_key: Path) -> AsyncIterator[AsyncTrueweave]:
     async with ModelServer(Scripted(GOOD + " [{tower}]")) as server:
         prices = {MODEL: (Decimal(1), Decimal(10))}
         settings = Settings(
-            model=MODEL, model_url=server.url, prices=prices, model_tries=1, signing_key_file=key, extractor="capitals"
+            model=MODEL,
+            model_url=server.url,
+            prices=prices,
+            model_tries=1,
+            signing_key_file=signing_key,
+            extractor="capitals",
         )
         async with aclosing(
             await AsyncTrueweave.enter(database, "test", HashEmbedder(), settings=settings)

@@ -11,12 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    PublicFormat,
-)
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from tests.integration.ingest.test_erasure import SHARED, Author
 from tests.integration.ingest.test_killed_runs import killed
@@ -88,28 +83,20 @@ asyncio.run(main())
 
 
 @pytest.fixture
-def key(tmp_path: Path) -> Path:
-    path = tmp_path / "signing-key.pem"
-    made = Ed25519PrivateKey.generate()
-    path.write_bytes(made.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-    return path
-
-
-@pytest.fixture
 async def server() -> AsyncIterator[ModelServer]:
     async with ModelServer(Author(), embedder=HashEmbedder(16)) as made:
         yield made
 
 
 @pytest.fixture
-def settings(server: ModelServer, key: Path) -> Settings:
+def settings(server: ModelServer, signing_key: Path) -> Settings:
     return Settings(
         model="vllm/any",
         model_url=server.url,
         embedding_model="vllm/embed",
         embedding_url=server.url,
         model_tries=1,
-        signing_key_file=key,
+        signing_key_file=signing_key,
     )
 
 
@@ -165,11 +152,13 @@ async def test_former_versions_are_erased_and_certified(index: AsyncTrueweave, u
     assert (await index.history.status()).versions == 0
 
 
-async def test_a_certificate_is_checked_without_trueweave(index: AsyncTrueweave, key: Path, tmp_path: Path) -> None:
+async def test_a_certificate_is_checked_without_trueweave(
+    index: AsyncTrueweave, signing_key: Path, tmp_path: Path
+) -> None:
     await filled(index)
     file, public, other = (tmp_path / name for name in ("certificate.json", "public.pem", "other.pem"))
     await index.certificates.erase("secret.md", file=file)
-    write_public(public, read_key(key))
+    write_public(public, read_key(signing_key))
     write_public(other, Ed25519PrivateKey.generate())
 
     def check(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -196,7 +185,7 @@ async def test_a_certificate_is_checked_without_trueweave(index: AsyncTrueweave,
         {"more": 1},
     ]
     for change in changes:
-        (tmp_path / "changed.json").write_bytes(signed(statement | change, read_key(key)))
+        (tmp_path / "changed.json").write_bytes(signed(statement | change, read_key(signing_key)))
         assert check(tmp_path / "changed.json").stdout.startswith("NOT VALID"), change
 
 
@@ -320,9 +309,9 @@ async def test_a_killed_process_leaves_no_certificate_or_a_correct_one(
 
 @pytest.mark.parametrize("store", ["neo4j", "chroma"])
 async def test_copies_in_other_stores_are_waited_for_and_searched(
-    database: Database, key: Path, neo4j_url: str, chroma_url: str, tmp_path: Path, store: StoreName
+    database: Database, signing_key: Path, neo4j_url: str, chroma_url: str, tmp_path: Path, store: StoreName
 ) -> None:
-    settings = Settings(extractor="capitals", signing_key_file=key, neo4j_url=neo4j_url, chroma_url=chroma_url)
+    settings = Settings(extractor="capitals", signing_key_file=signing_key, neo4j_url=neo4j_url, chroma_url=chroma_url)
     async with aclosing(await AsyncTrueweave.enter(database, "test", HashEmbedder(), settings=settings)) as index:
         await index.add(Source("plain.md", SHARED), Source("secret.md", SECRET), Source("other.md", f"{QUOTED} Twice."))
         await index.projections.catch_up(store)

@@ -10,8 +10,6 @@ from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from tests.integration.serving import serving
 from tests.replication import Server, both, no_standby, replicated
@@ -503,12 +501,13 @@ async def test_metrics_and_the_doctor_tell_of_standbys(urls: tuple[str, str]) ->
 
 
 async def test_a_certificate_of_erasure_says_which_standbys_have_it(
-    pair: tuple[Server, Server], urls: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pair: tuple[Server, Server],
+    urls: tuple[str, str],
+    tmp_path: Path,
+    signing_key: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    key = tmp_path / "signing-key.pem"
-    made = Ed25519PrivateKey.generate()
-    key.write_bytes(made.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-    monkeypatch.setenv("TRUEWEAVE_SIGNING_KEY_FILE", str(key))
+    monkeypatch.setenv("TRUEWEAVE_SIGNING_KEY_FILE", str(signing_key))
     monkeypatch.setattr(certificates, "_STANDBY_PATIENCE", 0.5)
     async with opened(urls[0]) as trueweave:
         await trueweave.add_documents(map(document, range(3)))
