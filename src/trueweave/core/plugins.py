@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from functools import cache
+from importlib.metadata import EntryPoint, EntryPoints
 from typing import Any, TypeVar
 
 from trueweave.core.errors import ConfigError
@@ -18,6 +21,17 @@ class Broken:
 
     name: str
     problem: str
+
+
+def entry_points(group: str) -> EntryPoints:
+    """The installed entry points of a group. The metadata of all distributions is read once: with 300 of them, that
+    takes 20 ms of processor time."""
+    return _entry_points(group, tuple(sys.path))
+
+
+@cache
+def _entry_points(group: str, _path: tuple[str, ...]) -> EntryPoints:
+    return importlib.metadata.entry_points(group=group)
 
 
 def load(entry: EntryPoint, kind: str, make: Callable[[Any], T]) -> T:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from urllib.parse import urlsplit
 
 from trueweave.core.connectors import Connector, ConnectorContext
 from trueweave.core.errors import ConfigError
-from trueweave.core.plugins import Broken, broken, load
+from trueweave.core.plugins import Broken, broken, entry_points, load
 from trueweave.core.record import is_storable
 from trueweave.text.uris import is_address
 

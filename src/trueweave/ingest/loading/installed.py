@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
 from trueweave.core.errors import ConfigError, UnreadableFile
-from trueweave.core.plugins import Broken, load
+from trueweave.core.plugins import Broken, entry_points, load
 from trueweave.core.protocols import Loader
 from trueweave.core.record import Source
 

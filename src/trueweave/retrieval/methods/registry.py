@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from difflib import get_close_matches
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from inspect import formatannotation
 from typing import Any, cast
 
@@ -17,7 +17,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from pydantic_core import core_schema
 
 from trueweave.core.errors import ConfigError, UnknownMethod
-from trueweave.core.plugins import Broken, load
+from trueweave.core.plugins import Broken, entry_points, load
 from trueweave.retrieval.context import Method
 
 GROUP = "trueweave.methods"
