@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Many tests wait for a server, a process or a clock, so more of them run at once than there are cores.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 2)
 # The longest first.
-SMOKE := $(addprefix smoke-,quality published subgraph small_folders resolution query index ingest communities text_search citations tenants partitions recall rights history workspaces settling home_made stores server embedding embedders first_hour install growth parsing bulk relation_vectors graph_vectors ui answers languages)
+SMOKE := $(addprefix smoke-,quality published subgraph small_folders resolution query index ingest communities text_search citations tenants partitions recall rights history writing workspaces settling home_made stores server embedding embedders first_hour install growth parsing bulk relation_vectors graph_vectors ui answers languages)
 
 .DEFAULT_GOAL := help
 .PHONY: help first-hour chart-tools neo4j oidc models web web-dev screenshots setup check test collect nightly coverage smoke $(SMOKE) qwen db docs drawings site quality communities checking large-files parsing-figures comparison scale reference sync bench lock schema fmt clean
