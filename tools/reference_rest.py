@@ -9,6 +9,7 @@ from typing import Any
 
 from written import cell, filled_table
 
+from trueweave.core.history import AS_OF
 from trueweave.core.settings import Settings
 
 Schema = dict[str, Any]
@@ -17,7 +18,8 @@ _PATHS = """# The server's paths
 
 What [the server](../how-to/server.md) answers to, with the parameters of each path. The fields of what is sent and
 answered are on [a page of their own](rest-bodies.md). `/v1/openapi.json` says the same for programs. Errors are
-`application/problem+json` everywhere: [errors](errors.md) lists their codes. This page is written by `make reference`.
+`application/problem+json` everywhere: [errors](errors.md) lists their codes. The header `Trueweave-As-Of` asks for the
+index [as it was](../how-to/history.md). This page is written by `make reference`.
 """
 _BODIES = """# REST: bodies
 
@@ -42,7 +44,8 @@ def rest_pages() -> dict[str, str]:
 
 def _operation(method: str, path: str, one: Schema) -> str:
     told = [f"\n### `{method} {path}`\n\n{' '.join(one['description'].split())}\n"]
-    named = [p for p in one.get("parameters", ()) if p["in"] != "path" and p["name"] != "idempotency-key"]
+    headers = {p["name"] for p in one.get("parameters", ()) if p["in"] == "header"}
+    named = [p for p in one.get("parameters", ()) if p["in"] not in ("path", "header")]
     if named:
         rows = [f"| `{p['name']}` | {_typed(p['schema'])} | {p.get('description', '')} |\n" for p in named]
         told += ["\n| parameter | type | meaning |\n|---|---|---|\n", *rows]
@@ -56,8 +59,10 @@ def _operation(method: str, path: str, one: Schema) -> str:
     ]
     facts = [f"Takes {'; '.join(sent)}."] if sent else []
     facts += [f"Answers {'; '.join(answered)}."] if answered else []
-    if any(p["name"] == "idempotency-key" for p in one.get("parameters", ())):
+    if "idempotency-key" in headers:
         facts.append("Takes an `Idempotency-Key`.")
+    if AS_OF in headers:
+        facts.append(f"Takes `{AS_OF}`.")
     return "".join((*told, f"\n{' '.join(facts)}\n" if facts else ""))
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import Depends, Path, Request
+from fastapi import Depends, Header, Path, Request
+from pydantic.json_schema import WithJsonSchema
 
 from trueweave.core.errors import UnknownWorkspace
 from trueweave.core.history import AS_OF
@@ -98,8 +99,55 @@ WorkspaceName = Annotated[
 ]
 
 
-def entering(scope: KeyScope, *, asks: bool = False) -> Callable[..., AsyncIterator[AsyncTrueweave]]:
-    """A dependency that opens the workspace of the path for a caller with this scope; with `asks`, for a question."""
+_AsOf = Annotated[
+    str | None,
+    Header(
+        alias=AS_OF,
+        description="Answer from the index as it was at this time, if the workspace keeps history since then.",
+    ),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
+
+
+async def _named_time(as_of: _AsOf = None) -> datetime | None:
+    """A dependency: the time of the past that the header of a request names; None for the present."""
+    return _parsed(as_of)
+
+
+def _parsed(given: str | None) -> datetime | None:
+    if given is None:
+        return None
+    try:
+        at = datetime.fromisoformat(given)
+    except ValueError:
+        at = None
+    if at is None or at.tzinfo is None:
+        raise Refusal(
+            400,
+            "invalid_time",
+            f"{AS_OF} is not a time with a time zone.",
+            "Write it like 2026-05-01T00:00:00Z, in UTC or with an offset.",
+        )
+    return at
+
+
+NamedTime = Annotated[datetime | None, Depends(_named_time)]
+
+
+def reading(*, asks: bool = False) -> Callable[..., AsyncIterator[AsyncTrueweave]]:
+    """A dependency that opens the workspace of the path for a request that reads, at the time that the request names;
+    with `asks`, for a question."""
+
+    async def entered(request: Request, workspace: WorkspaceName, at: NamedTime) -> AsyncIterator[AsyncTrueweave]:
+        async with entered_at(request, workspace, at, asks=asks) as trueweave:
+            yield trueweave
+
+    return entered
+
+
+def changing(scope: KeyScope, *, asks: bool = False) -> Callable[..., AsyncIterator[AsyncTrueweave]]:
+    """A dependency that opens the workspace of the path for a caller with this scope, who may change something; with
+    `asks`, for questions."""
 
     async def entered(request: Request, workspace: WorkspaceName) -> AsyncIterator[AsyncTrueweave]:
         async with entered_workspace(request, workspace, scope, asks=asks) as trueweave:
@@ -161,30 +209,17 @@ async def entered_at(
 def _asked_time(request: Request, scope: KeyScope) -> datetime | None:
     """The time of the past that a request asks about, from its header; None for the present."""
     given = request.headers.get(AS_OF)
-    if given is None:
-        return None
-    if scope != "read":
+    if given is not None and scope != "read":
         raise Refusal(400, "past_is_read_only", "The past cannot be changed.", f"Send the request without {AS_OF}.")
-    try:
-        at = datetime.fromisoformat(given)
-    except ValueError:
-        at = None
-    if at is None or at.tzinfo is None:
-        raise Refusal(
-            400,
-            "invalid_time",
-            f"{AS_OF} is not a time with a time zone.",
-            "Write it like 2026-05-01T00:00:00Z, in UTC or with an offset.",
-        )
-    return at
+    return _parsed(given)
 
 
-Reading = Annotated[AsyncTrueweave, Depends(entering("read"))]
+Reading = Annotated[AsyncTrueweave, Depends(reading())]
 Present = Annotated[AsyncTrueweave, Depends(_entered_present)]
-Asking = Annotated[AsyncTrueweave, Depends(entering("read", asks=True))]
-Writing = Annotated[AsyncTrueweave, Depends(entering("write"))]
-Measuring = Annotated[AsyncTrueweave, Depends(entering("write", asks=True))]
-Administering = Annotated[AsyncTrueweave, Depends(entering("admin"))]
+Asking = Annotated[AsyncTrueweave, Depends(reading(asks=True))]
+Writing = Annotated[AsyncTrueweave, Depends(changing("write"))]
+Measuring = Annotated[AsyncTrueweave, Depends(changing("write", asks=True))]
+Administering = Annotated[AsyncTrueweave, Depends(changing("admin"))]
 AnyCaller = Annotated[Caller, Depends(caller_of)]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from datetime import datetime
 from typing import Literal, NamedTuple
 
 from fastapi import Request
@@ -17,7 +18,7 @@ from trueweave.core.parameters import values
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.retrieval.context import Method
 from trueweave.retrieval.methods import registry
-from trueweave.server.access import Caller, caller_of, entered_workspace, services_of
+from trueweave.server.access import Caller, caller_of, entered_at, services_of
 from trueweave.server.bodies import CitationBody, SentenceBody
 from trueweave.server.problems import Refusal
 from trueweave.server.services import Services
@@ -50,12 +51,12 @@ async def models_for(caller: Caller, shared: Services) -> list[tuple[str, Worksp
 
 
 @asynccontextmanager
-async def entered_by_model(request: Request, model: str) -> AsyncIterator[AsyncTrueweave]:
-    """Open the workspace that a model name selects, for a question."""
+async def entered_by_model(request: Request, model: str, at: datetime | None) -> AsyncIterator[AsyncTrueweave]:
+    """Open the workspace that a model name selects, for a question; with a time, as it was then."""
     name = model.removeprefix(_PREFIX).partition("/")[0] if model.startswith(_PREFIX) else ""
     if not name:
         raise await _no_model(request, model)
-    async with entered_workspace(request, name, "read", asks=True) as trueweave:
+    async with entered_at(request, name, at, asks=True) as trueweave:
         yield trueweave
 
 

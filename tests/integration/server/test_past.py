@@ -72,6 +72,29 @@ async def test_only_reading_requests_may_ask_for_a_time_that_is_known(url: str) 
         assert (refused.status_code, refused.json()["code"]) == (400, "past_is_read_only")
 
 
+async def test_the_description_names_the_header_where_it_is_taken(url: str) -> None:
+    async with serving(url) as server, server.client(await server.key("admin", "mine")) as client:
+        described = (await client.get("/v1/openapi.json")).json()["paths"]
+        taken, named = set[str](), set[str]()
+        for path, operations in described.items():
+            if not path.startswith("/v1/workspaces/{workspace}"):
+                continue
+            for method, operation in operations.items():
+                answer = await client.request(
+                    method, path.replace("{workspace}", "mine"), headers={"Trueweave-As-Of": "soon"}
+                )
+                if answer.headers["content-type"] == "application/problem+json":
+                    taken |= {f"{method} {path}"} if answer.json()["code"] == "invalid_time" else set()
+                parameters = {one["name"]: one["schema"] for one in operation["parameters"]}
+                if "Trueweave-As-Of" in parameters:
+                    assert parameters["Trueweave-As-Of"]["format"] == "date-time"
+                    named.add(f"{method} {path}")
+        assert named == taken
+        for chat in ("/v1/chat/completions", "/api/chat"):
+            assert "Trueweave-As-Of" in {one["name"] for one in described[chat]["post"]["parameters"]}
+        assert f"get {ROOM.replace('mine', '{workspace}')}/entities" in named
+
+
 async def test_who_may_not_read_a_document_now_may_not_read_what_it_said(url: str) -> None:
     async with served(url) as (server, mine, then), server.client(await server.key("read")) as client:
         assert await found(client, then) == {ADA.chunks[0].text, BOB.chunks[0].text}

@@ -18,7 +18,7 @@ from trueweave.core.answers import Answer, AnswerOptions
 from trueweave.core.errors import TrueweaveError
 from trueweave.core.parameters import values
 from trueweave.engine.trueweave import AsyncTrueweave
-from trueweave.server.access import AnyCaller, Shared
+from trueweave.server.access import AnyCaller, NamedTime, Shared
 from trueweave.server.chatting import (
     CheckedBody,
     answer_length,
@@ -115,8 +115,8 @@ async def list_ollama_models(caller: AnyCaller, shared: Shared) -> OllamaModels:
     )
 
 
-async def _entered(request: Request, body: OllamaRequest) -> AsyncIterator[AsyncTrueweave]:
-    async with entered_by_model(request, body.model) as trueweave:
+async def _entered(request: Request, body: OllamaRequest, at: NamedTime) -> AsyncIterator[AsyncTrueweave]:
+    async with entered_by_model(request, body.model, at) as trueweave:
         yield trueweave
 
 

@@ -20,7 +20,7 @@ from trueweave.core.errors import TrueweaveError
 from trueweave.core.evidence import Usage
 from trueweave.core.parameters import values
 from trueweave.engine.trueweave import AsyncTrueweave
-from trueweave.server.access import AnyCaller, Shared
+from trueweave.server.access import AnyCaller, NamedTime, Shared
 from trueweave.server.chatting import (
     ChatRole,
     CheckedBody,
@@ -144,8 +144,8 @@ async def list_models(caller: AnyCaller, shared: Shared) -> ModelList:
     return ModelList(data=[ModelCard(id=name, created=int(of.created.timestamp())) for name, of in found])
 
 
-async def _entered(request: Request, body: CompletionRequest) -> AsyncIterator[AsyncTrueweave]:
-    async with entered_by_model(request, body.model) as trueweave:
+async def _entered(request: Request, body: CompletionRequest, at: NamedTime) -> AsyncIterator[AsyncTrueweave]:
+    async with entered_by_model(request, body.model, at) as trueweave:
         yield trueweave
 
 
