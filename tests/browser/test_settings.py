@@ -31,7 +31,16 @@ async def test_an_administrator_changes_settings_and_tries_types(web: Web) -> No
             await expect(page.get_by_text("Saved. Documents that are added")).to_be_visible()
             own = (await client.get("settings")).json()["own"]
             assert own["entity_types"] == {"ship": "a vessel", IMAGE: ""}
+            await page.get_by_role("button", name="Add a relation").click()
+            await page.get_by_label("Relation 1", exact=True).fill("born in")
+            await page.get_by_label("Relation 1 has only").select_option("one target at a time")
+            await page.get_by_role("button", name="Save").click()
+            await expect(page.get_by_text("Saved. Conflicts are found")).to_be_visible()
+            own = (await client.get("settings")).json()["own"]
+            assert own["functional_relations"] == {"born in": "one target at a time"}
             await check_looks(page)
+            await page.reload()
+            await expect(page.get_by_label("Relation 1", exact=True)).to_have_value("born in")
         async with web.visit("office/ask") as page:
             await expect(page.get_by_role("heading", name="Ask office")).to_be_visible()
             await page.keyboard.press("g")

@@ -6,15 +6,19 @@ import { counted, money, number } from "../text/words";
 import { SameAs } from "../ui/SameAs";
 import { Failed, Loading } from "../ui/States";
 import { Toggle } from "../ui/Toggle";
+import { FunctionalRelations } from "./FunctionalRelations";
 import styles from "./Settings.module.css";
 import {
+  asFunctional,
   asLines,
+  asRows,
   asTypes,
   change,
   changes,
   type SettingsBody,
   settings as settingsQuery,
   type Types,
+  type Uniqueness,
 } from "./settings";
 
 type Trial = Schemas["TrialBody"];
@@ -33,17 +37,21 @@ function Form({ workspace, found }: { workspace: string; found: SettingsBody }) 
   const [entities, setEntities] = useState(asLines((in_force.entity_types ?? {}) as Types));
   const [relations, setRelations] = useState(asLines((in_force.relation_types ?? {}) as Types));
   const [isStrict, setStrict] = useState(in_force.strict_schema === true);
+  const functional = (in_force.functional_relations ?? {}) as Record<string, Uniqueness>;
+  const [rows, setRows] = useState(asRows(functional));
   const [error, setError] = useState<unknown>(null);
   const [said, setSaid] = useState("");
-  const body = {
+  const types = {
     entity_types: asTypes(entities),
     relation_types: asTypes(relations),
     strict_schema: isStrict,
   };
+  const body = { ...types, functional_relations: asFunctional(rows) };
   const before = {
     entity_types: (in_force.entity_types ?? {}) as Types,
     relation_types: (in_force.relation_types ?? {}) as Types,
     strict_schema: in_force.strict_schema === true,
+    functional_relations: functional,
   };
   const changed = changes(before, body); // what somebody else changes meanwhile stays
   const isSame = Object.keys(changed).length === 0;
@@ -54,7 +62,9 @@ function Form({ workspace, found }: { workspace: string; found: SettingsBody }) 
     try {
       queries.setQueryData(settingsQuery(workspace).queryKey, await change(workspace, changed));
       setSaid(
-        "Saved. Documents that are added from now on are read with these types; existing ones stay as they are.",
+        Object.keys(changed).every((name) => name === "functional_relations")
+          ? "Saved. Conflicts are found with these relations."
+          : "Saved. Documents that are added from now on are read with these types; existing ones stay as they are.",
       );
     } catch (problem) {
       setError(problem);
@@ -74,6 +84,7 @@ function Form({ workspace, found }: { workspace: string; found: SettingsBody }) 
         <Toggle on={isStrict} onChange={setStrict}>
           Leave out what fits none of these types
         </Toggle>
+        <FunctionalRelations rows={rows} onChange={setRows} />
         {error !== null && <Failed error={error} />}
         <p role="status" className={said ? styles.said : "visually-hidden"}>
           {said}
@@ -84,14 +95,14 @@ function Form({ workspace, found }: { workspace: string; found: SettingsBody }) 
           </Button>
           <SameAs
             command={{
-              none: "The command line reads types from trueweave.toml: entity_types and relation_types.",
+              none: "The command line reads them from trueweave.toml: entity_types, relation_types and functional_relations.",
             }}
             request={`PATCH /v1/workspaces/${workspace}/settings`}
             body={changed}
           />
         </div>
       </form>
-      <Try workspace={workspace} settings={body} />
+      <Try workspace={workspace} settings={types} />
     </>
   );
 }

@@ -44,9 +44,18 @@ export function simple(found: SettingsBody): ParameterSchema {
 export function changes(before: Values, now: Values): Record<string, Json | null> {
   const found: Record<string, Json | null> = {};
   for (const name of new Set([...Object.keys(before), ...Object.keys(now)])) {
-    if (JSON.stringify(before[name]) !== JSON.stringify(now[name])) found[name] = now[name] ?? null;
+    if (!isSame(before[name], now[name])) found[name] = now[name] ?? null;
   }
   return found;
+}
+
+/** Whether two values are the same. The server does not keep the order of names. */
+function isSame(one: Json | undefined, other: Json | undefined): boolean {
+  const sorted = (_: string, value: unknown) =>
+    value !== null && typeof value === "object" && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value;
+  return JSON.stringify(one, sorted) === JSON.stringify(other, sorted);
 }
 
 /** Types as lines, "name: description". */
@@ -63,3 +72,28 @@ export function asTypes(lines: string): Types {
   });
   return Object.fromEntries(found.filter(([name]) => name));
 }
+
+/** How many an entity has of a relation, and what that means. */
+export const UNIQUENESS = {
+  "one target": "each source has one",
+  "one source": "each target has one",
+  "one target at a time": "each source has one, which may change",
+  "one source at a time": "each target has one, which may change",
+} as const;
+export type Uniqueness = keyof typeof UNIQUENESS;
+
+/** A relation of which an entity has only one, as it is edited. */
+export interface FunctionalRow {
+  id: number;
+  relation: string;
+  uniqueness: Uniqueness;
+}
+
+export const asRows = (setting: Record<string, Uniqueness>): FunctionalRow[] =>
+  Object.entries(setting).map(([relation, uniqueness], id) => ({ id, relation, uniqueness }));
+
+/** The setting that rows mean; rows without a relation are left out. */
+export const asFunctional = (rows: FunctionalRow[]): Record<string, Uniqueness> =>
+  Object.fromEntries(
+    rows.map((row) => [row.relation.trim(), row.uniqueness] as const).filter(([relation]) => relation),
+  );
