@@ -27,6 +27,7 @@ from served import served
 
 from tests.browser.pages import SOFTWARE_RENDERING, Theme, Web
 from tests.browser.site import MODELS, PARTNERS, Site, add_questions, site
+from tests.integration.index.test_history import age
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, Settings
 from trueweave.bench.own import run_own
 from trueweave.testing import Databases
@@ -114,6 +115,12 @@ async def take(server_url: str, place: Path) -> None:
                 page.get_by_role("region", name="What a merge would change").locator("li").first
             ).to_be_visible()
             save("review", await page.screenshot())
+        await fill_ships(found)
+        for name, shown in (("conflicts", "Elsa Nyberg born in"), ("changes", "Removed crew/pilot.md")):
+            async with web.visit(f"ships/{name}") as page:
+                await page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
+                await expect(page.get_by_role("heading", name=shown)).to_be_visible()
+                save(name, await page.screenshot())
         async with web.visit("empty/documents") as page:
             await page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
             await page.get_by_label("Files to add").set_input_files(
@@ -122,6 +129,44 @@ async def take(server_url: str, place: Path) -> None:
             await expect(page.get_by_role("button", name="Add 4 documents")).to_be_enabled()
             save("documents", await page.screenshot())
         await browser.close()
+
+
+async def fill_ships(at: Site) -> None:
+    """Make a workspace whose documents contradict each other and have changed since last month."""
+    async with aclosing(await AsyncTrueweave.enter(at.server.database, "ships")) as trueweave:
+        await trueweave.maintenance.change_settings(
+            {
+                "extractor": "capitals",
+                "functional_relations": {"born in": "one target", "master of": "one source at a time"},
+            }
+        )
+        await trueweave.add_documents(
+            [
+                fact("crew/master.md", "1898-04-02", "Elsa Nyberg", "master of", "Borea"),
+                fact("crew/pilot.md", "1898-04-02", "Jon Aas", "pilot of", "Borea"),
+                fact("letters/nyberg.md", "1899-01-17", "Elsa Nyberg", "born in", "Kalmar"),
+            ]
+        )
+        await trueweave.history.keep()
+        await age(trueweave, days=30)
+        await trueweave.add_documents(
+            [
+                fact("crew/master.md", "1901-09-30", "Jon Aas", "master of", "Borea"),
+                fact("papers/register.md", "1902-05-08", "Elsa Nyberg", "born in", "Visby"),
+            ]
+        )
+        await trueweave.remove(["crew/pilot.md"])
+
+
+def fact(uri: str, date: str, subject: str, relation: str, value: str) -> Document:
+    """A document that states one fact."""
+    said = (
+        f"{subject} was {relation} {value}." if relation == "born in" else f"{subject} is the {relation} the {value}."
+    )
+    link = Link(subject, value, said, (relation,))
+    return Document(
+        uri, (Chunk(said, mentions=(Mention(subject), Mention(value)), links=(link,)),), metadata={"date": date}
+    )
 
 
 async def write_some_reports(at: Site) -> None:
