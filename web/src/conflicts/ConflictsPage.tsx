@@ -8,6 +8,7 @@ import { entityPath } from "../entity/address";
 import { Quotes } from "../entity/Quotes";
 import type { Quote, Span } from "../entity/sentences";
 import { useTitle } from "../shell/useTitle";
+import { viewPath } from "../shell/views";
 import { counted } from "../text/words";
 import { SameAs } from "../ui/SameAs";
 import { ShowMore } from "../ui/ShowMore";
@@ -37,7 +38,10 @@ export function ConflictsPage() {
       {found.isPending && <Loading what="the conflicts" lines={6} />}
       {found.data && conflicts.length === 0 && (
         <Empty title="No conflicts">
-          <p>No two documents state different values of a relation that the setting names.</p>
+          <p>
+            No two documents state different values of a relation that the setting names. An administrator
+            names them in <Link to={viewPath(ws, "settings/types")}>Settings, Types</Link>.
+          </p>
         </Empty>
       )}
       {conflicts.map((one) => (
