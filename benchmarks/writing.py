@@ -4,9 +4,10 @@
     python benchmarks/writing.py --smoke    # a hundred documents, once
     python benchmarks/beside.py --same-script COMMIT writing.py
 
-Figures are milliseconds of processor time for each document, of this process and of PostgreSQL together: medians of
-three turns, each with a new database. The passages are generated (see `generated.py`), one in each document, with two
-triples; vectors are bags of words in 32 dimensions, so extraction and embedding take next to no time. This script
+Figures for each document are milliseconds of processor time, of this process and of PostgreSQL together, and bytes that
+PostgreSQL writes ahead: the least of some turns, each with a new database, because other processes on the machine make
+the same work take longer and never shorter. The passages are generated (see `generated.py`), one in each document, with
+two triples; vectors are bags of words in 32 dimensions, so extraction and embedding take next to no time. This script
 prints its figures and writes no file: `beside.py` writes the comparison with another commit.
 """
 
@@ -17,12 +18,11 @@ import asyncio
 import json
 import tempfile
 import time
-from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
-from statistics import median
 
 import corpora
+import psycopg
 from history import changed, documents
 from served import served
 from watch import Server
@@ -31,7 +31,8 @@ from trueweave import AsyncTrueweave
 from trueweave.store.postgres.schema.migrate import migrate
 from trueweave.testing import HashEmbedder
 
-PRESENT, WRITTEN, TURNS = 1_000, 1_000, 3
+PRESENT, WRITTEN, TURNS = 1_000, 400, 8
+_QUIET = {"autovacuum": "off", "fsync": "off", "full_page_writes": "off"}
 Act = Callable[[AsyncTrueweave], Awaitable[object]]
 
 
@@ -44,18 +45,26 @@ def acts(number: int) -> Iterator[tuple[str, Act]]:
     yield "remove", lambda index: index.remove([one.uri for one in other])
 
 
-def measure(server: Server, url: str, number: int) -> dict[str, float]:
-    """Milliseconds of processor time a document, by what was done with it."""
+def measure(server: Server, url: str, number: int) -> dict[str, dict[str, float]]:
+    """Milliseconds of processor time and bytes written ahead for each document, by what was done with it."""
     asyncio.run(migrate(url))
-    present = list(documents(PRESENT))
+    present = list(documents(number))
     asyncio.run(_do(url, lambda index: index.add_documents(present)))
     took = {}
     for name, act in acts(number):
-        before, began = server.work(url), time.process_time()
+        before, began, at = server.work(url), time.process_time(), _written_ahead(url)
         asyncio.run(_do(url, act))
-        own = time.process_time() - began
-        took[name] = (own + server.work(url).since(before).cpu) / number * 1000
+        own, written = time.process_time() - began, _written_ahead(url) - at
+        cpu = own + server.work(url).since(before).cpu
+        took[name] = {"cpu_ms": round(cpu / number * 1000, 2), "wal_bytes": round(written / number)}
     return took
+
+
+def _written_ahead(url: str) -> int:
+    with psycopg.connect(url) as connection:
+        row = connection.execute("SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint").fetchone()
+    assert row
+    return int(row[0])
 
 
 async def _do(url: str, act: Act) -> None:
@@ -70,14 +79,15 @@ def main() -> None:
     if not corpora.are_there(smoke=options.smoke):
         return
     number, turns = (100, 1) if options.smoke else (WRITTEN, TURNS)
-    took: dict[str, list[float]] = defaultdict(list)
-    with tempfile.TemporaryDirectory() as folder, served(Path(folder), {"autovacuum": "off"}) as started:
+    took = []
+    with tempfile.TemporaryDirectory() as folder, served(Path(folder), _QUIET) as started:
         server = Server(started.url, started.directory)
         for turn in range(turns):
             with server.database(f"writing_{turn}") as url:
-                for name, milliseconds in measure(server, url, number).items():
-                    took[name].append(milliseconds)
-    print(json.dumps({"cpu_ms_a_document": {name: round(median(each), 2) for name, each in took.items()}}))
+                took.append(measure(server, url, number))
+    print(
+        json.dumps({act: {figure: min(one[act][figure] for one in took) for figure in took[0][act]} for act in took[0]})
+    )
 
 
 if __name__ == "__main__":
