@@ -7,7 +7,6 @@ import pty
 import re
 import select
 import subprocess
-import sys
 import termios
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,9 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from anyio.from_thread import start_blocking_portal
 
 from tests.commands import PROGRAM, run_command
 from trueweave.cli.render import console as consoles
+from trueweave.testing.model_server.__main__ import described
 
 Trueweave = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -64,15 +65,11 @@ def answer(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 
 @contextmanager
 def model_server(*arguments: str) -> Iterator[str]:
-    """A model server in a process of its own; its URL. Its script may be a function of a test."""
-    command = [sys.executable, "-m", "trueweave.testing.model_server", *arguments]
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env, cwd=ROOT) as process:
-        assert process.stdout
-        try:
-            yield process.stdout.readline().strip()
-        finally:
-            process.terminate()
+    """A model server in a thread, as the arguments of its command describe it; its URL. Its script may be a function of
+    a test. A process of its own would take a second of processor time to start."""
+    server = described(arguments)
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(server):
+        yield server.url
 
 
 def typed(

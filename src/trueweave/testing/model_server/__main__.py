@@ -11,7 +11,12 @@ from pathlib import Path
 from trueweave.testing.model_server import Fault, ModelServer, Script, Trouble, smallest
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main() -> None:
+    asyncio.run(_run(described()))
+
+
+def described(arguments: Sequence[str] | None = None) -> ModelServer:
+    """The server that a command line describes, by default that of this process."""
     parser = argparse.ArgumentParser(prog="python -m trueweave.testing.model_server", description=__doc__)
     parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1; any free one by default")
     parser.add_argument("--log", type=Path, help="file that each call is appended to when it begins and when it ends")
@@ -28,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if given.script:
         module, _, function = given.script.partition(":")
         script = getattr(importlib.import_module(module), function)
-    asyncio.run(_run(ModelServer(script, trouble=trouble, delay=given.delay, log=given.log, port=given.port)))
+    return ModelServer(script, trouble=trouble, delay=given.delay, log=given.log, port=given.port)
 
 
 async def _run(server: ModelServer) -> None:
