@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from trueweave.server.mcp import AgentEndpoint
+
 SLOW = ("openai", "anthropic", "boto3", "httpx2", "huggingface_hub", "onnxruntime", "spacy", "fastapi", "mcp", "neo4j")
 
 
@@ -35,3 +37,27 @@ def test_a_command_brings_no_other_along(typed: list[str], imported: list[str]) 
     )
     done = subprocess.run([sys.executable, "-c", code, *typed], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == f"imported {imported}"
+
+
+def test_a_server_brings_the_package_for_agents_along_when_the_first_one_asks() -> None:
+    code = (
+        "import asyncio, sys; from trueweave.server.mcp import AgentEndpoint\n"
+        "async def main():\n"
+        "    endpoint = AgentEndpoint.find()\n"
+        "    async with endpoint.running():\n"
+        "        before = 'mcp' in sys.modules\n"
+        "        one, other = await asyncio.gather(endpoint._started(), endpoint._started())\n"
+        "        print(before, 'mcp' in sys.modules, one is other)\n"
+        "asyncio.run(main())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (done.stdout.split(), done.stderr) == (["False", "True", "True"], "")
+
+
+async def test_a_package_for_agents_that_cannot_be_imported_fails_each_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    endpoint = AgentEndpoint()
+    monkeypatch.setitem(sys.modules, "mcp.server.streamable_http_manager", None)
+    async with endpoint.running():
+        for _ in range(2):
+            with pytest.raises(ModuleNotFoundError):
+                await endpoint._started()

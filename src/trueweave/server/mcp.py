@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.util import find_spec
@@ -26,18 +27,37 @@ class AgentEndpoint:
     can answer. Responses are JSON."""
 
     def __init__(self) -> None:
-        self._manager: Any = None
+        self._asked = asyncio.Event()
+        self._manager: asyncio.Future[Any]
+        self._managing: asyncio.Task[None]
         self.route = Route(PATH, self, methods=["POST"], name="mcp")
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Answer requests inside this context."""
-        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-
-        made = make_server(_entered, _told, _Writing())
-        self._manager = StreamableHTTPSessionManager(made, stateless=True, json_response=True)
-        async with self._manager.run():
+        """Answer requests inside this context. The first one waits until the package is imported, which would be a
+        quarter of the time in which a server starts."""
+        self._manager = asyncio.get_running_loop().create_future()
+        self._managing = asyncio.create_task(self._manage())
+        try:
             yield
+        finally:
+            self._managing.cancel()
+            await asyncio.wait((self._managing,))
+
+    async def _manage(self) -> None:
+        await self._asked.wait()
+        manager = await asyncio.to_thread(_make_manager)
+        async with manager.run():
+            self._manager.set_result(manager)
+            await asyncio.Event().wait()  # until it is cancelled
+
+    async def _started(self) -> Any:
+        """The manager of requests. Raises what the import raised."""
+        self._asked.set()
+        await asyncio.wait((self._manager, self._managing), return_when=asyncio.FIRST_COMPLETED)
+        if self._managing.done():
+            self._managing.result()
+        return self._manager.result()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, and stop when its caller disconnects. Access to the workspace is checked as on all other
@@ -45,12 +65,19 @@ class AgentEndpoint:
         scope["route"] = self.route  # as FastAPI does for its own routes
         async with _entered(Request(scope)):
             pass
-        await while_connected(self._manager.handle_request, scope, receive, send)
+        manager = await self._started()
+        await while_connected(manager.handle_request, scope, receive, send)
 
     @classmethod
     def find(cls) -> AgentEndpoint | None:
         """An endpoint; None if the extra `mcp` is not installed."""
         return cls() if find_spec("mcp") else None
+
+
+def _make_manager() -> Any:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+    return StreamableHTTPSessionManager(make_server(_entered, _told, _Writing()), stateless=True, json_response=True)
 
 
 def _entered(request: Request) -> AbstractAsyncContextManager[AsyncTrueweave]:
