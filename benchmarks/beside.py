@@ -31,6 +31,7 @@ RESULTS = HERE / "results" / "beside.json"
 def run(tree: Path, script: Path, options: list[str]) -> dict[str, float]:
     """The figures of one run of a benchmark with the source of a tree, by their paths in its JSON object."""
     around = os.environ | {"PYTHONPATH": str(tree / "src"), "TRUEWEAVE_BENCH_DATA": str(corpora.BENCH)}
+    around.pop("PYTHONDONTWRITEBYTECODE", None)  # or one of them alone has bytecode
     done = subprocess.run(
         [sys.executable, str(script), *options], cwd=tree, env=around, stdout=subprocess.PIPE, text=True, check=True
     )
