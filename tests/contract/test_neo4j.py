@@ -1,8 +1,10 @@
 """Neo4j does what every graph store must do."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from itertools import combinations
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -26,6 +28,36 @@ class TestNeo4jGraph(GraphReaderContract):
             copied(small_graph.trueweave.workspace, Neo4jTarget(client)) as copy,
         ):
             yield lambda filter: Neo4jGraph(client, copy, small_graph.readers(filter).record)
+
+
+@pytest.mark.parametrize(
+    ("statement", "drop"),
+    [
+        ("CREATE INDEX twice IF NOT EXISTS FOR (n:Twice) ON (n.id)", "DROP INDEX twice"),
+        ("CREATE CONSTRAINT twice IF NOT EXISTS FOR (n:Twice) REQUIRE n.id IS UNIQUE", "DROP CONSTRAINT twice"),
+    ],
+)
+async def test_two_clients_create_the_same_index_at_once(neo4j_url: str, statement: str, drop: str) -> None:
+    from neo4j import AsyncGraphDatabase
+
+    place = urlsplit(neo4j_url)
+    login = (place.username or "", place.password or "")
+    async with (
+        AsyncGraphDatabase.driver(f"bolt://{place.hostname}:{place.port}", auth=login) as driver,
+        driver.session() as session,
+        aclosing(Neo4jClient(neo4j_url)) as client,
+    ):
+        mine = "SHOW TRANSACTIONS YIELD connectionId, protocol WHERE protocol = 'bolt' RETURN count(*)"
+        async with await session.begin_transaction() as first:
+            await (await first.run(statement)).consume()
+            before = (await driver.execute_query(mine)).records[0][0]
+            second = asyncio.create_task(client.define(statement))
+            while (await driver.execute_query(mine)).records[0][0] <= before:  # noqa: ASYNC110 (Neo4j acts)
+                await asyncio.sleep(0.05)
+            await asyncio.sleep(0.2)  # until the second one waits for the first, which Neo4j does not show
+            await first.commit()
+        await asyncio.wait_for(second, 30)
+        await driver.execute_query(drop)
 
 
 @pytest.mark.nightly

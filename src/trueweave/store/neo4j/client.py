@@ -82,6 +82,19 @@ class Neo4jClient:
             async with self._driver.session(database=self._database) as session:
                 await (await session.run(statement, params)).consume()
 
+    async def define(self, statement: str) -> None:
+        """Create an index or a constraint by a statement with IF NOT EXISTS. Of two clients that create it at the same
+        moment, Neo4j refuses one: for that one it exists, too."""
+        from neo4j.exceptions import ClientError
+
+        with self._translated():
+            async with self._driver.session(database=self._database) as session:
+                try:
+                    await (await session.run(statement)).consume()
+                except ClientError as error:
+                    if error.code != "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists":
+                        raise
+
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[CypherTransaction]:
         """A transaction: committed at the end, rolled back on any error."""

@@ -62,14 +62,14 @@ class Neo4jTarget:
     async def begin(self, copy: ProjectionCopy) -> None:
         """Create the indexes, and an empty copy."""
         for statement in _INDEXES:
-            await self._client.run(statement)
+            await self._client.define(statement)
         space = json.dumps(copy.space)
         await self._client.run(query("begin"), copy=copy.id, workspace=copy.workspace, space=space)
         if copy.space and self.vector_kinds:
             _, dimensions, metric = copy.space
             if dimensions <= _DIMENSIONS:
                 for kind in self.vector_kinds:
-                    await self._client.run(_vector_index(copy.id, kind, dimensions, _FUNCTIONS[metric]))
+                    await self._client.define(_vector_index(copy.id, kind, dimensions, _FUNCTIONS[metric]))
         await self._client.run("CALL db.awaitIndexes(300)")
 
     async def position(self, copy: str) -> int | None:
