@@ -30,6 +30,7 @@ LEFT_OUT = frozenset(
         "varied",
         "estimate_varied",
         "source_runs",
+        "watch_runs",
         "clean_up",
         "projection",
         "for_run",
@@ -64,6 +65,7 @@ TARGETS = (
             "history",
             "bench",
             "sources",
+            "watches",
             "jobs",
             "budget",
             "projections",
@@ -84,7 +86,19 @@ TARGETS = (
         SOURCES / "client" / "sync.py",
         SOURCES / "client",
         {"client": "", "documents": "documents", "questions": "questions", "memory": "memory"},
-        ("graph", "communities", "rules", "access", "history", "bench", "sources", "jobs", "budget", "maintenance"),
+        (
+            "graph",
+            "communities",
+            "rules",
+            "access",
+            "history",
+            "bench",
+            "sources",
+            "watches",
+            "jobs",
+            "budget",
+            "maintenance",
+        ),
         """One workspace of a server: the blocking form of AsyncClient.
 
     `with` or the first call opens it; the end of `with`, `close` or the end of the program closes it. Requests are made

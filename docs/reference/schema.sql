@@ -1290,7 +1290,7 @@ BEGIN
     FOREACH carried IN ARRAY ARRAY['budget', 'spend', 'reply', 'rejection', 'source', 'ingest_job', 'ingest_job_document',
                                    'kept_response', 'failed_work', 'erasure', 'summary', 'stale_text', 'job',
                                    'bench_question', 'bench_run', 'bench_outcome', 'bench_passage', 'connector_document',
-                                   'connector_source', 'access_rule', 'pending_certificate'] LOOP
+                                   'connector_source', 'access_rule', 'pending_certificate', 'watch', 'alert', 'alert_passage'] LOOP
         SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) INTO STRICT named FROM pg_attribute
         WHERE attrelid = format('trueweave.%I', carried)::regclass AND attnum > 0 AND NOT attisdropped
             AND attgenerated = '' AND attname <> 'workspace';
@@ -1816,6 +1816,15 @@ CREATE FUNCTION trueweave.unsettled_places(OUT id integer, OUT place text, OUT i
     SELECT w.id, w.place, coalesce(w.left_until < now(), false) FROM workspace w WHERE w.place NOT IN ('here', 'away') ORDER BY w.id
 $$;
 
+CREATE FUNCTION trueweave.watched_workspaces(after integer, most integer) RETURNS SETOF integer
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+    SELECT w.id FROM workspace w WHERE w.id > after AND w.place = 'here' AND NOT w.dropped AND w.expires IS NULL
+        AND EXISTS (SELECT FROM watch WHERE workspace = w.id)
+    ORDER BY w.id LIMIT most
+$$;
+
 CREATE FUNCTION trueweave.words_of(said text, language text) RETURNS TABLE(word bigint, frequency smallint)
     LANGUAGE sql STABLE
     AS $$
@@ -1858,6 +1867,46 @@ ALTER TABLE ONLY trueweave.access_rule ALTER COLUMN workspace SET STATISTICS 0;
 ALTER TABLE ONLY trueweave.access_rule FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.access_rule IS 'Readers of the documents whose uris begin with a prefix, unless readers were given with them. The longest prefix applies.';
+
+CREATE TABLE trueweave.alert (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    id bigint NOT NULL,
+    watch text NOT NULL,
+    at timestamp with time zone DEFAULT now() NOT NULL,
+    is_first boolean NOT NULL,
+    added integer NOT NULL,
+    removed integer NOT NULL,
+    answer text DEFAULT ''::text NOT NULL,
+    beyond boolean DEFAULT false NOT NULL,
+    tokens bigint DEFAULT 0 NOT NULL,
+    problem text DEFAULT ''::text NOT NULL,
+    delivery text NOT NULL,
+    CONSTRAINT alert_delivery_check CHECK ((delivery = ANY (ARRAY['none'::text, 'waiting'::text, 'delivered'::text, 'failed'::text])))
+);
+ALTER TABLE ONLY trueweave.alert ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.alert FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.alert IS 'A change in the evidence of a watch; the first of a watch is what it found when it was made.';
+
+COMMENT ON COLUMN trueweave.alert.id IS 'Microseconds since 1970, or one more than the last: ids of a workspace grow with time, on whichever server it is.';
+
+COMMENT ON COLUMN trueweave.alert.beyond IS 'The answer was made from more than the passages, such as descriptions of entities, so that it may have words of any document.';
+
+CREATE TABLE trueweave.alert_passage (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    alert bigint NOT NULL,
+    n integer NOT NULL,
+    change text NOT NULL,
+    chunk uuid NOT NULL,
+    uri text NOT NULL,
+    CONSTRAINT alert_passage_change_check CHECK ((change = ANY (ARRAY['added'::text, 'removed'::text, 'kept'::text])))
+);
+ALTER TABLE ONLY trueweave.alert_passage ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.alert_passage FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.alert_passage IS 'A passage of an alert. When its document is erased, chunk is replaced by a random id, and uri is emptied.';
 
 CREATE TABLE trueweave.alike (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -3185,6 +3234,56 @@ ALTER TABLE ONLY trueweave.view_version FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.view_version IS 'How often the view of a workspace has changed.';
 
+CREATE TABLE trueweave.watch (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    name text NOT NULL,
+    question text NOT NULL,
+    method text NOT NULL,
+    filter jsonb NOT NULL,
+    groups text[] NOT NULL,
+    passages integer NOT NULL,
+    answers boolean NOT NULL,
+    tokens_per_day bigint NOT NULL,
+    webhook text NOT NULL,
+    key text,
+    author text NOT NULL,
+    made timestamp with time zone DEFAULT now() NOT NULL,
+    state text NOT NULL,
+    asked timestamp with time zone DEFAULT now() NOT NULL,
+    changed timestamp with time zone,
+    owner integer,
+    claim uuid,
+    attempts integer DEFAULT 0 NOT NULL,
+    next_try timestamp with time zone,
+    problem text DEFAULT ''::text NOT NULL,
+    not_asked boolean DEFAULT false NOT NULL,
+    CONSTRAINT watch_passages_check CHECK (((passages >= 1) AND (passages <= 50))),
+    CONSTRAINT watch_tokens_per_day_check CHECK ((tokens_per_day >= 0))
+);
+ALTER TABLE ONLY trueweave.watch ALTER COLUMN workspace SET STATISTICS 0;
+
+COMMENT ON TABLE trueweave.watch IS 'A question that is asked again when the index has changed.';
+
+COMMENT ON COLUMN trueweave.watch.method IS 'A name; empty for the method of the settings.';
+
+COMMENT ON COLUMN trueweave.watch.groups IS 'The groups as which it reads; * reads all documents.';
+
+COMMENT ON COLUMN trueweave.watch.key IS 'The caller of a server who added it: the prefix of a key, or issuer and subject of a token. It is asked as long as the key is valid. NULL if it was added beside the database.';
+
+COMMENT ON COLUMN trueweave.watch.state IS 'The state of the index at which it was last asked.';
+
+COMMENT ON COLUMN trueweave.watch.asked IS 'When it was last asked, or when that was last tried.';
+
+COMMENT ON COLUMN trueweave.watch.changed IS 'When the index was first seen to have changed since, while something was still waiting to be indexed.';
+
+COMMENT ON COLUMN trueweave.watch.owner IS 'The process that asks it. A process whose lease has expired owns nothing.';
+
+COMMENT ON COLUMN trueweave.watch.attempts IS 'How often sending the oldest waiting alert has failed.';
+
+COMMENT ON COLUMN trueweave.watch.next_try IS 'When the oldest waiting alert is sent to the webhook.';
+
+COMMENT ON COLUMN trueweave.watch.not_asked IS 'It could not be asked the last time; problem says why. Otherwise problem is about an alert that was not sent.';
+
 CREATE TABLE trueweave.web_session (
     secret_hash bytea NOT NULL,
     key text,
@@ -3309,6 +3408,12 @@ ALTER TABLE trueweave.workspace ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY
 
 ALTER TABLE ONLY trueweave.access_rule
     ADD CONSTRAINT access_rule_pkey PRIMARY KEY (workspace, prefix);
+
+ALTER TABLE ONLY trueweave.alert_passage
+    ADD CONSTRAINT alert_passage_pkey PRIMARY KEY (workspace, alert, n);
+
+ALTER TABLE ONLY trueweave.alert
+    ADD CONSTRAINT alert_pkey PRIMARY KEY (workspace, id);
 
 ALTER TABLE ONLY trueweave.alike
     ADD CONSTRAINT alike_pkey PRIMARY KEY (workspace, a, b);
@@ -3532,6 +3637,9 @@ ALTER TABLE ONLY trueweave.text_language
 ALTER TABLE ONLY trueweave.view_version
     ADD CONSTRAINT view_version_pkey PRIMARY KEY (workspace);
 
+ALTER TABLE ONLY trueweave.watch
+    ADD CONSTRAINT watch_pkey PRIMARY KEY (workspace, name);
+
 ALTER TABLE ONLY trueweave.web_session
     ADD CONSTRAINT web_session_pkey PRIMARY KEY (secret_hash);
 
@@ -3546,6 +3654,10 @@ ALTER TABLE ONLY trueweave.workspace
 
 ALTER TABLE ONLY trueweave.workspace
     ADD CONSTRAINT workspace_pkey PRIMARY KEY (id);
+
+CREATE INDEX alert_passage_uri ON trueweave.alert_passage USING btree (uri, workspace);
+
+CREATE INDEX alert_watch ON trueweave.alert USING btree (watch, id, workspace);
 
 CREATE INDEX audit_log_at ON trueweave.audit_log USING btree (at);
 
@@ -3707,6 +3819,10 @@ ALTER TABLE ONLY trueweave.web_session
     ADD CONSTRAINT web_session_key_fkey FOREIGN KEY (key) REFERENCES trueweave.api_key(prefix);
 
 ALTER TABLE trueweave.access_rule ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.alert ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.alert_passage ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.alike ENABLE ROW LEVEL SECURITY;
 
@@ -3942,6 +4058,10 @@ ALTER TABLE trueweave.projection ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY reader ON trueweave.access_rule AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
+CREATE POLICY reader ON trueweave.alert AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
+CREATE POLICY reader ON trueweave.alert_passage AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
 CREATE POLICY reader ON trueweave.alike AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.bench_outcome AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
@@ -4060,6 +4180,8 @@ CREATE POLICY reader ON trueweave.text_language AS RESTRICTIVE TO trueweave_read
 
 CREATE POLICY reader ON trueweave.view_version AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
+CREATE POLICY reader ON trueweave.watch AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
 CREATE POLICY reader ON trueweave.word AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.work_lease AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
@@ -4104,11 +4226,17 @@ ALTER TABLE trueweave.text_language ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.view_version ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE trueweave.watch ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE trueweave.word ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.work_lease ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY workspace ON trueweave.access_rule USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.alert USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.alert_passage USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.alike USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
@@ -4227,6 +4355,8 @@ CREATE POLICY workspace ON trueweave.summary USING ((workspace = (current_settin
 CREATE POLICY workspace ON trueweave.text_language USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.view_version USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.watch USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.word USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
@@ -4543,6 +4673,9 @@ REVOKE ALL ON FUNCTION trueweave.tier_of(odds double precision) FROM PUBLIC;
 REVOKE ALL ON FUNCTION trueweave.unsettled_places(OUT id integer, OUT place text, OUT is_over boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.unsettled_places(OUT id integer, OUT place text, OUT is_over boolean) TO trueweave_app;
 
+REVOKE ALL ON FUNCTION trueweave.watched_workspaces(after integer, most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.watched_workspaces(after integer, most integer) TO trueweave_app;
+
 REVOKE ALL ON FUNCTION trueweave.words_of(said text, language text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.workspace_salt() FROM PUBLIC;
@@ -4551,6 +4684,10 @@ REVOKE ALL ON FUNCTION trueweave.workspaces_after(after integer, most integer) F
 GRANT ALL ON FUNCTION trueweave.workspaces_after(after integer, most integer) TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.access_rule TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.alert TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.alert_passage TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.alike TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.alike TO trueweave_caller;
@@ -4821,6 +4958,8 @@ GRANT SELECT ON TABLE trueweave.summary TO trueweave_reader;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.text_language TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.view_version TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.watch TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.web_session TO trueweave_app;
 

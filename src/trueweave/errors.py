@@ -2,6 +2,7 @@
 
 from trueweave.core.errors import (
     AccessDenied,
+    AlertNotSent,
     AmbiguousName,
     BadReply,
     BudgetReached,
@@ -60,8 +61,10 @@ from trueweave.core.errors import (
     UnknownRelation,
     UnknownRun,
     UnknownSource,
+    UnknownWatch,
     UnknownWorkspace,
     UnreadableFile,
+    WebhookNotAllowed,
     WorkspaceLoading,
     WorkspaceMoving,
     WorkspaceReplaced,
@@ -69,6 +72,7 @@ from trueweave.core.errors import (
 
 __all__ = [
     "AccessDenied",
+    "AlertNotSent",
     "AmbiguousName",
     "BadReply",
     "BudgetReached",
@@ -127,8 +131,10 @@ __all__ = [
     "UnknownRelation",
     "UnknownRun",
     "UnknownSource",
+    "UnknownWatch",
     "UnknownWorkspace",
     "UnreadableFile",
+    "WebhookNotAllowed",
     "WorkspaceLoading",
     "WorkspaceMoving",
     "WorkspaceReplaced",

@@ -113,11 +113,14 @@ from trueweave.core.record import (
 from trueweave.core.records import Replay, ReplayedCitation
 from trueweave.core.sources import DocumentSource, SourceRun
 from trueweave.core.streams import Stream
+from trueweave.core.watches import Alert, AlertPassage, Watch, WatchOptions
 from trueweave.formats.pictures import GraphPicture
 
 __all__ = [
     "AccessRule",
     "Activity",
+    "Alert",
+    "AlertPassage",
     "Answer",
     "AnswerOptions",
     "AskOptions",
@@ -245,4 +248,6 @@ __all__ = [
     "TypeCount",
     "Usage",
     "Verdict",
+    "Watch",
+    "WatchOptions",
 ]

@@ -236,6 +236,9 @@ READS: dict[str, Callable[[Index], Awaitable[Any]]] = {
         it, lambda run: it.bench.compare(run, "keyword", run, "naive", measure="mrr@10", found_by="both", after=0)
     ),
     "bench.questions": lambda it: it.bench.questions(),
+    "watches.all": lambda it: it.watches.all(),
+    "watches.get": lambda it: it.watches.get("ada"),
+    "watches.alerts": lambda it: it.watches.alerts(),
     "sources.all": lambda it: it.sources.all(),
     "sources.get": lambda it: it.sources.get("kettles"),
     "jobs.latest": lambda it: it.jobs.latest(),
@@ -253,6 +256,7 @@ READS: dict[str, Callable[[Index], Awaitable[Any]]] = {
 async def test_calls_that_change_nothing_come_to_the_same(both: Both) -> None:
     await both.engine.bench.add_question(QUESTION, [BenchPassage("ada")], answers=["Babbage"], kind="people")
     await run_own(both.engine, ["keyword", "naive"], "me")
+    await both.engine.watches.add("Who is Ada?", name="ada", filter=Filter(prefix="a"))
     await both.engine.sources.add("kettles", "https://kettles.example/", secrets={"token": "KETTLES_TOKEN"})
     for name, call in READS.items():
         await call(both.engine)  # what a model replies is kept, and costs nothing from now on
@@ -327,6 +331,10 @@ ERRORS: dict[str, tuple[Callable[[Index], Awaitable[Any]], type[errors.Trueweave
         lambda it: it.bench.change_question(NOWHERE, "Who?", [BenchPassage("ada")]),
         errors.UnknownQuestion,
     ),
+    "no watch": (lambda it: it.watches.get("nothing"), errors.UnknownWatch),
+    "no watch to remove": (lambda it: it.watches.remove("nothing"), errors.UnknownWatch),
+    "no watch with alerts": (lambda it: it.watches.alerts("nothing"), errors.UnknownWatch),
+    "no name of a watch": (lambda it: it.watches.add("Who?", name="a b"), errors.InvalidArgument),
     "no source": (lambda it: it.sources.get("nothing"), errors.UnknownSource),
     "no source to synchronise": (lambda it: it.sources.request_sync("nothing"), errors.UnknownSource),
     "no source to remove": (lambda it: it.sources.remove("nothing"), errors.UnknownSource),
@@ -522,6 +530,17 @@ async def test_questions_are_added_changed_and_removed(index: Index) -> None:
     assert await index.bench.questions() == [changed]
     await index.bench.remove_question(added.id)
     assert await index.bench.questions() == []
+
+
+async def test_watches_are_added_and_removed(index: Index) -> None:
+    wanted = Filter(metadata={"year": [Range(1900, 2000)]}, none_of=(Filter(prefix="drafts/"),))
+    added = await index.watches.add("Who is Ada?", filter=wanted, passages=3, by="me")
+    assert (added.name, added.filter, added.passages, added.groups) == ("who-is-ada", wanted, 3, ("*",))
+    assert await index.watches.get("who-is-ada") == added
+    assert [one.name for one in await index.watches.all(after="who")] == ["who-is-ada"]
+    assert [one.is_first for one in await index.watches.alerts("who-is-ada")] == [True]
+    await index.watches.remove("who-is-ada")
+    assert await index.watches.all() == []
 
 
 async def test_sources_are_added_requested_and_removed(index: Index) -> None:

@@ -62,6 +62,7 @@ _PANELS: Mapping[str, Mapping[str, str]] = {
         "chat": "chat:chat",
         "compare": "compare:compare",
         "replay": "replay:replay",
+        "watch": "watch:app",
         "methods": "methods:methods",
         "bench": "bench:app",
     },

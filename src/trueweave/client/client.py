@@ -24,6 +24,7 @@ from trueweave.client.questions import ClientQuestionCalls
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.client.rules import AsyncClientRules
 from trueweave.client.sources import AsyncClientSources
+from trueweave.client.watches import AsyncClientWatches
 from trueweave.core.errors import AccessDenied, RequestRefused, UnknownWorkspace
 from trueweave.core.events import Progress, unseen
 from trueweave.core.history import require_zone
@@ -37,7 +38,7 @@ class AsyncClient(ClientDocumentCalls, ClientQuestionCalls, ClientMemoryCalls):
 
     It has the calls of AsyncTrueweave, with the same parameters, types and errors, except those that need direct access
     to the database. Further calls are grouped in `graph`, `communities`, `rules`, `access`, `history`, `bench`,
-    `sources`, `jobs`, `budget` and `maintenance`.
+    `sources`, `watches`, `jobs`, `budget` and `maintenance`.
     """
 
     graph: AsyncClientGraph
@@ -47,6 +48,7 @@ class AsyncClient(ClientDocumentCalls, ClientQuestionCalls, ClientMemoryCalls):
     history: AsyncClientHistory
     bench: AsyncClientBench
     sources: AsyncClientSources
+    watches: AsyncClientWatches
     jobs: AsyncClientJobs
     budget: AsyncClientBudget
     maintenance: AsyncClientMaintenance
@@ -63,6 +65,7 @@ class AsyncClient(ClientDocumentCalls, ClientQuestionCalls, ClientMemoryCalls):
         self.history = AsyncClientHistory(requests)
         self.bench = AsyncClientBench(requests)
         self.sources = AsyncClientSources(requests)
+        self.watches = AsyncClientWatches(requests)
         self.jobs = AsyncClientJobs(requests)
         self.budget = AsyncClientBudget(requests)
         self.maintenance = AsyncClientMaintenance(requests)

@@ -70,6 +70,7 @@ from trueweave.core.record import Document, Link, Mention, NamedFile, NameKey, R
 from trueweave.core.settings import Settings
 from trueweave.core.sources import DocumentSource
 from trueweave.core.waiting import WaitingCalls, WaitingGroup
+from trueweave.core.watches import Alert, Watch, WatchOptions
 from trueweave.formats.pictures import GraphPicture
 from trueweave.retrieval.context import Method
 
@@ -640,6 +641,42 @@ class ClientSources(_Group):
         return self._wait_for(lambda trueweave: trueweave.sources.all(limit))
 
 
+class ClientWatches(_Group):
+    """The standing questions of a workspace of a server: `client.watches`."""
+
+    @takes(WatchOptions)
+    def add(self, asked: WatchOptions) -> Watch:
+        """Ask a question now, and again whenever the index has changed, which workers do. There is an alert when its
+        first `passages` passages are others than before, whatever their order.
+
+        The name is made from the question, unless it is given. `method` defaults to the settings, and reads what
+        `groups` may read, by default what the caller may. With `answers`, each alert has an answer by the language
+        model, for up to `tokens_per_day` tokens a day, and within the budget of the workspace. Alerts are sent to
+        `webhook`, an address, signed with the key in signing_key_file. Through a server, a watch is asked as long as
+        the key is valid that it was added with, and its webhook must be on a host that the settings allow. `by` says
+        who adds it.
+        """
+        return self._wait_for(lambda trueweave: trueweave.watches.add(**values(asked)))
+
+    def all(self, limit: int = 1000, *, after: str = "") -> list[Watch]:
+        """The watches in the order of their names, after this name."""
+        return self._wait_for(lambda trueweave: trueweave.watches.all(limit, after=after))
+
+    def get(self, name: str) -> Watch:
+        """The watch of that name. Raises UnknownWatch if there is none."""
+        return self._wait_for(lambda trueweave: trueweave.watches.get(name))
+
+    def remove(self, name: str) -> None:
+        """Remove a watch with its alerts. Raises UnknownWatch if there is none of that name."""
+        self._wait_for(lambda trueweave: trueweave.watches.remove(name))
+
+    def alerts(self, watch: str | None = None, *, after: int | None = None, limit: int = 100) -> list[Alert]:
+        """Alerts of a watch, or of all, in the order of time: the latest, or with `after`, the next after the one with
+        this id. The first of each watch has what it found when it was added. Raises UnknownWatch if there is none of
+        that name."""
+        return self._wait_for(lambda trueweave: trueweave.watches.alerts(watch, after=after, limit=limit))
+
+
 class ClientJobs(_Group):
     """Documents that the workers of a server process: `client.jobs`."""
 
@@ -1092,6 +1129,11 @@ class Client(_Waiting):
     def sources(self) -> ClientSources:
         """What is about sources."""
         return ClientSources(self)
+
+    @property
+    def watches(self) -> ClientWatches:
+        """What is about watches."""
+        return ClientWatches(self)
 
     @property
     def jobs(self) -> ClientJobs:

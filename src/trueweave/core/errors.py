@@ -16,6 +16,8 @@ TrueweaveError
 ├── RemovalNotConfirmed      a large part of the documents of an address would be removed
 ├── SourceBusy               another process is synchronising or removing the source
 ├── SourceNotAllowed         the administrator does not allow its connector or its environment variable
+├── WebhookNotAllowed        the administrator does not allow this host for webhooks
+├── AlertNotSent             a webhook did not accept an alert
 ├── PluginFailed             a custom extractor or chunker raised an error
 ├── ModelError               a model call failed
 │   ├── ModelUnavailable     it did not answer in time
@@ -49,6 +51,7 @@ TrueweaveError
 ├── UnknownRun
 ├── UnknownQuestion
 ├── UnknownSource
+├── UnknownWatch
 ├── UnknownAccessRule
 ├── SpaceMismatch            vectors of one model were about to meet those of another
 ├── ChangesGone              changes that a projection needs are no longer kept
@@ -310,6 +313,18 @@ class UnknownQuestion(TrueweaveError):
 
 class UnknownSource(TrueweaveError):
     """There is no source of that name."""
+
+
+class WebhookNotAllowed(TrueweaveError):
+    """The settings do not allow callers of a server to send alerts to this host."""
+
+
+class AlertNotSent(TrueweaveError):
+    """A webhook did not accept an alert."""
+
+
+class UnknownWatch(TrueweaveError):
+    """There is no watch of that name."""
 
 
 class UnknownAccessRule(TrueweaveError):

@@ -159,6 +159,13 @@ class Settings(BaseSettings):
         "`*` stands for all workspaces.",
         examples=[{"handbook": ["HANDBOOK_TOKEN"]}],
     )
+    webhook_hosts: ProcessWide[dict[str, tuple[str, ...]]] = Field(
+        default={},
+        description="Hosts that callers of a server may have alerts sent to, by workspace. `*` stands for all "
+        "workspaces. Without any, their watches have no webhooks. Those that are added on the command line or in "
+        "Python, beside the database, need no permission. Private addresses must be in source_networks as well.",
+        examples=[{"*": ["hooks.example.com"]}],
+    )
     model: str | None = Field(
         default=None,
         description="The language model, as provider/model. Without it, nothing is sent to a language model.",

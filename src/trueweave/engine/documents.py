@@ -43,6 +43,8 @@ from trueweave.engine.maintenance import AsyncMaintenanceGroup
 from trueweave.engine.restricted import refuse_restricted
 from trueweave.engine.scheduling import SourceScheduler
 from trueweave.engine.source_runs import SourceRuns
+from trueweave.engine.watch_runs import WatchRuns
+from trueweave.engine.watch_scheduling import WatchScheduler
 from trueweave.ingest.connectors import AddressRun
 from trueweave.ingest.folders import Folder, gone, matching
 from trueweave.ingest.intake import count, incoming, take_back, take_in
@@ -79,6 +81,7 @@ class DocumentCalls:
     _core: OpenWorkspace
     maintenance: AsyncMaintenanceGroup
     _source_runs: SourceRuns
+    _watch_runs: WatchRuns
 
     async def add(
         self,
@@ -332,7 +335,12 @@ class DocumentCalls:
             scheduler = SourceScheduler(
                 here.database, lambda _: nullcontext(self._source_runs), listener, liveness, here
             )
-            async with running("cleanup", self._sweep_again_and_again), scheduler.running():
+            watching = WatchScheduler(here.database, lambda _: nullcontext(self._watch_runs), listener, here)
+            async with (
+                running("cleanup", self._sweep_again_and_again),
+                scheduler.running(),
+                watching.running(),
+            ):
                 await run_until(worker, stop)
 
     async def _sweep_again_and_again(self) -> None:

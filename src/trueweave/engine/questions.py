@@ -15,7 +15,7 @@ from trueweave.core.events import Listener, ignore, in_run
 from trueweave.core.evidence import Evidence, Filter, MethodInfo, Passage, Query
 from trueweave.core.model_calls import Message
 from trueweave.core.parameters import takes
-from trueweave.core.protocols import Embedder, Verifier
+from trueweave.core.protocols import Embedder, Readers, Verifier
 from trueweave.core.streams import Stream
 from trueweave.engine.core import OpenWorkspace
 from trueweave.retrieval.context import Method
@@ -36,6 +36,9 @@ class QuestionCalls:
     """The calls of `AsyncTrueweave` about questions."""
 
     _core: OpenWorkspace
+
+    def _open_readers(self, filter: Filter) -> Readers:
+        return self._core.open_question(filter)
 
     @takes(AskOptions)
     async def ask(self, asked: AskOptions) -> Answer:
@@ -226,4 +229,4 @@ class QuestionCalls:
         async def disagreeing(filter: Filter, answer: Answer) -> Answer:
             return await with_disagreements(core.under(filter).workspace, core.settings.functional_relations, answer)
 
-        return Asking(core.open_question, models, disagreeing, await core.prompts(), core.settings.question_tokens)
+        return Asking(self._open_readers, models, disagreeing, await core.prompts(), core.settings.question_tokens)

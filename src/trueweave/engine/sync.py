@@ -103,6 +103,7 @@ from trueweave.core.records import Replay
 from trueweave.core.settings import Settings
 from trueweave.core.sources import DocumentSource
 from trueweave.core.waiting import WaitingCalls, WaitingGroup, awaited, wait_for
+from trueweave.core.watches import Alert, Watch, WatchOptions
 from trueweave.engine.trueweave import AsyncTrueweave
 from trueweave.formats.pictures import GraphPicture
 from trueweave.ingest.own import MakeChunker, MakeExtractor
@@ -727,6 +728,47 @@ class SourcesGroup(_Group):
         A run of the source is stopped first. SourceBusy if it does not stop in time; call this again then.
         """
         return self._wait_for(lambda trueweave: trueweave.sources.remove(name, documents=documents))
+
+
+class WatchesGroup(_Group):
+    """The standing questions of a workspace: `trueweave.watches`."""
+
+    @takes(WatchOptions)
+    def add(self, asked: WatchOptions) -> Watch:
+        """Ask a question now, and again whenever the index has changed, which workers do. There is an alert when its
+        first `passages` passages are others than before, whatever their order.
+
+        The name is made from the question, unless it is given. `method` defaults to the settings, and reads what
+        `groups` may read, by default what the caller may. With `answers`, each alert has an answer by the language
+        model, for up to `tokens_per_day` tokens a day, and within the budget of the workspace. Alerts are sent to
+        `webhook`, an address, signed with the key in signing_key_file. Through a server, a watch is asked as long as
+        the key is valid that it was added with, and its webhook must be on a host that the settings allow. `by` says
+        who adds it.
+        """
+        return self._wait_for(lambda trueweave: trueweave.watches.add(**values(asked)))
+
+    def all(self, limit: int = 1000, *, after: str = "") -> list[Watch]:
+        """The watches in the order of their names, after this name."""
+        return self._wait_for(lambda trueweave: trueweave.watches.all(limit, after=after))
+
+    def get(self, name: str) -> Watch:
+        """The watch of that name. Raises UnknownWatch if there is none."""
+        return self._wait_for(lambda trueweave: trueweave.watches.get(name))
+
+    def remove(self, name: str) -> None:
+        """Remove a watch with its alerts. Raises UnknownWatch if there is none of that name."""
+        self._wait_for(lambda trueweave: trueweave.watches.remove(name))
+
+    def alerts(self, watch: str | None = None, *, after: int | None = None, limit: int = 100) -> list[Alert]:
+        """Alerts of a watch, or of all, in the order of time: the latest, or with `after`, the next after the one with
+        this id. The first of each watch has what it found when it was added. Raises UnknownWatch if there is none of
+        that name."""
+        return self._wait_for(lambda trueweave: trueweave.watches.alerts(watch, after=after, limit=limit))
+
+    def check(self) -> int:
+        """Ask all watches again whose index has changed, and send the alerts that wait, except those that another
+        process is at. Returns how many watches that were."""
+        return self._wait_for(lambda trueweave: trueweave.watches.check())
 
 
 class JobsGroup(_Group):
@@ -1499,6 +1541,11 @@ class Trueweave(_Waiting):
     def sources(self) -> SourcesGroup:
         """What is about sources."""
         return SourcesGroup(self)
+
+    @property
+    def watches(self) -> WatchesGroup:
+        """What is about watches."""
+        return WatchesGroup(self)
 
     @property
     def jobs(self) -> JobsGroup:

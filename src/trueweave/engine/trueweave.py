@@ -47,6 +47,8 @@ from trueweave.engine.source_runs import SourceRuns
 from trueweave.engine.sources import AsyncSourcesGroup
 from trueweave.engine.varying import estimate_varied, varied
 from trueweave.engine.vectors import AsyncVectorsGroup
+from trueweave.engine.watch_runs import WatchRuns
+from trueweave.engine.watches import AsyncWatchesGroup
 from trueweave.ingest.jobs import WorkerDependencies
 from trueweave.ingest.own import MakeChunker, MakeExtractor
 from trueweave.models.from_langchain import is_embeddings
@@ -76,7 +78,7 @@ class AsyncTrueweave(MemoryCalls):
     """One workspace, opened with `AsyncTrueweave.open`. Many processes may work in it at the same time.
 
     The remaining calls are grouped under `graph`, `communities`, `rules`, `access`, `history`, `bench`, `sources`,
-    `jobs`, `budget`, `projections`, `certificates`, `records`, `vectors` and `maintenance`.
+    `watches`, `jobs`, `budget`, `projections`, `certificates`, `records`, `vectors` and `maintenance`.
     """
 
     graph: AsyncGraphGroup
@@ -86,6 +88,7 @@ class AsyncTrueweave(MemoryCalls):
     history: AsyncHistoryGroup
     bench: AsyncBenchGroup
     sources: AsyncSourcesGroup
+    watches: AsyncWatchesGroup
     jobs: AsyncJobsGroup
     budget: AsyncBudgetGroup
     projections: AsyncProjectionsGroup
@@ -119,6 +122,8 @@ class AsyncTrueweave(MemoryCalls):
         self.bench = AsyncBenchGroup(core)
         self._source_runs = SourceRuns(core, self._sync_source)
         self.sources = AsyncSourcesGroup(core, self._source_runs, self.remove)
+        self._watch_runs = self.watch_runs(core.workspace.database)
+        self.watches = AsyncWatchesGroup(core, self._watch_runs)
         self.jobs = AsyncJobsGroup(core)
         self.budget = AsyncBudgetGroup(core)
         self.projections = AsyncProjectionsGroup(core)
@@ -329,6 +334,10 @@ class AsyncTrueweave(MemoryCalls):
     def source_runs(self) -> SourceRuns:
         """What a worker needs to run the sources of this workspace."""
         return self._source_runs
+
+    def watch_runs(self, home: Database) -> WatchRuns:
+        """What a worker needs to ask the watches of this workspace; keys of callers of servers are in `home`."""
+        return WatchRuns(self._core, home)
 
     @property
     def settings(self) -> Settings:

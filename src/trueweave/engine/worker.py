@@ -18,6 +18,8 @@ from trueweave.engine.factory import ModelFactory
 from trueweave.engine.scheduling import SourceScheduler
 from trueweave.engine.source_runs import SourceRuns
 from trueweave.engine.trueweave import AsyncTrueweave
+from trueweave.engine.watch_runs import WatchRuns
+from trueweave.engine.watch_scheduling import WatchScheduler
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
 from trueweave.ingest.worker import Worker, run_until
 from trueweave.store.others import StoreClients
@@ -34,10 +36,12 @@ _PAGE = 100
 
 
 class Serving:
-    """All workspaces of a database, served by one process: they share its models and its connection pool."""
+    """All workspaces of a database, served by one process: they share its models and its connection pool. Keys of the
+    callers of servers are in the database `home`."""
 
-    def __init__(self, database: Database, settings: Settings, models: ModelFactory) -> None:
+    def __init__(self, database: Database, settings: Settings, models: ModelFactory, home: Database) -> None:
         self._database = database
+        self._home = home
         self._settings = settings
         self._models = models
 
@@ -61,6 +65,12 @@ class Serving:
         """The runs over sources of a workspace."""
         async with self.opened(workspace) as trueweave:
             yield trueweave.source_runs
+
+    @asynccontextmanager
+    async def watch_runs(self, workspace: Workspace) -> AsyncIterator[WatchRuns]:
+        """The runs of the watches of a workspace."""
+        async with self.opened(workspace) as trueweave:
+            yield trueweave.watch_runs(self._home)
 
     async def clean_up(self, tell: Listener) -> None:
         """Delete what is no longer needed, workspace by workspace, and queue settling where some is left to do. A
@@ -97,7 +107,7 @@ async def work_for_all(
     async with ModelFactory(database, settings.lease) as models:
 
         async def work_in(one: Database) -> None:
-            serving = Serving(one, settings, models)
+            serving = Serving(one, settings, models, database)
             liveness = await models.liveness(one)
             with in_run(listener):
                 worker = Worker(
@@ -110,7 +120,12 @@ async def work_for_all(
                     liveness=liveness,
                 )
                 scheduler = SourceScheduler(one, serving.source_runs, listener, liveness)
-                async with running("cleanup", lambda: _clean_up_every_hour(serving, listener)), scheduler.running():
+                watching = WatchScheduler(one, serving.watch_runs, listener)
+                async with (
+                    running("cleanup", lambda: _clean_up_every_hour(serving, listener)),
+                    scheduler.running(),
+                    watching.running(),
+                ):
                     await run_until(worker, stop)
 
         async with AsyncExitStack() as beside:

@@ -41,6 +41,7 @@ from trueweave.server.routes import (
     sources,
     spend,
     ui,
+    watches,
     web,
     workspaces,
 )
@@ -156,6 +157,7 @@ def create_app(
         access.router,
         history.router,
         sources.router,
+        watches.router,
         bench.router,
         memory.router,
         jobs.router,

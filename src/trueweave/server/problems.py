@@ -159,6 +159,10 @@ KINDS: dict[type[TrueweaveError], _Kind] = {
     errors.SourceBusy: _Kind(409, "source_busy", "Try again when its run has ended."),
     errors.SourceNotAllowed: _Kind(403, "source_not_allowed", "Ask the server's administrator to allow it."),
     errors.UnknownSource: _Kind(404, "unknown_source", "List the sources of the workspace."),
+    errors.UnknownWatch: _Kind(404, "unknown_watch", "List the watches of the workspace."),
+    errors.WebhookNotAllowed: _Kind(403, "webhook_not_allowed", "Ask the server's administrator to allow it."),
+    # Workers send alerts, not requests.
+    errors.AlertNotSent: _Kind(502, "alert_not_sent", _LATER, "A webhook did not accept an alert."),
     errors.UnknownAccessRule: _Kind(404, "unknown_access_rule", "List the access rules of the workspace."),
     errors.RuleError: _Kind(422, "invalid_rule", "Change the rule and send it again."),
     errors.Defect: _Kind(500, "internal", _IN_LOG, "The request failed by a bug."),

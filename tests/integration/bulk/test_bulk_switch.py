@@ -35,7 +35,7 @@ LOADED = {f"a.jsonl#{n}" for n in range(20, 26)}
 TREATED = {
     "carried over by the switch": """budget spend reply rejection source ingest_job ingest_job_document kept_response
         failed_work erasure summary stale_text job audit_log reader bench_question bench_run bench_outcome
-        bench_passage connector_document connector_source access_rule pending_certificate""",
+        bench_passage connector_document connector_source access_rule pending_certificate watch alert alert_passage""",
     "built": """document chunk mention link facet ordered_facet recipe name name_key name_pair alike entity relation
         phrase phrase_count occurrence bm25_index chunk_words word corpus text_language stored_bytes view_version
         own_table removed_vector pending_link pending_match dirty_name dirty_pair""",

@@ -55,7 +55,14 @@ APART = {
     "settings",
     "workspace",
 }
-APART |= {"graph.projection", "maintenance.models", "maintenance.own_settings", "worker_dependencies", "source_runs"}
+APART |= {
+    "graph.projection",
+    "maintenance.models",
+    "maintenance.own_settings",
+    "worker_dependencies",
+    "source_runs",
+    "watch_runs",
+}
 APART |= {"records.check", "records.write", "records.replay"}  # they need a key, or a record, first
 
 Call = Callable[[AsyncTrueweave], Any]
@@ -148,6 +155,12 @@ CALLS: dict[str, Call] = {
     "list_documents": lambda it: it.list_documents(),
     "matching": lambda it: it.matching("a"),
     "certificates_erase": lambda it: it.certificates.erase("never-read", file=Path("never-made")),
+    "watches_add": lambda it: it.watches.add("Who?"),
+    "watches_all": lambda it: it.watches.all(),
+    "watches_get": lambda it: it.watches.get("a"),
+    "watches_remove": lambda it: it.watches.remove("a"),
+    "watches_alerts": lambda it: it.watches.alerts(),
+    "watches_check": lambda it: it.watches.check(),
     "projections_catch_up": lambda it: it.projections.catch_up("chroma"),
     "projections_enable": lambda it: it.projections.enable("chroma"),
     "projections_rebuild": lambda it: it.projections.rebuild("chroma"),

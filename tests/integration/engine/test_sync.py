@@ -84,6 +84,7 @@ GROUPS = {
     "rules": sync.RulesGroup,
     "bench": sync.BenchGroup,
     "sources": sync.SourcesGroup,
+    "watches": sync.WatchesGroup,
     "jobs": sync.JobsGroup,
     "budget": sync.BudgetGroup,
     "projections": sync.ProjectionsGroup,
@@ -255,6 +256,10 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert trueweave.bench.outcome(run.id, 0).found[0].passages[0].right
         assert trueweave.bench.compare(run.id, "naive", run.id, "naive").counts["both"] == 1
         trueweave.bench.remove_run(run.id)
+        assert trueweave.watches.add("Who is Ada?", name="ada").name == trueweave.watches.get("ada").name
+        assert [one.name for one in trueweave.watches.all()] == [one.watch for one in trueweave.watches.alerts()]
+        assert trueweave.watches.check() >= 0
+        trueweave.watches.remove("ada")
         source = trueweave.sources.add("git", f"git+file://{tmp_path}/nowhere", every_seconds=3600)
         with pytest.raises(TrueweaveError, match="nowhere"):
             trueweave.sources.sync("git")

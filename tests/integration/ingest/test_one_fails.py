@@ -94,7 +94,8 @@ async def test_a_worker_for_all_goes_on_when_the_jobs_of_one_workspace_fail(
 
 async def test_a_workspace_that_keeps_failing_is_tried_less_and_less_often(database: Database) -> None:
     async with two(database) as (one, other):
-        worker = Worker(database, Serving(database, SETTINGS, one._core._factory).dependencies)  # type: ignore[arg-type]
+        serving = Serving(database, SETTINGS, one._core._factory, database)  # type: ignore[arg-type]
+        worker = Worker(database, serving.dependencies)
         delays = [worker._postponed(one.workspace.id, DatabaseError("read only")).delay for _ in range(6)]
         assert delays == [5, 10, 20, 40, 60, 60]
         assert worker._postponed(other.workspace.id, DatabaseError("read only")).delay == 5

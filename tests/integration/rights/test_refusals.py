@@ -43,6 +43,7 @@ REFUSED = {
     "history": "keep end status versions diff diff_from",
     "bench": "runs run save remove_run outcome compare questions add_question change_question remove_question",
     "sources": "add all get sync request_sync remove",
+    "watches": "add all get remove alerts check",
     "jobs": "submit get latest documents state",
     "budget": "get allow for_run receipt receipt_by_document receipt_by_day",
     "projections": "status start catch_up rebuild verify remove enable",
@@ -55,7 +56,7 @@ REFUSED = {
 }
 # They concern the process, its models and its settings, not the documents.
 OF_PROCESS = {
-    "": "acting_as open enter migrate aclose workspace database settings source_runs method has_model "
+    "": "acting_as open enter migrate aclose workspace database settings source_runs watch_runs method has_model "
     "model_and_prompts",
     "maintenance": "models clock own_settings",
 }
@@ -82,6 +83,8 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "jobs.get": (UUID(int=1),),
     "jobs.state": ("legal",),
     "sources.get": ("x",),
+    "watches.get": ("x",),
+    "watches.add": ("Who?",),
     "maintenance.change_settings": ({"repair": True},),
     "rebuilt": (),
     "documents": (),
@@ -102,6 +105,9 @@ WITHOUT_ARGUMENTS = [
     "bench.runs",
     "bench.questions",
     "sources.all",
+    "watches.all",
+    "watches.alerts",
+    "watches.check",
     "jobs.latest",
     "budget.get",
     "budget.allow",

@@ -50,7 +50,7 @@ REFUSED = {
     *(
         one.split(" ")[1]
         for one in IN_WORKSPACE
-        if re.search(r"}/(access|bench|communities|history|jobs|sources|spend)", one)
+        if re.search(r"}/(access|bench|communities|history|jobs|sources|spend|watches)", one)
     ),
 } - {f"{ROOM}/bench/methods"}
 # Reading paths under the paths of rules, and those that only read although they are sent by POST.

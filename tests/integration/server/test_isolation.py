@@ -145,6 +145,12 @@ IN_WORKSPACE: dict[str, Case] = {
     f"POST {ROOM}/memories": Case(json={"text": SECRET}),
     f"POST {ROOM}/memories/recall": Case(json={"text": SECRET}),
     f"POST {ROOM}/memories/forget": Case(json={"uris": ["memory:{document}"]}),
+    f"GET {ROOM}/watches": Case(),
+    f"POST {ROOM}/watches": Case(json={"question": "Who?", "name": "{watch}"}),
+    f"GET {ROOM}/watches/alerts": Case(),
+    f"GET {ROOM}/watches/events": Case(),
+    f"GET {ROOM}/watches/{{watch}}": Case(),
+    f"DELETE {ROOM}/watches/{{watch}}": Case(),
     f"GET {ROOM}/sources": Case(),
     f"GET {ROOM}/sources/{{source}}": Case(),
     f"PUT {ROOM}/sources/{{source}}": Case(json={"address": "https://example.org/"}),
@@ -307,6 +313,7 @@ async def _two_tenants(
         [suggestion, *_] = await other.rules.suggestions(80)
         question = await other.bench.add_question(SECRET, [BenchPassage(entity.passages[0].uri)])
         run = await run_own(other, ["keyword"], "")
+        await other.watches.add(f"Who is {SECRET}?", name="hidden")
         await other.sources.add("kettles", f"https://{SECRET}.example/")
         other_key = await server.key("admin", "other")
         async with server.client(other_key) as client:
@@ -331,6 +338,7 @@ async def _two_tenants(
             "question": str(question.id),
             "run": str(run.id),
             "source": "kettles",
+            "watch": "hidden",
             "idempotency": "guessed",
         }
         mine_key = await server.key("admin", "mine")
@@ -349,6 +357,7 @@ def invented(ids: Mapping[str, str]) -> dict[str, str]:
         **{name: str(uuid4()) for name in names},
         "document": "nowhere",
         "source": "nowhere",
+        "watch": "nothing",
         "idempotency": "never-seen",
         **{n: ids[n] for n in ids if n.endswith("cursor")},
     }

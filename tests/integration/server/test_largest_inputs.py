@@ -93,6 +93,7 @@ LARGEST: dict[tuple[str, str], list[Any]] = {
     ("post", "/v1/workspaces/{workspace}/bench"): [{"methods": [LINE] * 30}, {"methods": ["keyword"]}],
     ("post", "/v1/workspaces/{workspace}/bench/questions"): [RIGHT],
     ("put", "/v1/workspaces/{workspace}/bench/questions/{question}"): [RIGHT],
+    ("post", "/v1/workspaces/{workspace}/watches"): [{"question": LINE, "name": "x" * 100, "passages": 50, "by": LINE}],
     ("put", "/v1/workspaces/{workspace}/sources/{source}"): [
         {"address": LINE, "secrets": {f"{n}{LINE}"[:LONGEST_LINE]: LINE for n in range(20)}, "by": LINE}
     ],

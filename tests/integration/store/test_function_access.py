@@ -58,6 +58,7 @@ BY_APP = {
     "term_coverage(text,uuid[])",
     "text_lines()",
     "unsettled_places()",
+    "watched_workspaces(integer,integer)",
     "workspaces_after(integer,integer)",
 }
 

@@ -99,6 +99,14 @@ async def _tenant(database: Database, name: str) -> AsyncTrueweave:
         connected = (
             "INSERT INTO connector_document VALUES (DEFAULT, gen_random_uuid(), 'u', 'i', '1', '', gen_random_uuid())"
         )
+        await tx.execute(
+            "INSERT INTO watch (name, question, method, filter, groups, passages, answers, tokens_per_day, webhook, "
+            "author, state) VALUES ('w', 'Who?', '', '{}', '{*}', 5, false, 0, '', '', '')"
+        )
+        await tx.execute(
+            "INSERT INTO alert (id, watch, is_first, added, removed, delivery) VALUES (1, 'w', true, 1, 0, 'none')"
+        )
+        await tx.execute("INSERT INTO alert_passage VALUES (DEFAULT, 1, 1, 'added', gen_random_uuid(), 'a')")
         await tx.execute("INSERT INTO connector_source VALUES (DEFAULT, 'n', 'https://a.example', '{}', 60, false, '')")
         await tx.execute(connected)
         await tx.execute("INSERT INTO access_rule VALUES (DEFAULT, 'p', '{g}')")
@@ -193,7 +201,7 @@ def test_every_table_is_guarded(url: str) -> None:
     """A table that a migration adds and forgets to guard fails here."""
     unguarded = {table for table, (on, forced) in _tables(url).items() if not (on and forced)}
     # The owner may look workspaces up by name, words by their index, and jobs of all; the working role may not.
-    of_owner = {"workspace", "bm25_index", "chunk_words", "job", "projection", "connector_source"}
+    of_owner = {"workspace", "bm25_index", "chunk_words", "job", "projection", "connector_source", "watch"}
     assert unguarded == COMMON | of_owner
     assert all(_tables(url)[table][0] for table in of_owner)
 

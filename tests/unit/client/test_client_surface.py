@@ -30,6 +30,8 @@ ABSENT = {
     "varied": BESIDE,
     "estimate_varied": BESIDE,
     "sources.sync": "workers of the server synchronise: request_sync asks them to",
+    "watch_runs": BESIDE,
+    "watches.check": "workers of the server ask watches",
     "migrate": BESIDE,
     "rebuilt": BESIDE,
     "work": BESIDE,

@@ -45,7 +45,9 @@ def count(number: int, noun: str) -> str:
 
 
 def _plural(noun: str) -> str:
-    return f"{noun[:-1]}ies" if noun.endswith(("ty", "ly")) else f"{noun}s"
+    if noun.endswith(("ty", "ly")):
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith("ch") else f"{noun}s"
 
 
 def short_id(id_: object) -> str:

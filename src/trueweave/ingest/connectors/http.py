@@ -84,14 +84,19 @@ class HttpFetcher:
 
     @contextmanager
     def request(
-        self, method: str, url: str, headers: Mapping[str, str] | None = None, body: bytes | None = None
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        redirects: int = _REDIRECTS,
     ) -> Iterator[tuple[HttpResponse, Iterator[bytes]]]:
         """Send a request, follow its redirects, and give the response with its content, unpacked, in pieces. Problems
         raise UnreadableFile. The number of bytes is for the caller to limit."""
         here, sent = _parsed(url), {**self._headers, **(headers or {})}
         with self._readable_errors(url):
             self._network.deadline = time.monotonic() + self._context.seconds
-            for _ in range(_REDIRECTS + 1):
+            for _ in range(redirects + 1):
                 self._wait(here)
                 with self._pool.stream(method, _raw(here), headers=_pairs(here, sent), content=body) as response:
                     found = {
@@ -104,7 +109,7 @@ class HttpFetcher:
                 if _host(there) != _host(here) or there.scheme != here.scheme:  # credentials are for one host
                     sent = {name: value for name, value in sent.items() if name.lower() != "authorization"}
                 here = there
-        raise UnreadableFile(f"{url} cannot be fetched: it redirects more than {_REDIRECTS} times.")
+        raise UnreadableFile(f"{url} cannot be fetched: it redirects more than {redirects} times.")
 
     def _wait(self, url: httpx2.URL) -> None:
         """Wait until the next request to a host may be sent."""

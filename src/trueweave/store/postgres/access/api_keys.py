@@ -26,6 +26,7 @@ SCOPES: tuple[KeyScope, ...] = get_args(KeyScope)
 KEY_START = "twk_"
 IDLE = timedelta(hours=12)  # without a request, after which a session ends
 
+_PREFIX = re.compile(r"[0-9a-f]{12}")
 _FORM = re.compile(r"twk_([0-9a-f]{12})_([0-9A-Za-z_-]{43})")
 _LONGEST_NAME = 200
 _MOST_GROUPS = 1000
@@ -244,6 +245,15 @@ async def revoke(database: Database, prefix: str, *, within: Collection[int] | N
     ids = None if within is None else sorted(within)
     async with database.transaction(None) as tx:
         return await tx.value("api_key.revoke", prefix=prefix, within=ids) is not None
+
+
+async def is_usable(database: Database, caller: str) -> bool:
+    """Whether a caller is not a key that was revoked or has expired. Nothing is known about tokens of an identity
+    provider."""
+    if not _PREFIX.fullmatch(caller):
+        return True
+    async with database.transaction(None) as tx:
+        return bool(await tx.rows("api_key.find", prefixes=[caller]))
 
 
 async def any_valid(database: Database) -> bool:

@@ -36,6 +36,7 @@ _LOOK_AGAIN = 0.1
 _INSTEAD: Mapping[tuple[str, str], LiteralString] = {
     ("outbox", "tx"): "'3'::xid8",
     ("connector_source", "owner"): "NULL::int",
+    ("watch", "owner"): "NULL::int",
     ("projection", "owner"): "NULL::uuid",
     ("projection", "until"): "'-infinity'::timestamptz",
 }

@@ -100,6 +100,15 @@ UPDATE spend SET document = '' WHERE document = ANY(%(uris)s::text[])
 -- name: bench_passages
 UPDATE bench_passage SET uri = '', chunk = NULL, content = NULL WHERE uri = ANY(%(uris)s::text[])
 
+-- name: alert_answers
+-- Answers that were made from these documents, or from more than the passages.
+UPDATE alert SET answer = '' WHERE answer <> ''
+    AND (beyond OR id IN (SELECT alert FROM alert_passage WHERE uri = ANY(%(uris)s::text[])))
+
+-- name: alert_passages
+-- The watch learns from a passage that it does not find that one was removed.
+UPDATE alert_passage SET uri = '', chunk = gen_random_uuid() WHERE uri = ANY(%(uris)s::text[])
+
 -- name: connector_documents
 -- If its item is still at the address, it is fetched again by the next run.
 DELETE FROM connector_document WHERE uri = ANY(%(uris)s::text[])

@@ -104,6 +104,8 @@ async def _erase(tx: Transaction, some: Sequence[_Left]) -> None:
         await tx.run("erase.replies_from_many")
         await tx.run("erase.spending", uris=gone)
         await tx.run("erase.bench_passages", uris=gone)
+        await tx.run("erase.alert_answers", uris=gone)
+        await tx.run("erase.alert_passages", uris=gone)
         await tx.run("erase.connector_documents", uris=gone)
         await tx.run("erase.kept_responses", uris=gone)
         await tx.run("source.forget_jobs", uris=gone)
@@ -139,6 +141,7 @@ async def forget_old(workspace: Workspace, kept: Retention) -> Forgotten:
     await _all(lambda: _some(workspace, "ingest_job.forget_old", kept.logs))
     await _all(lambda: _some(workspace, "kept_response.forget_old", _RESPONSES_KEPT))
     await _all(lambda: _some(workspace, "certificate.forget_old", kept.logs))
+    await _all(lambda: _some(workspace, "watch.forget_old", kept.logs))
     async with workspace.transaction() as tx:
         await storage.compact(tx)
     return Forgotten(replies, changes, calls)

@@ -128,6 +128,7 @@ async def delete_rows(tx: Transaction) -> int:
     # Like jobs, these are not listed by read.tables, which needs forced row-level security.
     await tx.run("projection.remove_all")
     await tx.run("connector_source.remove_all")
+    await tx.run("watch.remove_all")
     return documents
 
 

@@ -101,7 +101,7 @@ BEGIN
     FOREACH carried IN ARRAY ARRAY['budget', 'spend', 'reply', 'rejection', 'source', 'ingest_job', 'ingest_job_document',
                                    'kept_response', 'failed_work', 'erasure', 'summary', 'stale_text', 'job',
                                    'bench_question', 'bench_run', 'bench_outcome', 'bench_passage', 'connector_document',
-                                   'connector_source', 'access_rule', 'pending_certificate'] LOOP
+                                   'connector_source', 'access_rule', 'pending_certificate', 'watch', 'alert', 'alert_passage'] LOOP
         SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) INTO STRICT named FROM pg_attribute
         WHERE attrelid = format('trueweave.%I', carried)::regclass AND attnum > 0 AND NOT attisdropped
             AND attgenerated = '' AND attname <> 'workspace';
