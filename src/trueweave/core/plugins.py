@@ -29,6 +29,11 @@ def entry_points(group: str) -> EntryPoints:
     return _entry_points(group, tuple(sys.path))
 
 
+def is_own(entry: EntryPoint) -> bool:
+    """Whether an entry point is one of Trueweave's."""
+    return entry.value.startswith("trueweave.")
+
+
 @cache
 def _entry_points(group: str, _path: tuple[str, ...]) -> EntryPoints:
     return importlib.metadata.entry_points(group=group)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from trueweave.core.errors import ConfigError, UnreadableFile
-from trueweave.core.plugins import Broken, entry_points, load
+from trueweave.core.plugins import Broken, entry_points, is_own, load
 from trueweave.core.protocols import Loader
 from trueweave.core.record import Source
 
@@ -40,7 +40,7 @@ def unloaded_loaders() -> list[Broken]:
 def _installed() -> tuple[dict[str, Loader], list[Broken]]:
     chosen: dict[str, tuple[EntryPoint, Loader]] = {}
     unloaded: list[Broken] = []
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: (not _own(entry), entry.name)):
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: (not is_own(entry), entry.name)):
         try:
             loader, suffixes = load(entry, "loader", _made)
         except ConfigError as error:
@@ -48,7 +48,7 @@ def _installed() -> tuple[dict[str, Loader], list[Broken]]:
             continue
         for suffix in suffixes:
             other = chosen.get(suffix)
-            contested = other and not _own(other[0])
+            contested = other and not is_own(other[0])
             chosen[suffix] = entry, _Contested(suffix, other[0], entry) if other and contested else loader
     return {suffix: loader for suffix, (_, loader) in chosen.items()}, unloaded
 
@@ -56,10 +56,6 @@ def _installed() -> tuple[dict[str, Loader], list[Broken]]:
 def _made(kind: Any) -> tuple[Loader, frozenset[str]]:
     loader: Loader = kind()
     return loader, frozenset(loader.suffixes)
-
-
-def _own(entry: EntryPoint) -> bool:
-    return entry.dist is not None and entry.dist.name == "trueweave"
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from pydantic_core import core_schema
 
 from trueweave.core.errors import ConfigError, UnknownMethod
-from trueweave.core.plugins import Broken, entry_points, load
+from trueweave.core.plugins import Broken, entry_points, is_own, load
 from trueweave.retrieval.context import Method
 
 GROUP = "trueweave.methods"
@@ -150,14 +150,14 @@ def _class(name: str) -> type[Any]:
 def _methods() -> dict[str, type[Any] | ConfigError]:
     """The class of each method, or the error from loading it, which does not affect the other methods."""
     named: dict[str, list[EntryPoint]] = {}
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: not _own(entry)):
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: not is_own(entry)):
         named.setdefault(entry.name, []).append(entry)
     return {name: _loaded(entries) for name, entries in named.items()}
 
 
 def _loaded(entries: Sequence[EntryPoint]) -> type[Any] | ConfigError:
     """The class for the entry points of one name. Another package takes precedence over Trueweave."""
-    others = [entry for entry in entries if not _own(entry)]
+    others = [entry for entry in entries if not is_own(entry)]
     if len(others) > 1:
         values = " and ".join(entry.value for entry in others)
         return ConfigError(f"{values} are both methods called {others[0].name}. Uninstall one of them.")
@@ -165,10 +165,6 @@ def _loaded(entries: Sequence[EntryPoint]) -> type[Any] | ConfigError:
         return load(entries[-1], "method", lambda kind: cast("type[Any]", kind))
     except ConfigError as error:
         return error
-
-
-def _own(entry: EntryPoint) -> bool:
-    return entry.value.startswith("trueweave.")
 
 
 def _value(given: object, type_: str) -> object:
