@@ -47,6 +47,7 @@ ADDING = {
     "how-to/your-own-entities.md": 3,
     "how-to/communities.md": 2,
     "how-to/find-contradictions.md": 4,
+    "how-to/watches.md": 7,
 }
 IN_THE_DEMO = {
     "how-to/access-rights.md": 5,
