@@ -131,7 +131,7 @@ def test_commands_that_cannot_show_what_a_group_reads_say_so(trueweave: Trueweav
         refused = trueweave(*typed, "--as-group", "hr", code=2).stderr
         command = " ".join(typed[:2]) if typed[0] in ("keys", "communities") else typed[0]
         assert f"trueweave {command}` takes no --as-group. It changes the workspace, " in refused
-    listed = "ask, chat, compare, documents, document, entities, entity, relations, neighbours, path, conflicts, "
+    listed = "ask, chat, compare, watch add, documents, document, entities, entity, relations, neighbours, path, "
     assert listed in refused
     assert "requires an argument" in trueweave("documents", "--as-group", code=2).stderr
     assert "No such option: --as-groups" in trueweave("add", "corpus", "--as-groups", "hr", code=2).stderr

@@ -1,71 +1,51 @@
-"""`trueweave sync FOLDER --watch` follows a folder until it is stopped."""
+"""`trueweave watch`: questions that are asked again, and their alerts."""
 
-import signal
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from tests.commands import PROGRAM
+import pytest
+
 from tests.e2e.conftest import Trueweave, answer
 
-READY = "Ctrl-C stops it."
+NOTE = Path("corpus") / "note.md"
+ADD = "watch", "add", "Who led the harbour?", "--name", "harbour", "--passages", "1"
 
 
-class Watcher:
-    """The command, and what it prints."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self.process = process
-
-    def until(self, words: str) -> str:
-        """What it prints up to the line with these words."""
-        assert self.process.stdout
-        lines: list[str] = []
-        for line in self.process.stdout:
-            lines.append(line)
-            if words in line:
-                return "".join(lines)
-        raise AssertionError(f"it ended without {words!r}: {''.join(lines)}")
+@pytest.fixture
+def index(trueweave: Trueweave, url: str, tmp_path: Path) -> Path:
+    """A note that answers a question."""
+    trueweave("init", "--database-url", url, "--workspace", "default")
+    (tmp_path / "trueweave.toml").write_text(
+        f'workspace = "default"\ndatabase_url = "{url}"\nextractor = "capitals"\nembedding_model = ""\n'
+    )
+    (tmp_path / NOTE).parent.mkdir()
+    (tmp_path / NOTE).write_text("The harbour was led by Ada Lovelace.")
+    trueweave("add", "corpus")
+    return tmp_path / NOTE
 
 
-@contextmanager
-def watching(folder: Path, environment: dict[str, str]) -> Iterator[Watcher]:
-    command = [str(PROGRAM), "sync", "notes", "--watch"]
-    with subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    ) as process:
-        try:
-            yield Watcher(process)
-        finally:
-            process.kill()
+def test_watches_are_listed_asked_and_removed(trueweave: Trueweave, index: Path) -> None:
+    assert "there is none yet" in trueweave("watch", "list").stdout
+    made = answer(trueweave(*ADD, "--where", "kind!=mail", "--as-group", "*", "--json"))["watch"]
+    assert (made["name"], made["passages"], made["groups"]) == ("harbour", 1, ["*"])
+    listed = trueweave("watch", "list").stdout
+    assert "harbour" in listed
+    assert "Who led the harbour?" in listed
+    assert "The index has not changed." in trueweave("watch", "check").stdout
+    index.write_text("The harbour was led by Charles Babbage.")
+    trueweave("add", "corpus")
+    assert answer(trueweave("watch", "check", "--json")) == {"asked": 1, "alerts": 1}
+    shown = trueweave("watch", "alerts", "harbour", "--limit", "1").stdout
+    assert "1 passage added, 1 removed" in shown
+    assert "“The harbour was led by Charles Babbage.”" in shown
+    [alert] = answer(trueweave("watch", "alerts", "--limit", "1", "--json"))["alerts"]
+    assert (alert["watch"], alert["added"], alert["removed"]) == ("harbour", 1, 1)
+    assert "Removed harbour and its alerts." in trueweave("watch", "remove", "harbour").stdout
+    assert "There are no alerts." in trueweave("watch", "alerts").stdout
 
 
-def test_a_watched_folder_is_followed(trueweave: Trueweave, environment: dict[str, str], tmp_path: Path) -> None:
-    notes = tmp_path / "notes"
-    notes.mkdir()
-    for n in range(10):
-        (notes / f"a{n}.md").write_text(f"Ada Lovelace wrote to Grace Hopper about {n}.")
-    trueweave("init")
-    with watching(tmp_path, environment) as watcher:
-        watcher.until(READY)
-        for n in range(40):  # a burst is one change
-            (notes / f"{n}.md").write_text(f"Alan Turing wrote note {n}.")
-        (notes / ".hidden.md").write_text("Not read.")
-        (notes / "a0.md").unlink()
-        printed = watcher.until(READY)
-        assert "49 documents read, 40 new or changed" in printed
-        assert "Removed 1 document" in printed
-        away = notes.rename(tmp_path / "elsewhere")
-        watcher.until("does not exist. Its documents are kept.")
-        away.rename(notes)
-        assert "Up to date: 49 documents" in watcher.until(READY)
-        watcher.process.send_signal(signal.SIGINT)
-        assert "trueweave sync notes --watch" in watcher.until("To continue")
-        assert watcher.process.wait(60) == 130
-    for path in notes.glob("1*.md"):
-        path.unlink()
-    with watching(tmp_path, environment) as watcher:
-        watcher.until("11 of the 49 documents of notes are no longer there. Nothing was removed")
-        assert watcher.process.wait(60) == 1
-    assert len(answer(trueweave("documents", "--limit", "100", "--json"))["documents"]) == 49
+def test_what_is_wrong_is_said(trueweave: Trueweave, index: Path) -> None:
+    assert index.exists()
+    assert "no watch 'other'" in trueweave("watch", "remove", "other", code=1).stderr
+    assert "no key to sign with" in trueweave(*ADD, "--webhook", "https://example.org/", code=1).stderr
+    assert "no language model is set" in trueweave(*ADD, "--answer", code=1).stderr
+    assert "there is no method 'guesswork'" in trueweave(*ADD, "--method", "guesswork", code=1).stderr
