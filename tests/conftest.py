@@ -25,9 +25,10 @@ from trueweave.testing import Databases, HashEmbedder
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # no test reaches the model hub; read when its library is imported
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "false"  # read when Haystack is imported
-# No test connects by TLS, and reading the certificates of all authorities takes 45 ms for each HTTP client.
+# Reading the certificates of all authorities takes 45 ms for each HTTP client. So there is one, which has signed
+# nothing, as the client of buckets refuses to start without any. Tests by TLS name the certificates of their servers.
 os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)
-os.environ.pop("SSL_CERT_FILE", None)  # which HTTP clients read first, where a machine sets it
+os.environ["SSL_CERT_FILE"] = str(Path(__file__).parent / "data" / "authority.pem")
 os.environ["TRUEWEAVE_GRAPH_VECTORS"] = "true"  # so that all methods find something; some tests are of the default
 FULL = os.environ.get("TRUEWEAVE_TEST_FULL") == "1"
 # How long an example takes depends on what else the machine does.
