@@ -101,7 +101,7 @@ ONLY_AT_THE_TOP = FUNCTIONS | {
     "Conversation",
 }
 # For the worker of all workspaces and for benchmarks, which are of this package.
-INTERNAL = {"worker_dependencies", "source_runs", "model_and_prompts", "varied", "estimate_varied"}
+INTERNAL = {"worker_dependencies", "source_runs", "watch_runs", "model_and_prompts", "varied", "estimate_varied"}
 
 
 def public_methods(cls: type) -> Iterator[typing.Callable[..., object]]:

@@ -32,6 +32,7 @@ LEFT_OUT = {
     "varied",
     "estimate_varied",
     "source_runs",
+    "watch_runs",
     "clean_up",
     "projection",
     "for_run",
@@ -74,8 +75,8 @@ PAIRS: list[tuple[type, type]] = [
 
 def test_both_have_the_same_names() -> None:
     assert set(members(Trueweave)) - {"close", "workspace", *GROUPS} == set(members(AsyncTrueweave)) - LEFT_OUT
-    named = "graph communities rules access history bench sources jobs budget projections certificates records vectors"
-    assert {*named.split(), "maintenance"} == set(GROUPS) <= set(members(Trueweave))
+    named = "graph communities rules access history bench sources watches jobs budget projections certificates records"
+    assert {*named.split(), "vectors", "maintenance"} == set(GROUPS) <= set(members(Trueweave))
     for mine, other in PAIRS[1:]:
         assert set(members(mine)) == set(members(other)) - LEFT_OUT
 
