@@ -54,7 +54,7 @@ async def test_the_readers_of_a_document_are_shown(web: Web) -> None:
 
 
 # Views of what is made from all documents.
-@pytest.mark.parametrize("view", ["communities", "bench", "review", "settings/budget"])
+@pytest.mark.parametrize("view", ["communities", "bench", "review", "watches", "watches/alerts", "settings/budget"])
 async def test_a_view_that_is_refused_says_so(web: Web, view: str) -> None:
     async with circles(web) as key, web.visit(f"circles/{view}", key=key, expected=["status of 403"]) as page:
         await expect(page.get_by_text("who may not read all documents").first).to_be_visible()

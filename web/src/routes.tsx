@@ -66,6 +66,14 @@ export const routes: RouteObject[] = [
         lazy: async () => ({ Component: (await import("./changes/ChangesPage")).ChangesPage }),
       },
       {
+        path: ":ws/watches",
+        lazy: async () => ({ Component: (await import("./watches/WatchesPage")).WatchesPage }),
+      },
+      {
+        path: ":ws/watches/alerts",
+        lazy: async () => ({ Component: (await import("./watches/AlertsPage")).AlertsPage }),
+      },
+      {
         path: ":ws/bench",
         lazy: async () => ({ Component: (await import("./bench/BenchPage")).BenchPage }),
       },

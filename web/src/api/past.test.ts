@@ -22,6 +22,7 @@ test("others, and those about the present, do not", () => {
     "/v1/workspaces/a%20bc",
     "/v1/workspaces/a%20b/history",
     "/v1/workspaces/a%20b/activity",
+    "/v1/workspaces/a%20b/watches/alerts",
   ])
     expect(pastHeaders(path)).toEqual({});
 });

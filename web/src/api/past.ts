@@ -3,8 +3,8 @@ import { useSyncExternalStore } from "react";
 
 const KEY = "trueweave.as-of";
 const HEADER = "Trueweave-As-Of";
-/** What is about the present alone: how much history there is, and what is going on. */
-const PRESENT = /^\/(history|activity)\b/;
+/** What is about the present alone: how much history there is, what is going on, and watches. */
+const PRESENT = /^\/(history|activity|watches)\b/;
 const listeners = new Set<() => void>();
 
 interface Past {

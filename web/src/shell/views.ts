@@ -15,6 +15,7 @@ export const VIEWS: View[] = [
   { name: "Review", path: "review", key: "r" },
   { name: "Conflicts", path: "conflicts", key: "x" },
   { name: "Changes", path: "changes", key: "h" },
+  { name: "Watches", path: "watches", key: "t" },
   { name: "Communities", path: "communities", key: "m" },
   { name: "Bench", path: "bench", key: "b" },
   { name: "Settings", path: "settings", key: "s" },
