@@ -335,7 +335,7 @@ class DocumentCalls:
             scheduler = SourceScheduler(
                 here.database, lambda _: nullcontext(self._source_runs), listener, liveness, here
             )
-            watching = WatchScheduler(here.database, lambda _: nullcontext(self._watch_runs), listener, here)
+            watching = WatchScheduler(here.database, lambda _: nullcontext(self._watch_runs), listener, liveness, here)
             async with (
                 running("cleanup", self._sweep_again_and_again),
                 scheduler.running(),

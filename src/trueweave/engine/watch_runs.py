@@ -20,6 +20,7 @@ from trueweave.engine.webhooks import Webhook
 from trueweave.retrieval.context import QueryContext
 from trueweave.store.postgres.access import api_keys
 from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.failures import DRIVER_ERRORS
 from trueweave.store.postgres.record import watches
 from trueweave.store.postgres.record.watches import (
     PATIENCE,
@@ -81,25 +82,25 @@ class WatchRuns:
         async with self.core.workspace.transaction() as tx:
             return await watches.claim_due(tx, owner, claim, patience)
 
-    async def release_unknown(self, claim: UUID) -> None:
-        """Release what was claimed by a transaction whose outcome is not known."""
-        async with self.core.workspace.transaction() as tx:
-            await watches.release_unknown(tx, claim)
-
     async def run(self, held: WatchClaim) -> None:
-        """Ask a watch that this process has claimed, if the index has changed, send its alerts, and release it. What
-        prevents that is recorded with the watch."""
+        """Ask a watch that this process has claimed, send its alerts, and release it. What prevents that is recorded
+        with the watch."""
         not_asked = not_sent = ""
         try:
             async with self.core.workspace.transaction() as tx:
-                known, now = await watches.known(tx, held.name), await watches.state(tx)
+                known = await watches.known(tx, held.name)
             if known.key and not await api_keys.is_usable(self._home, known.key):
                 not_asked = _NO_KEY
             else:
-                not_asked = await self._ask(held, known.watch) if known.state != now else ""
+                not_asked = await self._ask(held, known.watch) if held.asks else ""
                 not_sent = await self._send(held, known)
         except TrueweaveError as error:
             not_asked = str(error)
+        except DRIVER_ERRORS:
+            raise
+        except Exception as error:
+            not_asked = f"unexpected {type(error).__name__}. This is a bug: please report it."
+            raise
         finally:
             problem = not_asked or not_sent
             await self._retried(lambda tx: watches.release(tx, held, problem, not_asked=bool(not_asked)))

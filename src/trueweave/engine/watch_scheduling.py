@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from uuid import UUID, uuid4
 
 from trueweave.core.errors import TrueweaveError, UnknownWorkspace
@@ -15,7 +16,9 @@ from trueweave.core.supervising import running
 from trueweave.engine.watch_runs import WatchRuns
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS, raise_if_cancelled
+from trueweave.store.postgres.queue.liveness import Liveness
 from trueweave.store.postgres.record import watches
+from trueweave.store.postgres.record.watches import PATIENCE, WatchClaim
 
 _log = logging.getLogger(__name__)
 
@@ -34,15 +37,17 @@ class WatchScheduler:
         database: Database,
         opened: Callable[[Workspace], AbstractAsyncContextManager[WatchRuns]],
         listener: Listener,
+        liveness: Liveness,
         only: Workspace | None = None,
     ) -> None:
         self._database = database
         self._opened = opened
         self._tell = listener
+        self._liveness = liveness
         self._only = only
         self._places = asyncio.Semaphore(_AT_ONCE)
         self._busy: dict[int, asyncio.Task[None]] = {}
-        self._unknown: dict[int, UUID] = {}  # claims whose outcome is not known, by workspace
+        self._claims: dict[int, UUID] = {}  # under which something may still be claimed, by workspace
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -79,25 +84,37 @@ class WatchScheduler:
             after = page[-1].id
 
     def _begin(self, workspace: Workspace) -> None:
-        id_ = workspace.id
-        self._busy[id_] = task = asyncio.create_task(self._work_in(workspace))
-        task.add_done_callback(lambda _: self._busy.pop(id_))
+        self._busy[workspace.id] = task = asyncio.create_task(self._work_in(workspace))
+        task.add_done_callback(partial(self._has_ended, workspace.id))
+
+    def _has_ended(self, workspace: int, task: asyncio.Task[None]) -> None:
+        del self._busy[workspace]
+        if not task.cancelled() and (error := task.exception()):
+            about = {"workspace": workspace, "error_type": type(error).__name__}
+            _log.error("a watch failed because of a bug", exc_info=error, extra={"event": "watch.failed", **about})
 
     async def _work_in(self, workspace: Workspace) -> None:
-        about: dict[str, object] = {"workspace": workspace.id}
         try:
-            async with self._places, self._opened(workspace) as runs:
-                if unknown := self._unknown.get(workspace.id):
-                    await runs.release_unknown(unknown)
-                self._unknown[workspace.id] = claim = uuid4()
-                held = await runs.claim(claim)
-                del self._unknown[workspace.id]
-                for one in held:
-                    await runs.run(one)
+            async with self._places:
+                held = await self._claim(workspace)
+                if held:
+                    async with self._opened(workspace) as runs:
+                        for one in held:
+                            await runs.run(one)
+            del self._claims[workspace.id]
         except UnknownWorkspace:
-            self._unknown.pop(workspace.id, None)  # dropped meanwhile
+            self._claims.pop(workspace.id, None)  # dropped meanwhile
         except (TrueweaveError, *DRIVER_ERRORS) as error:
             raise_if_cancelled(error)
             self._tell(Waiting(f"watches: {error}"))
-            about["error_type"] = type(error).__name__
+            about = {"workspace": workspace.id, "error_type": type(error).__name__}
             _log.warning("watches were not asked: %s", error, extra={"event": "watches.failed", **about})
+
+    async def _claim(self, workspace: Workspace) -> list[WatchClaim]:
+        """Claim watches of a workspace, after releasing what a failure may have left claimed."""
+        async with workspace.transaction() as tx:
+            if left := self._claims.get(workspace.id):
+                await watches.release_all(tx, left)
+        self._claims[workspace.id] = claim = uuid4()
+        async with workspace.transaction() as tx:
+            return await watches.claim_due(tx, self._liveness.owner, claim, PATIENCE)

@@ -22,6 +22,7 @@ from trueweave.text.names import storable
 
 _NAME = re.compile(r"[\w][\w.-]{0,99}")
 _NOT_IN_NAMES = re.compile(r"[\W_]+")
+_PATHS = {"alerts", "events"}  # of the REST API, beside the names of watches
 _SHORT = 60  # characters of a name that is made from a question
 _LONGEST = 2000  # characters of a question
 _MOST_PASSAGES = 50
@@ -127,7 +128,7 @@ def _check(asked: WatchOptions) -> None:
     """Raise InvalidArgument if a field cannot be."""
     if not asked.question.strip() or len(asked.question) > _LONGEST:
         raise InvalidArgument(f"a watch has a question of 1 to {_LONGEST:,} characters.")
-    if asked.name and not _NAME.fullmatch(asked.name):
+    if asked.name and (asked.name in _PATHS or not _NAME.fullmatch(asked.name)):
         raise InvalidArgument(
             f"{asked.name[:100]!r} cannot be the name of a watch. Use up to 100 letters, digits, dots, - and _."
         )
@@ -140,7 +141,8 @@ def _check(asked: WatchOptions) -> None:
 
 
 def _name(question: str) -> str:
-    return _NOT_IN_NAMES.sub("-", question.lower())[:_SHORT].strip("-") or "watch"
+    made = _NOT_IN_NAMES.sub("-", question.lower())[:_SHORT].strip("-")
+    return made if made and made not in _PATHS else f"watch-{made}".strip("-")
 
 
 def _groups(own: tuple[str, ...], wanted: Sequence[str] | None) -> tuple[str, ...]:

@@ -120,7 +120,7 @@ async def work_for_all(
                     liveness=liveness,
                 )
                 scheduler = SourceScheduler(one, serving.source_runs, listener, liveness)
-                watching = WatchScheduler(one, serving.watch_runs, listener)
+                watching = WatchScheduler(one, serving.watch_runs, listener, liveness)
                 async with (
                     running("cleanup", lambda: _clean_up_every_hour(serving, listener)),
                     scheduler.running(),

@@ -11,11 +11,14 @@ import pytest
 
 from tests.integration.watches.conftest import CHIEF, NEW_CHIEF, OTHER, QUESTION, said
 from trueweave import AsyncTrueweave, Evidence, Filter, Settings
+from trueweave.core.events import Waiting
 from trueweave.core.watches import Alert
 from trueweave.engine.watch_runs import FoundNow, WatchRuns
+from trueweave.engine.watch_scheduling import WatchScheduler
 from trueweave.errors import ConfigError, InvalidArgument, NotForRestricted, UnknownMethod, UnknownWatch
 from trueweave.extend import Database
 from trueweave.methods import Keyword
+from trueweave.store.postgres.queue.liveness import Liveness
 from trueweave.store.postgres.record import watches
 from trueweave.testing import HashEmbedder, ModelServer
 from trueweave.testing.model_server import Asked
@@ -95,6 +98,7 @@ async def test_a_watch_has_a_filter_and_a_method(index: AsyncTrueweave) -> None:
         ({"question": " "}, "1 to 2,000 characters"),
         ({"question": "x" * 2001}, "1 to 2,000 characters"),
         ({"name": "a/b"}, "cannot be the name"),
+        ({"name": "alerts"}, "cannot be the name"),
         ({"passages": 0}, "1 to 50 passages"),
         ({"tokens_per_day": -1}, "fewer than 0"),
         ({"groups": [" "]}, "cannot be the name of a group"),
@@ -264,6 +268,42 @@ async def test_what_cannot_be_asked_is_said_and_tried_again(
     [alert] = await new_alerts(index)
     assert alert.added == 1
     assert (await index.watches.get("chief")).problem == ""
+
+
+async def test_a_bug_is_recorded_and_raised(index: AsyncTrueweave, monkeypatch: pytest.MonkeyPatch) -> None:
+    await watched(index)
+    await index.add_documents([NEW_CHIEF])
+
+    async def broken(*_: Any) -> Evidence:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Keyword, "retrieve", broken)
+    with pytest.raises(ZeroDivisionError):
+        await index.watches.check()
+    assert (await index.watches.get("chief")).problem.startswith("unexpected ZeroDivisionError. This is a bug")
+    assert await index.watches.check() == 0, "it is tried again in a minute"
+
+
+async def test_a_worker_releases_what_a_failure_left_claimed(index: AsyncTrueweave, database: Database) -> None:
+    await watched(index)
+    await index.add_documents([NEW_CHIEF])
+    opening, told = 0, list[object]()
+
+    @asynccontextmanager
+    async def opened(_: object) -> AsyncIterator[WatchRuns]:
+        nonlocal opening
+        opening += 1
+        if opening == 1:
+            raise ConfigError("the settings are wrong")
+        yield index.watch_runs(database)
+
+    async with Liveness(database) as liveness:
+        scheduler = WatchScheduler(database, opened, told.append, liveness)
+        for _ in range(2):
+            await scheduler._look()
+            await asyncio.gather(*scheduler._busy.values())
+    assert told == [Waiting("watches: the settings are wrong")]
+    assert len(await index.watches.alerts()) == 2
 
 
 async def test_watches_wait_for_the_index_but_not_for_ever(index: AsyncTrueweave, database: Database) -> None:

@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -136,6 +137,22 @@ async def test_alerts_are_sent_again_and_in_their_order(index: AsyncTrueweave, r
     assert len({headers["webhook-id"] for headers, _ in receiver.got}) == 2
     assert await deliveries(index) == ["none", "delivered", "delivered"]
     assert (await index.watches.get("chief")).problem == ""
+
+
+async def test_an_alert_is_sent_while_the_index_is_not_complete(index: AsyncTrueweave, receiver: Receiver) -> None:
+    receiver.statuses = [500]
+    await watched(index, receiver.url)
+    await index.add_documents([NEW_CHIEF])
+    await index.watches.check()
+    await index.add_documents([CHIEF])
+    async with index.workspace.transaction() as tx:
+        await tx.execute("INSERT INTO pending_link (chunk) SELECT id FROM chunk LIMIT 1")
+    await later(index)
+    runs = index.watch_runs(index.database)
+    [held] = await runs.claim(uuid4())
+    await runs.run(held)
+    assert not held.asks
+    assert await deliveries(index) == ["none", "delivered"]
 
 
 async def test_an_alert_that_is_never_accepted_is_given_up(index: AsyncTrueweave, receiver: Receiver) -> None:

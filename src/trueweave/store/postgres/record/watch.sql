@@ -51,14 +51,14 @@ UPDATE watch SET changed = now() WHERE changed IS NULL AND state <> %(state)s
 -- Watches to be asked again, because the index has changed and is complete, or has not been complete for some minutes;
 -- and those with an alert to be sent. One that could not be asked is tried again after a pause.
 UPDATE watch w SET owner = %(owner)s, claim = %(claim)s FROM (
-    SELECT name FROM watch
-    WHERE (owner IS NULL OR NOT is_alive(owner)) AND is_alive(%(owner)s)
-        AND (next_try <= now() OR (state <> %(state)s AND (%(complete)s OR changed <= now() - %(patience)s)
-            AND (NOT not_asked OR asked < now() - %(pause)s)))
-    ORDER BY asked, name LIMIT %(most)s FOR UPDATE SKIP LOCKED) AS due
-WHERE w.name = due.name RETURNING w.name
+    SELECT name, asks FROM watch CROSS JOIN LATERAL (
+        SELECT state <> %(state)s AND (%(complete)s OR coalesce(changed <= now() - %(patience)s, false))
+            AND (NOT not_asked OR asked < now() - %(pause)s) AS asks) AS a
+    WHERE (owner IS NULL OR NOT is_alive(owner)) AND is_alive(%(owner)s) AND (asks OR next_try <= now())
+    ORDER BY asked, name LIMIT %(most)s FOR UPDATE OF watch SKIP LOCKED) AS due
+WHERE w.name = due.name RETURNING w.name, due.asks
 
--- name: release_unknown
+-- name: release_all
 UPDATE watch SET owner = NULL, claim = NULL WHERE claim = %(claim)s
 
 -- name: release

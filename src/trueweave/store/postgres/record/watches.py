@@ -32,10 +32,12 @@ _LONGEST = 2000  # characters of a passage in an alert
 
 
 class WatchClaim(NamedTuple):
-    """The right of this process to ask a watch, until its lease expires."""
+    """The right of this process to a watch, until its lease expires. With `asks` it is to be asked; without, only an
+    alert is to be sent."""
 
     name: str
     id: UUID
+    asks: bool
 
 
 class WatchPassage(NamedTuple):
@@ -152,12 +154,12 @@ async def claim_due(tx: Transaction, owner: int, claim: UUID, patience: timedelt
         pause=_PAUSE,
         most=_AT_ONCE,
     )
-    return [WatchClaim(name, claim) for (name,) in rows]
+    return [WatchClaim(name, claim, asks) for name, asks in rows]
 
 
-async def release_unknown(tx: Transaction, claim: UUID) -> None:
-    """Release what was claimed by a transaction whose outcome is not known."""
-    await tx.run("watch.release_unknown", claim=claim)
+async def release_all(tx: Transaction, claim: UUID) -> None:
+    """Release what is still claimed under this id."""
+    await tx.run("watch.release_all", claim=claim)
 
 
 async def release(tx: Transaction, held: WatchClaim, problem: str, *, not_asked: bool) -> None:
