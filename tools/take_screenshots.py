@@ -116,11 +116,15 @@ async def take(server_url: str, place: Path) -> None:
             ).to_be_visible()
             save("review", await page.screenshot())
         await fill_ships(found)
-        for name, shown in (("conflicts", "Elsa Nyberg born in"), ("changes", "Removed crew/pilot.md")):
+        for name, shown in (
+            ("conflicts", "Elsa Nyberg born in"),
+            ("changes", "Removed crew/pilot.md"),
+            ("watches/alerts", "Jon Aas is the master of the Borea."),
+        ):
             async with web.visit(f"ships/{name}") as page:
                 await page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
-                await expect(page.get_by_role("heading", name=shown)).to_be_visible()
-                save(name, await page.screenshot())
+                await expect(page.get_by_role("main").get_by_text(shown).first).to_be_visible()
+                save(name.replace("/", "-"), await page.screenshot())
         async with web.visit("empty/documents") as page:
             await page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
             await page.get_by_label("Files to add").set_input_files(
@@ -149,6 +153,7 @@ async def fill_ships(at: Site) -> None:
         )
         await trueweave.history.keep()
         await age(trueweave, days=30)
+        await trueweave.watches.add("Who is the master of the Borea?", name="master", method="keyword", passages=2)
         await trueweave.add_documents(
             [
                 fact("crew/master.md", "1901-09-30", "Jon Aas", "master of", "Borea"),
@@ -156,6 +161,7 @@ async def fill_ships(at: Site) -> None:
             ]
         )
         await trueweave.remove(["crew/pilot.md"])
+        await trueweave.watches.check()
 
 
 def fact(uri: str, date: str, subject: str, relation: str, value: str) -> Document:
