@@ -61,7 +61,8 @@ class Watch:
 @dataclass(frozen=True, slots=True)
 class AlertPassage:
     """A passage of an alert, in the order of the evidence; `removed` ones come last. The text is empty if the passage
-    is no longer stored, or is no longer among what the watch may read; so is the uri, if the document was erased."""
+    is no longer stored, or is no longer among what the watch may read; so is the uri, if the document was erased.
+    `is_indexed`: it is in the index now, and not only in the history."""
 
     change: PassageChange
     uri: str
@@ -69,6 +70,7 @@ class AlertPassage:
     date: str = ""
     start: int = 0
     text: str = ""
+    is_indexed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,6 +82,7 @@ async def test_former_texts_are_shown_if_history_is_kept(index: AsyncTrueweave) 
     await index.add_documents([NEW_CHIEF])
     [alert] = await new_alerts(index)
     assert texts(alert) == {"added": {NEW_CHIEF.chunks[0].text}, "removed": {CHIEF.chunks[0].text}}
+    assert [(one.change, one.is_indexed) for one in alert.passages] == [("added", True), ("removed", False)]
 
 
 async def test_a_watch_has_a_filter_and_a_method(index: AsyncTrueweave) -> None:

@@ -159,14 +159,14 @@ interface PassageProps {
 }
 
 function Passage({ workspace, passage, change }: PassageProps) {
-  const { uri, title, date, start, text } = passage;
+  const { uri, title, date, start, text, is_indexed: isIndexed } = passage;
   return (
     <>
       <p className={styles.source}>
         <span className={styles[change]}>{CHANGES[change]}</span>
         {uri === "" ? (
           <span className="muted">a document that was removed, or cannot be read any more</span>
-        ) : text ? (
+        ) : isIndexed ? (
           <Link to={documentPath(workspace, uri, start, start + [...text].length)}>
             <bdi>{title || uri}</bdi>
           </Link>

@@ -13,6 +13,7 @@ const passage = (change: AlertPassage["change"], uri: string, text: string): Ale
   date: "",
   start: 7,
   text,
+  is_indexed: change !== "removed",
 });
 
 const alert = (id: number, more: Partial<Alert> = {}): Alert => ({
@@ -36,11 +37,11 @@ const list = (alerts: Alert[]) => (
   </MemoryRouter>
 );
 
-test("passages link to the reader if they have a text", () => {
+test("passages link to the reader if they are in the index", () => {
   const passages = [
     passage("added", "a b.md", "Ada 😀"),
     passage("kept", "c.md", "Same."),
-    passage("removed", "d.md", ""),
+    passage("removed", "d.md", "As it was."),
     passage("removed", "", ""),
   ];
   render(list([alert(1, { passages, delivery: "failed", problem: "no model" })]));
@@ -52,6 +53,7 @@ test("passages link to the reader if they have a text", () => {
   expect(text).toContain("1 passage added, 1 removed");
   expect(text).toContain("1 unchanged");
   expect(text).not.toContain("Same.");
+  expect(text).toContain("As it was.");
   expect(text).toContain("Removeda document that was removed, or cannot be read any more");
   expect(text).toContain("No answer: no model");
   expect(text).toContain("the webhook did not accept it");

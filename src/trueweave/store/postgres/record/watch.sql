@@ -126,7 +126,7 @@ WHERE p.alert = ANY(%(alerts)s::bigint[]) ORDER BY p.alert, p.n
 -- Passages by their ids, as far as they are stored and the caller may read them; those of the index first.
 SELECT u.id, c.* FROM unnest(%(chunks)s::uuid[]) AS u (id)
 CROSS JOIN LATERAL (
-    SELECT d.title, coalesce(d.metadata ->> 'date', ''), c.start, left(c.text, %(longest)s)
+    SELECT d.title, coalesce(d.metadata ->> 'date', ''), c.start, left(c.text, %(longest)s), d.visible
     FROM chunk c JOIN document d ON d.id = c.document WHERE c.id = u.id ORDER BY d.visible DESC, d.added DESC LIMIT 1) AS c
 
 -- name: sent

@@ -245,8 +245,8 @@ def _shown(row: Row, texts: Mapping[UUID, Row]) -> AlertPassage:
     groups, change, chunk, uri = row
     if chunk not in texts:  # whoever may not read a document does not learn its uri either
         return AlertPassage(change, uri if EVERY_GROUP in groups else "")
-    title, date, start, text = texts[chunk]
-    return AlertPassage(change, uri, title, date_of(date), start, text)
+    title, date, start, text, is_indexed = texts[chunk]
+    return AlertPassage(change, uri, title, date_of(date), start, text, is_indexed)
 
 
 async def _add_alert(
