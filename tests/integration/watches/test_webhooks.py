@@ -207,6 +207,16 @@ async def test_what_was_erased_before_it_is_sent_is_not_sent(index: AsyncTruewea
     assert {(one["uri"], one["text"]) for one in receiver.alerts[1]["passages"]} == {("", "")}
 
 
+async def test_a_certificate_finds_nothing_of_a_document_in_alerts(
+    index: AsyncTrueweave, receiver: Receiver, tmp_path: Path
+) -> None:
+    await watched(index, receiver.url)
+    await index.add_documents([NEW_CHIEF])
+    await index.watches.check()
+    assert await index.certificates.erase("acme.md", file=tmp_path / "erasure.json")
+    assert b"acme.md" in receiver.got[0][1]
+
+
 async def test_a_revoked_key_stops_its_watches(index: AsyncTrueweave, receiver: Receiver, database: Database) -> None:
     key = await api_keys.make(database, "mine", "write", None, None)
     asked = WatchOptions(QUESTION, name="chief", method="keyword", passages=1)
