@@ -1877,7 +1877,6 @@ CREATE TABLE trueweave.alert (
     added integer NOT NULL,
     removed integer NOT NULL,
     answer text DEFAULT ''::text NOT NULL,
-    beyond boolean DEFAULT false NOT NULL,
     tokens bigint DEFAULT 0 NOT NULL,
     problem text DEFAULT ''::text NOT NULL,
     delivery text NOT NULL,
@@ -1890,8 +1889,6 @@ ALTER TABLE ONLY trueweave.alert FORCE ROW LEVEL SECURITY;
 COMMENT ON TABLE trueweave.alert IS 'A change in the evidence of a watch; the first of a watch is what it found when it was made.';
 
 COMMENT ON COLUMN trueweave.alert.id IS 'Microseconds since 1970, or one more than the last: ids of a workspace grow with time, on whichever server it is.';
-
-COMMENT ON COLUMN trueweave.alert.beyond IS 'The answer was made from more than the passages, such as descriptions of entities, so that it may have words of any document.';
 
 CREATE TABLE trueweave.alert_passage (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import NamedTuple, TypeVar
 from uuid import UUID, uuid4
 
-from trueweave.core.errors import TrueweaveError
+from trueweave.core.errors import AccessDenied, TrueweaveError
 from trueweave.core.evidence import Evidence, Filter, Query
 from trueweave.core.protocols import Readers
 from trueweave.core.record import EVERY_GROUP
@@ -38,7 +38,6 @@ _TRIES = 3  # of a question during which the index changes
 _MINUTE = timedelta(minutes=1)
 _PAUSES = (_MINUTE, 5 * _MINUTE, 30 * _MINUTE, 120 * _MINUTE, 720 * _MINUTE)  # before an alert is sent again
 _CHANGING = "the index changed each time that the question was asked; it is asked again in a minute"
-_NO_KEY = "the key that it was added with is no longer valid"
 
 
 class FoundNow(NamedTuple):
@@ -89,11 +88,9 @@ class WatchRuns:
         try:
             async with self.core.workspace.transaction() as tx:
                 known = await watches.known(tx, held.name)
-            if known.key and not await api_keys.is_usable(self._home, known.key):
-                not_asked = _NO_KEY
-            else:
-                not_asked = await self._ask(held, known.watch) if held.asks else ""
-                not_sent = await self._send(held, known)
+            await self._check_key(known)
+            not_asked = await self._ask(held, known.watch) if held.asks else ""
+            not_sent = await self._send(held, known)
         except TrueweaveError as error:
             not_asked = str(error)
         except DRIVER_ERRORS:
@@ -128,19 +125,19 @@ class WatchRuns:
         return ""
 
     async def _answer(self, watch: Watch, found: FoundNow, change: EvidenceChange) -> WatchAnswer:
-        """The answer of an alert. One that is begun below the limit of the day is completed."""
+        """The answer of an alert, from the passages that it has: with their documents it is erased. One that is begun
+        below the limit of the day is completed."""
         if not (watch.answers and change):
             return WatchAnswer()
         async with self.core.workspace.transaction() as tx:
             if await watches.tokens_today(tx, watch.name) >= watch.tokens_per_day:
                 return WatchAnswer(problem=f"the {watch.tokens_per_day:,} tokens that it has for a day are used")
-        seen = found.evidence
+        compared = Evidence(found.evidence.passages[: watch.passages])
         try:
-            answer = await self._questions(watch).ask(watch.question, _Found(seen), filter=watch.filter)
+            answer = await self._questions(watch).ask(watch.question, _Found(compared), filter=watch.filter)
         except TrueweaveError as error:
             return WatchAnswer(problem=str(error))
-        is_beyond = bool(seen.entities or seen.relations or seen.reports or len(seen.passages) > watch.passages)
-        return WatchAnswer(answer.text, "", answer.usage.tokens_in + answer.usage.tokens_out, is_beyond)
+        return WatchAnswer(answer.text, "", answer.usage.tokens_in + answer.usage.tokens_out)
 
     async def _send(self, held: WatchClaim, known: KnownWatch) -> str:
         """Send the alerts that wait, in their order; returns why one could not be sent."""
@@ -150,6 +147,7 @@ class WatchRuns:
                 waiting = await watches.waiting(tx, held)
             if waiting is None:
                 break
+            await self._check_key(known)  # which may have been revoked while the question was answered
             problem = await self._deliver(held, known, *waiting)
         return problem
 
@@ -169,6 +167,11 @@ class WatchRuns:
             return f"an alert was not sent: {error}"
         await self._retried(lambda tx: watches.sent(tx, held, alert.id, "delivered"))
         return ""
+
+    async def _check_key(self, known: KnownWatch) -> None:
+        """Raise AccessDenied if a watch was added with a key that is no longer valid."""
+        if known.key and not await api_keys.is_usable(self._home, known.key):
+            raise AccessDenied("the key that it was added with is no longer valid")
 
     def _questions(self, watch: Watch) -> _Questions:
         is_whole = EVERY_GROUP in watch.groups

@@ -376,6 +376,8 @@ async def test_an_alert_has_an_answer_which_is_erased_with_its_documents(databas
         await index.add_documents([NEW_CHIEF])
         [alert] = await new_alerts(index)
         assert alert.answer.startswith("Bo Lind is chief executive of Acme")
+        await index.remove(["rain.md"])
+        assert (await index.watches.alerts())[-1].answer == alert.answer, "which was made without it"
         await index.remove(["acme.md"])
         assert [one.answer for one in await index.watches.alerts()] == ["", ""]
 

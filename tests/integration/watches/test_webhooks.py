@@ -25,6 +25,7 @@ from trueweave.engine.watches import add_watch
 from trueweave.engine.webhooks import Webhook
 from trueweave.errors import InvalidArgument, WebhookNotAllowed
 from trueweave.extend import Database
+from trueweave.methods import Keyword
 from trueweave.store.postgres.access import api_keys
 from trueweave.store.postgres.record import watches
 from trueweave.testing import HashEmbedder
@@ -229,6 +230,26 @@ async def test_a_revoked_key_stops_its_watches(index: AsyncTrueweave, receiver: 
     assert receiver.got == []
     assert await deliveries(index) == ["none"]
     assert (await index.watches.get("chief")).problem == "the key that it was added with is no longer valid"
+
+
+async def test_a_key_that_is_revoked_during_the_question_sends_nothing(
+    index: AsyncTrueweave, receiver: Receiver, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = await api_keys.make(database, "mine", "write", None, None)
+    await add_watch(index.watch_runs(database), WatchOptions(QUESTION, method="keyword", passages=1), key=key.prefix)
+    async with index.workspace.transaction() as tx:
+        await tx.execute("UPDATE watch SET webhook = %(url)s", {"url": receiver.url})
+    await index.add_documents([NEW_CHIEF])
+    retrieve = Keyword.retrieve
+
+    async def revoked(self: Keyword, *asked: Any) -> Any:
+        await api_keys.revoke(database, key.prefix)
+        return await retrieve(self, *asked)
+
+    monkeypatch.setattr(Keyword, "retrieve", revoked)
+    await index.watches.check()
+    assert receiver.got == []
+    assert await deliveries(index) == ["none", "waiting"]
 
 
 # --- where alerts may be sent --------------------------------------------------------------------------

@@ -101,9 +101,9 @@ UPDATE spend SET document = '' WHERE document = ANY(%(uris)s::text[])
 UPDATE bench_passage SET uri = '', chunk = NULL, content = NULL WHERE uri = ANY(%(uris)s::text[])
 
 -- name: alert_answers
--- Answers that were made from these documents, or from more than the passages.
+-- Answers that were made from these documents.
 UPDATE alert SET answer = '' WHERE answer <> ''
-    AND (beyond OR id IN (SELECT alert FROM alert_passage WHERE uri = ANY(%(uris)s::text[])))
+    AND id IN (SELECT alert FROM alert_passage WHERE uri = ANY(%(uris)s::text[]))
 
 -- name: alert_passages
 -- The watch learns from a passage that it does not find that one was removed.

@@ -49,12 +49,12 @@ UPDATE watch SET changed = now() WHERE changed IS NULL AND state <> %(state)s
 
 -- name: claim
 -- Watches to be asked again, because the index has changed and is complete, or has not been complete for some minutes;
--- and those with an alert to be sent. One that could not be asked is tried again after a pause.
+-- and those with an alert to be sent. After a failure there is a pause.
 UPDATE watch w SET owner = %(owner)s, claim = %(claim)s FROM (
     SELECT name, asks FROM watch CROSS JOIN LATERAL (
-        SELECT state <> %(state)s AND (%(complete)s OR coalesce(changed <= now() - %(patience)s, false))
-            AND (NOT not_asked OR asked < now() - %(pause)s) AS asks) AS a
+        SELECT state <> %(state)s AND (%(complete)s OR coalesce(changed <= now() - %(patience)s, false)) AS asks) AS a
     WHERE (owner IS NULL OR NOT is_alive(owner)) AND is_alive(%(owner)s) AND (asks OR next_try <= now())
+        AND (NOT not_asked OR asked < now() - %(pause)s)
     ORDER BY asked, name LIMIT %(most)s FOR UPDATE OF watch SKIP LOCKED) AS due
 WHERE w.name = due.name RETURNING w.name, due.asks
 
@@ -83,9 +83,9 @@ WHERE alert = (SELECT max(id) FROM alert WHERE watch = %(name)s) AND change <> '
 SELECT uri FROM document WHERE uri = ANY(%(uris)s::text[]) ORDER BY id FOR KEY SHARE
 
 -- name: add_alert
-INSERT INTO alert (id, watch, is_first, added, removed, answer, beyond, tokens, problem, delivery)
+INSERT INTO alert (id, watch, is_first, added, removed, answer, tokens, problem, delivery)
 SELECT greatest((extract(epoch FROM clock_timestamp()) * 1000000)::bigint, (SELECT max(id) + 1 FROM alert)), w.name,
-    %(is_first)s, %(added)s, %(removed)s, %(answer)s, %(beyond)s, %(tokens)s, %(problem)s,
+    %(is_first)s, %(added)s, %(removed)s, %(answer)s, %(tokens)s, %(problem)s,
     CASE WHEN %(is_first)s OR w.webhook = '' THEN 'none' ELSE 'waiting' END
 FROM watch w WHERE w.name = %(name)s RETURNING id
 

@@ -49,12 +49,11 @@ class WatchPassage(NamedTuple):
 
 @dataclass(frozen=True)
 class WatchAnswer:
-    """The answer of an alert, or why there is none. `is_beyond`: it was made from more than the passages."""
+    """The answer of an alert, from its passages alone, or why there is none."""
 
     text: str = ""
     problem: str = ""
     tokens: int = 0
-    is_beyond: bool = False
 
 
 class KnownWatch(NamedTuple):
@@ -187,8 +186,6 @@ async def record_asked(
     if not await tx.run("watch.asked", name=held.name, claim=held.id, state=state_, alerts=bool(change)):
         return False
     if change:
-        if answer.is_beyond and await state(tx) != state_:
-            answer = replace(answer, text="", problem="the index changed while the question was answered")
         await _add_alert(tx, held.name, change, answer, is_first=False)
     return True
 
@@ -263,7 +260,6 @@ async def _add_alert(
         added=len(change.added),
         removed=len(change.removed),
         answer=answer.text,
-        beyond=answer.is_beyond,
         tokens=answer.tokens,
         problem=answer.problem,
     )

@@ -47,7 +47,6 @@ CREATE TABLE alert (
     added     int NOT NULL,
     removed   int NOT NULL,
     answer    text NOT NULL DEFAULT '',
-    beyond    boolean NOT NULL DEFAULT false,
     tokens    bigint NOT NULL DEFAULT 0,
     problem   text NOT NULL DEFAULT '',
     delivery  text NOT NULL CHECK (delivery IN ('none', 'waiting', 'delivered', 'failed')),
@@ -55,7 +54,6 @@ CREATE TABLE alert (
 );
 COMMENT ON TABLE alert IS 'A change in the evidence of a watch; the first of a watch is what it found when it was made.';
 COMMENT ON COLUMN alert.id IS 'Microseconds since 1970, or one more than the last: ids of a workspace grow with time, on whichever server it is.';
-COMMENT ON COLUMN alert.beyond IS 'The answer was made from more than the passages, such as descriptions of entities, so that it may have words of any document.';
 CREATE INDEX alert_watch ON alert (watch, id, workspace);
 
 CREATE TABLE alert_passage (
